@@ -6,8 +6,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// Keeps the mailbox's copy of every account's limits as topic account.state says, as one member of
-// a consumer group. The higher version wins, so it does no harm that others write it too.
+// Copies every account's limits from topic account.state into the mailbox schema, as one member of
+// a consumer group. Other writers do no harm: the higher version wins.
 class account_state_consumer
 {
 public:

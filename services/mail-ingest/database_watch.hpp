@@ -11,9 +11,9 @@
 
 namespace tempinbox::mail_ingest {
 
-// Asks the database each second whether it is there, so that clients can be sent away while it is
-// not, rather than at every command. Every pool is asked, since each finds its way back by itself:
-// one that answers look-ups again is of no use to a client whose mail the other can not store yet.
+// Probes PostgreSQL each second, so that during an outage clients are turned away at connect, not
+// at every command. It probes every pool, since each reconnects by itself: a pool that answers
+// lookups again does not help a client whose mail the other pool cannot store yet.
 class database_watch
 {
 public:
@@ -24,7 +24,7 @@ public:
     void start() { task_.start(); }
     awaitable<void> stop() { return task_.stop(); }
 
-    // For more than five seconds.
+    // PostgreSQL has been away for more than five seconds.
     bool is_away() const;
 
 private:

@@ -17,8 +17,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// Takes mail over SMTP: recipients from the directory, messages through the intake into the
-// mailbox, then 250. Any number of replicas.
+// Receives mail over SMTP: resolves recipients, stores messages in the mailbox, then replies 250.
+// Any number of replicas.
 class service final : public runtime::service
 {
 public:
@@ -34,7 +34,7 @@ private:
     const settings settings_;
     admin::listener admin_;
     postgres::pool db_;
-    postgres::pool look_up_db_; // RCPT does not wait behind commits
+    postgres::pool look_up_db_; // a pool of its own, so that RCPT does not queue behind commits
     kafka::producer producer_;
     outbox::publisher publisher_;
 

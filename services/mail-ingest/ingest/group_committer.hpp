@@ -19,38 +19,39 @@ struct group_commit_settings
     std::size_t max_batch_messages = 128;
     std::size_t max_batch_bytes = 8 * 1024 * 1024;
     std::size_t max_queued_messages = 4'096;
-    std::chrono::milliseconds timeout{20'000}; // from the end of a message to its answer
-    // A commit that lasts longer is slow: the next begins beside it.
+    std::chrono::milliseconds timeout{20'000}; // from the end of a message to its reply
+    // A commit that takes longer is slow: the next batch is committed concurrently.
     std::chrono::milliseconds slow_commit{20};
 };
 
-// Commits messages in groups: at once when no commit is under way, else together with what gathers
-// meanwhile. One commit at a time gives the largest groups and so the least work for each message;
-// only beside slow ones (a row somebody else has locked, a large batch) another begins, up to
-// `writers`. Events are published after their commit, and after whoever waits for it was told.
+// Group commit: a message is committed at once when no commit is under way, else with all that
+// queued up meanwhile. One commit at a time gives the largest batches, and so the least work for
+// each message. Only while the running ones are slow (a locked row, a large batch) another begins,
+// up to `max_concurrent_commits`. Events are published after the commit, and after the sessions
+// that wait for it were woken.
 class group_committer
 {
 public:
     group_committer(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher,
                     unacknowledged_mail& unacknowledged, const group_commit_settings& chosen);
 
-    // No room in the queue.
+    // The queue is full.
     bool are_full() const { return queue_.size() >= settings_.max_queued_messages; }
-    // Nothing: not stored, or nobody could say by the deadline. `undecided` is held until it is
-    // known; none for a message that a repeat could not be told from.
+    // Absent: not stored, or the outcome is unknown at the deadline. `in_flight` is held until the
+    // outcome is known; null for a message without Message-ID, which dedup cannot recognize.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
                                              std::shared_ptr<in_flight_message> in_flight,
                                              std::chrono::steady_clock::time_point deadline);
 
-    // A delivery that is not kept: counted and logged.
+    // Counts and logs a delivery that is not stored.
     void note_left_out(inbox_id inbox, std::string_view why);
 
 private:
     struct entry
     {
         std::shared_ptr<const mailbox::new_message> message;
-        std::shared_ptr<in_flight_message>
-            in_flight; // once answered: only of one whose sender was told 451 before
+        // Once the commit is answered: kept only if its sender was told 451 before.
+        std::shared_ptr<in_flight_message> in_flight;
         runtime::wait_point done;
         mailbox::stored_message result;
         bool is_abandoned = false;
@@ -79,7 +80,7 @@ private:
     group_commit_settings settings_;
     std::deque<std::shared_ptr<entry>> queue_;
     std::multiset<std::chrono::steady_clock::time_point> under_way_; // when each commit began
-    bool is_beginning_ = false; // a commit takes its messages next
+    bool is_beginning_ = false; // a coroutine is about to take a batch
     prometheus::Histogram& batch_messages_;
     prometheus::Histogram& commit_seconds_;
     prometheus::Counter& left_out_;

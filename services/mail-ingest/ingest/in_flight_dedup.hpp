@@ -16,7 +16,7 @@
 
 namespace tempinbox::mail_ingest {
 
-// Whoever sends a message, as long as the session lasts.
+// The session a message comes from; lives as long as the session.
 struct sender
 {
     std::function<bool()> has_hung_up;
@@ -25,8 +25,9 @@ struct sender
 class in_flight_message;
 class in_flight_dedup;
 
-// The undecided mail of one digest, so kept that none of it has to be looked through: what has lost
-// its sender, what each session has, and of each session the oldest.
+// The messages in flight with one digest, indexed so that no call scans them all: `lost` have no
+// session any more, `by_session` has those of each session, `oldest` the first one of each session.
+// All are keyed by arrival number.
 struct in_flight_group
 {
     using by_arrival = std::map<std::uint64_t, in_flight_message*>;
@@ -36,9 +37,9 @@ struct in_flight_group
     by_arrival oldest;
 };
 
-// A message of which nobody can say yet whether its sender surely knows what became of it: from its
-// reading until its session went on or, where that ended, until it is written down. Whoever may
-// still decide holds it.
+// A stored or not yet stored message whose sender may not have seen the 250. It begins when the
+// message was read and ends when its session goes on or, if the session ended, when the emails are
+// written to mailbox.unconfirmed. Whoever can still change that holds a shared_ptr.
 class in_flight_message
 {
 public:
@@ -46,10 +47,10 @@ public:
     ~in_flight_message();
     in_flight_message(const in_flight_message&) = delete;
 
-    // The sender will not come to know by this session: it ended, or told it 451.
+    // The sender will not see the 250 in this session: the session ended, or replied 451.
     void lose_sender();
 
-    std::vector<mailbox::email_key> emails; // it was stored as
+    std::vector<mailbox::email_key> emails; // what it was stored as
 
 private:
     friend class in_flight_dedup;
@@ -63,7 +64,7 @@ private:
     std::set<std::shared_ptr<runtime::completion>> waiters_;
 };
 
-// All of a process. What a call costs grows with the logarithm of how many there are.
+// The messages in flight of this process. A call takes time logarithmic in their number.
 class in_flight_dedup
 {
 public:
@@ -72,14 +73,14 @@ public:
     // `digest`: of the whole message.
     std::shared_ptr<in_flight_message> begin(std::string digest, const sender& from);
 
-    // Waits for those of the same digest that came before, where another session's client has gone
-    // meanwhile: this one may be the same again. False when the deadline passed first.
+    // Waits for earlier messages with the same digest whose client (of another session) has gone:
+    // this one may be a repeat of them. False if the deadline passed first.
     awaitable<bool> wait_for_earlier(const in_flight_message& mail,
                                      std::chrono::steady_clock::time_point deadline);
-    // Whether there is one to wait for.
+    // Whether wait_for_earlier would wait.
     bool has_earlier(const in_flight_message& mail) const { return find_earlier(mail) != nullptr; }
 
-    // How many messages were looked at so far to answer that.
+    // How many messages find_earlier has examined so far.
     std::uint64_t examined() const { return examined_; }
 
 private:

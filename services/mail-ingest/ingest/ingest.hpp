@@ -25,7 +25,7 @@ struct ingest_settings
     group_commit_settings group_commit;
 };
 
-// What became of a message; stored as emails that a repeat can be told from, it is undecided.
+// What became of a message. If it was stored and has a Message-ID, `in_flight` is set.
 struct ingest_result
 {
     smtp::message_result result;
@@ -35,8 +35,8 @@ struct ingest_result
     explicit ingest_result(smtp::message_status status) : result(status) {}
 };
 
-// From the last byte of a message to the answer: reads it on a worker, has it committed, says what
-// became of it. Never throws.
+// From the last byte of a message to its reply: reads the message (large ones on a worker), commits
+// it, and reports what became of it. Never throws.
 class ingest
 {
 public:
@@ -46,20 +46,20 @@ public:
 
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || group_committer_.are_full(); }
-    // How large a message may be for which there is room just now, in memory or on the disk.
+    // The largest message there is room for at present, in memory or on the disk.
     std::uint64_t available_bytes() const;
 
-    // `from` outlives what is undecided, or that is noted as unconfirmed before.
+    // `from` must outlive the result's `in_flight`, or else note_unacknowledged must come first.
     awaitable<ingest_result> take(smtp::envelope envelope, std::unique_ptr<spool> message,
                                   std::string remote_address, const sender& from);
 
-    // The session ended before its client said anything after the 250.
+    // Call this if the session ended before its client sent anything after the 250.
     void note_unacknowledged(std::shared_ptr<in_flight_message> mail)
     {
         unacknowledged_.note(std::move(mail));
     }
 
-    // Lets its threads end.
+    // Joins the worker threads.
     void stop();
 
 private:

@@ -7,8 +7,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// How much of the messages under way may be held in memory, or in files, by all sessions together;
-// 0: without bound. Used on the loop alone. Shown by the gauge, if one is given.
+// Bounds how many bytes of messages under way all sessions together hold, in memory or in files; 0:
+// no bound. Used on the loop alone. The gauge, if given, shows the bytes in use.
 class memory_budget
 {
 public:
@@ -48,7 +48,7 @@ private:
     prometheus::Gauge* gauge_;
 };
 
-// A share of the budget, given back at the end.
+// A part of the budget; the destructor gives it back.
 class memory_reservation
 {
 public:

@@ -11,7 +11,7 @@
 
 namespace tempinbox::mail_ingest {
 
-// What reading needs to know beside the message.
+// What `read` needs beside the message.
 struct reading_facts
 {
     smtp::envelope envelope;
@@ -29,8 +29,8 @@ struct read_mail
 };
 
 // Reads a message once, for everything its rows need: summary, codes, links, digest, compressed
-// body, and one delivery and event for each inbox. A pure function of its arguments but for the ids
-// it makes; any thread.
+// body, and one delivery and event for each inbox. Pure but for the ids it generates; runs on any
+// thread.
 read_mail read(std::string_view raw, const reading_facts& facts);
 
 } // namespace tempinbox::mail_ingest

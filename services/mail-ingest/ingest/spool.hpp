@@ -10,9 +10,9 @@
 
 namespace tempinbox::mail_ingest {
 
-// A message while it arrives: in memory up to a size, or as long as the budget has room; past that
-// in a file, as long as there is room on the disk. One owner, on the loop; the finished bytes may
-// be read from any thread.
+// A message while it arrives: in memory up to `max_memory_bytes` and while the memory budget has
+// room, then in a file while the disk budget has room. One owner, on the loop; the finished bytes
+// may be read from any thread.
 class spool
 {
 public:
@@ -20,16 +20,15 @@ public:
     ~spool();
     spool(const spool&) = delete;
 
-    // False when there is no room for it, neither in memory nor on the disk: the message is lost.
-    // What goes to the disk is kept in memory until `write`; where the memory of all is used up it
-    // is written at once.
+    // False if neither memory nor disk has room: the message is lost. Bytes for the disk stay in
+    // memory until `write`; if the memory budget is used up they are written at once.
     bool append(std::string_view bytes);
     std::uint64_t size() const { return size_; }
 
-    // Before more is received: waits for the disk to take what was appended for it. False when it
-    // does not.
+    // Call this before receiving more: waits until the disk has taken what was appended. False if
+    // it failed to.
     awaitable<bool> write();
-    // The whole message; valid until the spool ends. Empty and false where it cannot be read back.
+    // Makes `bytes` the whole message, valid as long as the spool. False if it cannot be read back.
     awaitable<bool> finish();
     std::string_view bytes() const { return bytes_; }
 
@@ -39,7 +38,7 @@ private:
     memory_reservation reservation_;
     std::size_t max_memory_bytes_;
     spool_folder& folder_;
-    std::string memory_; // all of it, or of a file what is not written yet
+    std::string memory_; // the whole message, or the part the file does not have yet
     std::shared_ptr<spool_file> file_;
     std::unique_ptr<disk_reservation> disk_reservation_;
     std::uint64_t size_ = 0;

@@ -14,7 +14,7 @@
 
 namespace tempinbox::mail_ingest {
 
-// A file without a name, made with its first bytes and gone with its last holder. One thread at a
+// A file without a name, created by the first append and removed by the destructor. One thread at a
 // time.
 class spool_file
 {
@@ -24,7 +24,7 @@ public:
     spool_file(const spool_file&) = delete;
 
     bool append(std::string_view bytes);
-    // All of it, valid as long as the file; empty where it cannot be read back.
+    // The whole file, valid as long as this object; empty if it cannot be read back.
     std::string_view read_back(std::size_t size);
 
 private:
@@ -34,7 +34,7 @@ private:
     std::size_t mapped_bytes_ = 0;
 };
 
-// Bytes of the disk that a file holds.
+// The bytes of the disk budget that a file holds.
 struct disk_reservation
 {
     std::shared_ptr<memory_budget> budget;
@@ -43,15 +43,15 @@ struct disk_reservation
     explicit disk_reservation(std::shared_ptr<memory_budget> from) : budget(std::move(from)) {}
 };
 
-// Where messages are kept that are too large for memory: a folder of this program's own, and a
-// budget of bytes for all files in it. Threads of its own write and remove them, so that a slow
-// disk holds up the session that writes and no other. Used on the loop.
+// The directory for messages too large for memory, with a budget of bytes for all files in it. Its
+// own threads write and remove the files, so that a slow disk delays only the session that writes.
+// Used on the loop.
 class spool_folder
 {
 public:
-    // Makes the folder with mode 0700, or takes one that is the user's own and writable by nobody
-    // else, and removes what a process left that died; throws where that cannot be. `most`: 0 is
-    // without bound.
+    // Makes the directory with mode 0700, or takes one that belongs to this user and that nobody
+    // else can write to; removes what a dead process left. Throws if that fails. `max_bytes` 0: no
+    // bound.
     spool_folder(runtime::host& host, std::string folder, std::size_t max_bytes);
     ~spool_folder();
 
@@ -60,15 +60,15 @@ public:
         return std::make_unique<disk_reservation>(disk_);
     }
     std::shared_ptr<spool_file> open_file() { return std::make_shared<spool_file>(folder_); }
-    // Bytes for which there is room.
+    // Bytes left in the budget.
     std::size_t available() const { return disk_->available(); }
 
-    // False where the disk did not take all of it within a minute: the file is of no more use.
+    // False if the disk did not take all bytes within a minute: the file is of no more use.
     awaitable<bool> write(std::shared_ptr<spool_file> file, std::string bytes);
-    // Its share is given back once the disk is.
+    // The reservation is released once the file is removed.
     void remove(std::shared_ptr<spool_file> file, std::unique_ptr<disk_reservation> reservation);
 
-    // Lets what is under way end (blocking, short).
+    // Waits until pending writes and removals have ended (blocking, short).
     void stop();
 
 private:

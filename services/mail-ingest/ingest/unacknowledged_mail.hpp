@@ -12,28 +12,28 @@
 
 namespace tempinbox::mail_ingest {
 
-// Keeps which mail was stored without its sender surely knowing it: the session ended before any
-// command after the 250, or this process crashed. The same message again within ten minutes is then
-// the same email, where any other repeat is a new one.
+// Records which mail was stored though its sender may not have seen the 250: the session ended
+// before any command after the 250, or this process crashed. If the same message comes again within
+// ten minutes it is answered with the stored email; any other repeat is a new email.
 class unacknowledged_mail
 {
 public:
-    // `replica`: a name that a restarted process has again.
+    // `replica`: a name that stays the same when the process restarts.
     unacknowledged_mail(runtime::host& host, mailbox::unacknowledged_store& store,
                         std::string replica);
 
     void start() { task_.start(); }
-    // Writes down what is noted, and that this process ended in order.
+    // Writes what is pending and signs off, so that this end is not taken for a crash.
     awaitable<void> stop();
 
-    // What may still become so.
+    // The messages that can still become unacknowledged.
     in_flight_dedup& in_flight() { return in_flight_; }
 
-    // Written down soon; while the database is away a bounded number is remembered, and what is
-    // beyond is counted and warned of.
+    // Queues the message's emails to be written soon. While PostgreSQL is away at most 10,000
+    // emails are queued; more are counted and logged.
     void note(std::shared_ptr<in_flight_message> mail);
 
-    // Whether the crash of the process before is dealt with; waits a little for it.
+    // Whether a crash of this replica's last process has been handled; waits up to 10 s for it.
     awaitable<bool> is_ready();
 
 private:

@@ -7,7 +7,7 @@
 
 namespace tempinbox::mail_ingest {
 
-// What accounts may receive, by look-ups and by what topic account.state says: the higher version
+// Cache of what accounts may receive, from lookups and from topic account.state. The higher version
 // wins, whichever way it came, and a deleted account stays deleted.
 class account_limits
 {
@@ -23,7 +23,7 @@ public:
             cached_.put(state.account, state);
     }
 
-    // The largest message; 0 for a deleted account; absent where the account has to be looked up.
+    // The largest message; 0 for a deleted account; absent if the account is not cached.
     std::optional<std::uint64_t> max_message_bytes(account_id account, time_point now)
     {
         const auto* cached = cached_.find(account);

@@ -10,14 +10,14 @@
 
 namespace tempinbox::mail_ingest {
 
-// Asks the database for addresses, those that gather in one question. An inbox made before the
-// question is found.
+// Batches address lookups: those that queue up while one is under way share the next query. Finds
+// every inbox made before its query.
 class address_batcher
 {
 public:
     struct result
     {
-        bool is_known = false; // else the database did not answer in time
+        bool is_known = false; // false: the database did not answer in time
         std::optional<mailbox::known_address> found;
     };
 

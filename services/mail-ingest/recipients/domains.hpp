@@ -12,7 +12,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// The domains mail is taken for. A domain that is not known is asked for, at most once a second.
+// Cache of the domains mail is accepted for. On a miss the list is read again, at most once a
+// second.
 class domains
 {
 public:
@@ -21,7 +22,7 @@ public:
     domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds timeout);
 
     bool has(const std::string& domain) const { return cached_.contains(domain); }
-    // Empty until it is known.
+    // Empty until the list was read.
     const std::string& default_domain() const { return default_; }
 
     awaitable<status> find(std::string domain);

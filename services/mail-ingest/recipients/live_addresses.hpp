@@ -17,11 +17,11 @@ struct live_address
     time_point until;
 };
 
-// Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event
-// that arrives while its address is looked up wins. What is not here has to be asked for. Of
-// addresses that are not live only those in quarantine are remembered, for ten seconds and not near
-// its end, since a new inbox must receive at once; and that an inbox has ended, since its events
-// may come in any order.
+// Cache of live addresses, filled by lookups and by events inbox.created and inbox.expired. An
+// event that arrives during a lookup of its address wins. A miss must be looked up. Two things are
+// cached about addresses that are not live: quarantine, for ten seconds and not near its end, since
+// a new inbox must receive at once; and which inboxes have ended, since events may come in any
+// order.
 class live_addresses
 {
 public:
@@ -29,17 +29,18 @@ public:
 
     std::optional<live_address> find(const std::string& address, time_point now);
 
-    // Around a look-up: what it found, as corrected by the events that came meanwhile.
+    // Call these around a lookup. `look_up_ended` returns what the lookup found, corrected by the
+    // events that came meanwhile.
     void look_up_started(const std::string& address);
     std::optional<live_address> look_up_ended(const std::string& address,
                                               std::optional<live_address> found);
 
     void created(const std::string& address, const live_address& fresh);
     void ended(const std::string& address, inbox_id inbox);
-    // A look-up found that the address is given to nobody before `until`.
+    // A lookup found the address in quarantine until `until`.
     void quarantined(const std::string& address, time_point until, time_point now);
     bool is_quarantined(const std::string& address, time_point now);
-    // The database knows better.
+    // The database contradicted the cached entry.
     void evict(const std::string& address) { cached_.erase(address); }
 
     std::size_t size() const { return cached_.size(); }
@@ -53,7 +54,8 @@ private:
 
     lru_cache<std::string, live_address> cached_;
     lru_cache<inbox_id, bool> ended_{100'000};
-    lru_cache<std::string, time_point> quarantined_{100'000}; // remembered until
+    // The values are when the entries expire.
+    lru_cache<std::string, time_point> quarantined_{100'000};
     std::map<std::string, look_up> under_way_;
 };
 

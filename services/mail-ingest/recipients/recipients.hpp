@@ -23,27 +23,28 @@ struct recipient_settings
     mailbox::inbox_bounds inbox_bounds;
 };
 
-// Who may receive mail: answers RCPT from memory where it can, else from the database. Never
-// throws; without an answer in time it says so.
+// Resolves recipients: answers RCPT from caches where it can, else from PostgreSQL. Never throws;
+// without an answer in time the status is `unavailable`.
 class recipients
 {
 public:
     recipients(runtime::host& host, postgres::pool& db, const recipient_settings& chosen);
 
-    // From memory alone, or nothing.
+    // From the caches alone; absent on a miss.
     std::optional<smtp::recipient_result> find_cached(const smtp::smtp_path& path);
     awaitable<smtp::recipient_result> find(smtp::smtp_path path);
 
-    // Before a recipient is taken into a transaction that does not have its inbox yet.
+    // Takes a message from the inbox's rate. Call this before a transaction gets a recipient in an
+    // inbox it does not have yet.
     bool admits(inbox_id inbox) { return rates_.take(inbox, std::chrono::steady_clock::now()); }
-    // It was admitted and got no message.
+    // The transaction did not deliver to the admitted inbox.
     void give_back(inbox_id inbox) { rates_.give_back(inbox); }
-    // The limit as it is known now.
+    // The account's limit as cached at present; `otherwise` on a miss.
     std::uint64_t max_message_bytes(account_id account, std::uint64_t otherwise);
     // The commit found the inbox ended or full.
     void evict(const std::string& recipient);
 
-    // inbox.created, inbox.expired and account.state.
+    // Handles inbox.created, inbox.expired and account.state.
     void take_events(const std::vector<kafka::record>& batch);
 
 private:
@@ -59,7 +60,7 @@ private:
     mail_ingest::address_batcher address_batcher_;
     live_addresses addresses_;
     account_limits accounts_;
-    token_bucket<inbox_id> rates_; // on this replica
+    token_bucket<inbox_id> rates_; // of this replica alone
     prometheus::Gauge& cached_;
     prometheus::Counter& from_memory_;
     prometheus::Counter& from_database_;

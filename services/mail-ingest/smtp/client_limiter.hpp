@@ -19,16 +19,17 @@ struct client_limits
     std::size_t connections_per_address = 20;
     std::size_t connections_per_large_sender = 200;
     std::vector<network> large_senders;
-    std::vector<network>
-        exempt; // from everything counted by address, from MAILMAX and the length of a session
-    int messages_per_minute = 0; // taken from one address
+    // Exempt from all limits by address, from MAILMAX and from the limit of a session's length.
+    std::vector<network> exempt;
+    int messages_per_minute = 0; // accepted from one address
     int message_burst = 60;
-    int unknown_recipients =
-        30; // in ten minutes, before an address without accepted mail in the last day is slowed
+    // In ten minutes. Past it, an address that had no mail accepted in the last day is slowed.
+    int unknown_recipients = 30;
 };
 
-// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its
-// /56 and /48 too (client_counter). Bounded; on the loop alone. Zero: without bound.
+// Counts connections, messages and unknown recipients by client address: IPv4, or the /64 of IPv6;
+// connections by its /56 and /48 too (client_counter). Bounded; on the loop alone. A limit of zero:
+// no bound.
 class client_limiter
 {
 public:
@@ -43,11 +44,11 @@ public:
     {}
 
     bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }
-    // Welcome ones are counted until `leave`.
+    // A `welcome` client is counted until `leave`.
     admission enter(const address& who);
     void leave(const address& who);
     std::size_t connected() const { return connected_; }
-    // Past three quarters of the connections idle ones have to go earlier.
+    // More than three quarters of the connections are in use: idle ones time out earlier.
     bool is_busy() const
     {
         return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3;
@@ -69,7 +70,7 @@ private:
 
     client_limits limits_;
     std::size_t connected_ = 0;
-    client_counter connections_; // exempt ones aside
+    client_counter connections_; // of clients that are not exempt
     token_bucket<std::string> messages_;
     lru_cache<std::string, guesses> guesses_{100'000};
     lru_cache<std::string, time_point> accepted_{100'000};

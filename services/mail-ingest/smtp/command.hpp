@@ -24,17 +24,17 @@ enum class verb {
     unknown
 };
 
-// A command line taken apart: RFC 5321 4.1.1.
+// A parsed command line: RFC 5321 4.1.1.
 struct command
 {
     smtp::verb verb = verb::unknown;
-    std::string_view arguments; // of MAIL and RCPT: what follows the colon
+    std::string_view arguments; // for MAIL and RCPT: what follows the colon
 };
 
-// The line without its CRLF. MAIL without `FROM:` and RCPT without `TO:` have empty arguments.
+// `line` is without its CRLF. MAIL without `FROM:` and RCPT without `TO:` get empty arguments.
 command parse_command(std::string_view line);
 
-// RFC 1870, 6152 and 6531 parameters of MAIL; absent where one is unknown, repeated or malformed.
+// RFC 1870, 6152 and 6531 parameters of MAIL; absent if one is unknown, repeated or malformed.
 struct mail_parameters
 {
     std::optional<std::uint64_t> size;

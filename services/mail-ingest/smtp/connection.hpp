@@ -14,8 +14,8 @@
 
 namespace tempinbox::smtp {
 
-// A client's connection, in the clear and then under TLS. A plain one that waits holds no read
-// buffer: one buffer serves all, since what is read is used before the loop turns.
+// A client's connection, in the clear and then under TLS. A plain connection that waits holds no
+// read buffer: all share one, since the bytes are used up before the loop runs anything else.
 class connection
 {
 public:
@@ -33,18 +33,18 @@ public:
     awaitable<read_result> read();
     awaitable<error_code> write(const std::string& bytes);
     awaitable<error_code> shake_hands(std::shared_ptr<boost::asio::ssl::context> context);
-    // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the
-    // client's own is not TLS.
+    // Under TLS this sends close_notify, as RFC 8446 6.1 requires; what comes after the client's
+    // own close_notify is not TLS.
     awaitable<void> end_output();
     void cancel();
     void close();
 
-    // Of TLS: "TLSv1.3".
+    // Under TLS only: "TLSv1.3".
     std::string protocol();
     bool has_input() const;
-    // The client will say nothing more, and all it said was read.
+    // The client has closed its side, and all it sent was read.
     bool has_ended();
-    // The client will say nothing more than what it has said, be it read or not.
+    // The client has closed its side, whether or not all it sent was read.
     bool has_hung_up();
 
 private:

@@ -10,7 +10,7 @@
 
 namespace tempinbox::smtp {
 
-// A RCPT that was answered with 250.
+// A recipient whose RCPT was answered with 250.
 struct recipient
 {
     account_id account;
@@ -20,13 +20,13 @@ struct recipient
     std::uint64_t max_message_bytes = 0;
 };
 
-// Who sends what to whom: everything known of a transaction beside the message.
+// Who sends what to whom: everything known of a transaction except the message.
 struct envelope
 {
     std::string mail_from; // as given; empty: the null sender
     std::vector<recipient> recipients;
     std::string helo;
-    std::optional<std::string> tls; // protocol
+    std::optional<std::string> tls; // the TLS version
     std::optional<std::uint64_t> declared_size;
     bool has_utf8 = false;
 
@@ -37,15 +37,15 @@ struct envelope
     }
 };
 
-// What the look-up of a recipient found.
+// The result of a recipient lookup.
 enum class recipient_status {
     live,
-    unknown,     // never was, or somebody else's past
+    unknown,     // never an inbox, or one whose quarantine is over
     quarantined, // was an inbox; answered as unknown, but not held against the sender
     foreign,     // not a domain of ours
     full,
     over_rate,
-    unavailable // nobody could say
+    unavailable // the lookup failed or took too long
 };
 
 struct recipient_result
@@ -54,19 +54,19 @@ struct recipient_result
     account_id account;
     inbox_id inbox;
     std::uint64_t max_message_bytes = 0;
-    bool is_slowed = false; // the sender's address asked for too many unknown ones
+    bool is_slowed = false; // the client's address asked for too many unknown recipients
 };
 
 // What became of a message.
 enum class message_status {
     stored,
-    gone,       // no inbox of it lives any more
-    full,       // the same, and one is full
-    looping,    // too many hops, or it came from here
-    too_large,  // by the limits known at its end
-    unstorable, // something in it that the database takes neither now nor later
-    overloaded, // no room to take it now
-    unavailable // not committed, or nobody knows in time
+    gone,       // all its inboxes have ended
+    full,       // all its inboxes have ended or are full, and one is full
+    looping,    // too many hops, or this server had it before
+    too_large,  // by the limits known at the end of the message
+    unstorable, // PostgreSQL refuses its data, now and later
+    overloaded, // no memory or disk to take it at present
+    unavailable // not committed, or the outcome is unknown at the deadline
 };
 
 struct message_result

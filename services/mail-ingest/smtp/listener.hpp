@@ -8,11 +8,11 @@
 
 namespace tempinbox::smtp {
 
-// The SMTP port: accepts, turns away, watches over the sessions' deadlines, and drains.
+// The SMTP port: accepts or turns away connections, enforces the sessions' deadlines, and drains.
 class listener
 {
 public:
-    // `is_database_away`: asked before a client is greeted.
+    // `is_database_away` is called before a client is greeted.
     listener(session_context& context, std::vector<host_port> addresses,
              std::function<bool()> is_database_away);
     ~listener();
@@ -22,8 +22,8 @@ public:
     void start();
     host_port local_address() const;
     std::size_t sessions() const;
-    // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are
-    // gone or time is up, then cuts the rest.
+    // Stops accepting, ends idle sessions and lets messages finish. At the timeout it aborts the
+    // sessions that are left.
     awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:

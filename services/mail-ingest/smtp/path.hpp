@@ -6,7 +6,7 @@
 
 namespace tempinbox::smtp {
 
-// A mailbox as MAIL or RCPT names it.
+// The path of MAIL or RCPT (RFC 5321 4.1.2).
 struct smtp_path
 {
     std::string text;   // as given, without brackets and source route; empty: the null sender
@@ -22,13 +22,12 @@ struct path_argument
     std::string_view parameters;
 };
 
-// RFC 5321 4.1.2: `<…>` with an optional source route, which is dropped (appendix C); blanks before
-// it are tolerated. Absent where it is malformed or longer than 4.5.3.1 allows. The null path and
-// the bare postmaster are for the caller to judge.
+// RFC 5321 4.1.2: `<…>` with an optional source route, which is dropped (appendix C); leading
+// blanks are accepted. Absent if malformed or longer than 4.5.3.1 allows. The null path and the
+// bare postmaster parse; the caller decides on them.
 std::optional<path_argument> parse_path(std::string_view text);
 
-// The name an inbox of ours could have: lower case, without `+tag`; absent where none can be called
-// so.
+// The local part an inbox could have: lower case, without `+tag`; absent if no inbox can have it.
 std::optional<std::string> inbox_name(std::string_view local);
 
 } // namespace tempinbox::smtp

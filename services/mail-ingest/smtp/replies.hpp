@@ -4,7 +4,7 @@
 
 namespace tempinbox::smtp::replies {
 
-// Every fixed reply, without its CRLF; codes as RFC 5321 4.2 and RFC 3463 have them.
+// Every fixed reply, without its CRLF; codes per RFC 5321 4.2 and RFC 3463.
 inline constexpr std::string_view ok = "250 2.0.0 Ok";
 inline constexpr std::string_view sender_ok = "250 2.1.0 Sender ok";
 inline constexpr std::string_view recipient_ok = "250 2.1.5 Recipient ok";
@@ -52,10 +52,10 @@ inline constexpr std::string_view need_recipient = "503 5.5.1 Send RCPT first";
 inline constexpr std::string_view in_chunks = "503 5.5.1 Message is being sent in chunks";
 inline constexpr std::string_view tls_already = "503 5.5.1 TLS is already active";
 inline constexpr std::string_view not_smtp = "521 5.5.1 This is an SMTP server";
-// RFC 5321 4.2.3: one text for never known, expired and deleted.
+// RFC 5321 4.2.3: the same text for never known, expired and deleted, so that they look alike.
 inline constexpr std::string_view unknown_recipient = "550 5.1.1 No such mailbox here";
 inline constexpr std::string_view mailbox_full = "550 5.2.2 Mailbox is full";
-// RFC 5321 4.5.3.1.10 has clients take 552 at RCPT as temporary.
+// 550, since RFC 5321 4.5.3.1.10 has clients treat 552 at RCPT as temporary.
 inline constexpr std::string_view too_large_for_recipient =
     "550 5.3.4 Message is too large for this mailbox";
 inline constexpr std::string_view bare_newline = "550 5.5.2 Message has a bare CR or LF";

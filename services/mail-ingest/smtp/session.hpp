@@ -16,22 +16,22 @@
 
 namespace tempinbox::smtp {
 
-// What the sessions of a listener share; outlives them.
+// What the sessions of a listener share; must outlive them.
 struct session_context
 {
     runtime::host& host;
     const smtp::limits& limits;
     mail_ingest::recipients& recipients;
     mail_ingest::ingest& ingest;
-    postgres::clock_watch& clock; // while it is off no mail is taken: mail is found by its time
+    postgres::clock_watch& clock; // while it is off, MAIL gets 451: emails are found by their time
     smtp::client_limiter& client_limiter;
     tls_context& tls;
     session_metrics& metrics;
 };
 
-// A dialogue on a connection: reads, writes, asks the directory and the intake, and keeps the
-// dialogue's deadlines. All on the loop. What goes wrong on the connection ends it; nothing is
-// thrown out of it.
+// Runs a session machine on a connection: reads, writes, looks up recipients, stores messages and
+// enforces the deadlines. All on the loop. A connection error ends the session; nothing is thrown
+// out of it.
 class session : public std::enable_shared_from_this<session>
 {
 public:
@@ -44,11 +44,11 @@ public:
     // Runs until the connection ends.
     awaitable<void> run();
 
-    // Each second or so: ends what took too long.
+    // Called about once a second: ends a session that is past its deadline.
     void check_deadline(std::chrono::steady_clock::time_point now);
-    // The service drains: ends the session as soon as no message of it is under way.
+    // Drain: ends the session as soon as it has no message under way.
     void shut_down();
-    // Now, whatever is under way.
+    // Ends the session now, even during a message.
     void abort();
 
 private:
@@ -74,16 +74,16 @@ private:
     smtp::session_machine machine_;
     std::unique_ptr<mail_ingest::spool> spool_;
     mail_ingest::sender sender_;
-    std::vector<std::shared_ptr<mail_ingest::in_flight_message>>
-        unacknowledged_; // since the client last said something behind a 250
-    std::vector<inbox_id>
-        admitted_; // to the transaction under way: their rates count its message already
-    bool has_lost_spool_ = false; // the message under way does not fit
-    bool had_ended_ = false;      // the client's side, when the last message was answered
+    // Stored, but the client has sent nothing since the 250. A pipelining client can have several.
+    std::vector<std::shared_ptr<mail_ingest::in_flight_message>> unacknowledged_;
+    // Recipients of the transaction under way: its message counts in their rates already.
+    std::vector<inbox_id> admitted_;
+    bool has_lost_spool_ = false; // the message under way does not fit in memory or on the disk
+    bool had_ended_ = false;      // at the last reply to a message the client had closed its side
     bool is_reading_ = false;
     bool has_expired_ = false;
-    std::optional<std::chrono::steady_clock::time_point>
-        connection_deadline_; // of a write, a handshake or the end
+    // For a write, a handshake or the final linger.
+    std::optional<std::chrono::steady_clock::time_point> connection_deadline_;
     std::optional<std::chrono::steady_clock::time_point> transaction_start_;
 };
 

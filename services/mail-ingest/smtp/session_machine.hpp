@@ -14,19 +14,19 @@
 
 namespace tempinbox::smtp {
 
-// What the owner of a dialogue is to do next.
+// What the owner of a session machine must do next.
 struct action
 {
     enum class kind {
-        read,      // send the output, then hand over what the client says
-        look_up,   // `pending_recipient()`, then on_recipient_result
-        begin,     // a message starts; what was kept of another is dropped
-        append,    // `bytes` belong to it; they are gone after the next call
-        drop,      // it will not be taken
-        finish,    // it is complete: store it for `transaction()`, then on_message_result
-        start_tls, // send the output, shake hands, then tls_started
-        delay,     // send the output, wait
-        close      // send the output, end
+        read,      // send the output, then pass what the client sends to `receive`
+        look_up,   // look `pending_recipient()` up, then call on_recipient_result
+        begin,     // open a message; discard what an earlier one left
+        append,    // append `bytes` to it; they are valid until the next call
+        drop,      // discard it: it will be refused
+        finish,    // it is complete: store it for `transaction()`, then call on_message_result
+        start_tls, // send the output, do the handshake, then call tls_started
+        delay,     // send the output, then wait
+        close      // send the output, then close the connection
     };
 
     kind what = kind::read;
@@ -34,7 +34,7 @@ struct action
     std::chrono::milliseconds wait{0};
 };
 
-// How a message ended, for logs and metrics.
+// How a message ended, for metrics.
 struct ending
 {
     std::string_view result;
@@ -42,8 +42,8 @@ struct ending
 };
 
 // One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
-// answers go in, actions and replies come out. Never throws for what a client says, and holds no
-// more of it than a command line and what was received at once.
+// results go in, actions and replies come out. Never throws for what a client sends. Holds no more
+// of it than a command line and what one read received.
 class session_machine
 {
 public:
@@ -51,40 +51,40 @@ public:
 
     struct client
     {
-        bool is_exempt = false; // from the number of messages and the length of the session
+        bool is_exempt = false; // from MAILMAX and from the limit of the session's length
         bool can_start_tls = false;
     };
 
     session_machine(const limits& bounds, client who, time_point now);
 
-    // Once, first. What was received before is held against the client.
+    // Call this once, first. A client that sent anything before the greeting is refused.
     void greet();
-    // Instead of the greeting: the reply and the end.
+    // Instead of greet: sends the reply and closes.
     void turn_away(std::string_view reply);
-    // The bytes must live until `next` asks for more or for something that takes time.
+    // The bytes must stay valid until `next` returns an action that waits.
     void receive(std::string_view bytes, time_point now);
     void on_recipient_result(const recipient_result& result);
     void on_message_result(const message_result& result, time_point now);
     void tls_started(std::string protocol, time_point now);
-    // `deadline` has passed: often, but not always, the end.
+    // `deadline` has passed; the session may still go on, after a check of the message's pace.
     void expire(time_point now);
-    // The service ends: so does this session, after the message it is in.
+    // Drain: ends this session after the message it is in.
     void shut_down() { is_shutting_down_ = true; }
 
     action next();
 
-    // No memory for another message just now.
+    // There is no memory for another message at present.
     void set_overloaded(bool is_so) { is_overloaded_ = is_so; }
-    // How large a message there is room for just now.
+    // The largest message there is room for at present.
     void set_available_bytes(std::uint64_t bytes) { available_bytes_ = bytes; }
-    // No message can be stored just now.
+    // No message can be stored at present.
     void set_unavailable(bool is_so) { is_unavailable_ = is_so; }
-    // There was no room for all of the message under way: its end is answered so, and no more of it
-    // is handed over.
+    // There was no room for all of the message under way: it gets 452 at its end, and no more of it
+    // is appended.
     void lose_message() { is_lost_ = true; }
-    // The client's address sent more messages than it may just now.
+    // The client's address sent more messages than its rate allows at present.
     void set_over_rate(bool is_so) { is_over_rate_ = is_so; }
-    // Many sessions are open: idle ones end earlier.
+    // Many connections are in use: idle sessions time out earlier.
     void set_busy(bool is_so) { is_busy_ = is_so; }
 
     const std::string& output() const { return output_; }
@@ -97,14 +97,14 @@ public:
     {
         return state_ == state::data || is_bdat_ || state_ == state::storing;
     }
-    // The last command was answered and nothing came after it.
+    // The last command was replied to, and no command is under way.
     bool is_waiting_for_command() const { return state_ == state::command; }
-    // The client said something after the last 250 for a message: it has it.
+    // The client sent something after it got the last message's 250, so it has seen it.
     bool is_acknowledged() const { return is_acknowledged_; }
-    // The client, which was told all, ended the connection in order: that confirms where QUIT had
-    // come before the 250.
+    // The client got all output and closed the connection in order. If QUIT was pipelined ahead of
+    // the 250, this acknowledges the 250.
     void ended_in_order() { is_acknowledged_ = is_acknowledged_ || has_quit_; }
-    // Once for each message whose end was seen.
+    // Returns each message's end once.
     std::optional<ending> take_ending();
 
 private:
@@ -120,7 +120,7 @@ private:
         closed
     };
 
-    // dialogue.cpp: input and time
+    // session_machine.cpp: input and time
     std::optional<std::string_view> take_line();
     void hold_input();
     action suspend(action::kind what);
@@ -138,7 +138,7 @@ private:
     void reply_later(std::chrono::milliseconds wait, std::string reply);
     void close(std::string_view reply);
 
-    // dialogue_commands.cpp
+    // session_machine_commands.cpp
     std::optional<action> handle_line(std::string_view line);
     std::optional<action> handle(const command& given);
     std::optional<action> handle_hello(const command& given);
@@ -148,7 +148,7 @@ private:
     void accept(const recipient_result& result);
     std::uint64_t allowed_by(const recipient_result& result) const;
 
-    // dialogue_message.cpp
+    // session_machine_message.cpp
     std::optional<action> handle_data(std::string_view arguments);
     std::optional<action> handle_bdat(std::string_view arguments);
     std::optional<action> refuse_chunk(std::string_view reply);

@@ -8,7 +8,7 @@
 
 namespace tempinbox::smtp {
 
-// What sessions count; found once, kept.
+// The counters of sessions, looked up in the registry once.
 class session_metrics
 {
 public:
@@ -19,7 +19,7 @@ public:
     void turned_away(std::string_view reason);
     void recipient(std::string_view outcome);
     void transaction(std::string_view result, int code, double seconds);
-    // A message whose connection went away.
+    // The connection ended during a message.
     void aborted();
 
 private:

@@ -8,17 +8,17 @@
 
 namespace tempinbox::smtp {
 
-// The certificate of STARTTLS: TLS 1.2 or later, opportunistic. Looked at again at most once a
-// second and read anew when the files changed; files that cannot be read then leave the old one in
-// use. Without files there is no STARTTLS.
+// The certificate for STARTTLS: TLS 1.2 or later, opportunistic. The files are checked at most once
+// a second and reloaded when they changed; if they cannot be read the old certificate stays in use.
+// Without files STARTTLS is not offered.
 class tls_context
 {
 public:
-    // Throws when the files are set and cannot be used.
+    // Throws if the files are set and cannot be used.
     tls_context(const std::string& certificate_file, const std::string& key_file);
 
     bool is_available() const { return certificate_ != nullptr; }
-    // What a handshake that begins now uses.
+    // The context for a handshake that begins now.
     std::shared_ptr<boost::asio::ssl::context> current();
 
 private:
