@@ -10,8 +10,8 @@
 
 namespace tempinbox::mailbox {
 
-// The mailbox's own copy of what topic account.state says, for inbox and mail-ingest. Throws when
-// PostgreSQL cannot be reached.
+// The mailbox's own copy of topic account.state, for inbox and mail-ingest. Throws if PostgreSQL
+// cannot be reached.
 class account_store
 {
 public:
@@ -19,9 +19,9 @@ public:
 
     // The higher version wins.
     awaitable<void> put(std::vector<plans::account_state> states);
-    // A tombstone of the topic, with its version: a state stays, as deleted, also where none was
-    // known, so that no late one brings the account back. The account's inboxes are noted to be
-    // ended (expiry_store::expire_of_deleted).
+    // Stores the topic's tombstone with its version. The state stays as deleted, even if none was
+    // known, so that a late state does not bring the account back. The account's inboxes are queued
+    // to be ended (expiry_store::expire_of_deleted).
     awaitable<void> mark_deleted(account_id account, std::int64_t version);
     awaitable<std::optional<plans::account_state>> find(account_id account);
 

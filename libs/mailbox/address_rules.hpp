@@ -9,23 +9,23 @@
 
 namespace tempinbox::mailbox {
 
-// The local part of an inbox a customer asked for, in lower case: `[a-z0-9][a-z0-9._-]{0,62}`, and
-// a dot-string (RFC 5321 4.1.2), since no sender could write to it otherwise.
+// A local part that a customer chose, in lower case: `[a-z0-9][a-z0-9._-]{0,62}`, and a dot-string
+// (RFC 5321 4.1.2), since no sender could write to it otherwise.
 result<std::string> parse_local_part(std::string_view given);
 
 // A domain in lower-case A-label form (RFC 5321 2.3.5), short enough that every address on it fits
 // RFC 5321 4.5.3.1.3.
 result<std::string> parse_domain(std::string_view given);
 
-// Never given to customers (RFC 2142; the names by which certificate authorities validate a domain;
-// names of clients' automatic set-up).
+// Never given to customers: the names of RFC 2142, those by which certificate authorities validate
+// a domain, and those of clients' automatic set-up.
 bool is_reserved(std::string_view local_part);
 
 // The entropy of one random local part.
 using name_entropy = std::array<std::uint8_t, 11>;
 
-// Words of syllables and two digits, such as `tavilo-kesumo-dirapu-47`: reads and dictates
-// well, 60.6 bits.
+// Words of syllables and two digits, such as `tavilo-kesumo-dirapu-47`: easy to read and dictate,
+// 60.6 bits.
 std::string make_local_part(const name_entropy& entropy);
 std::string make_random_local_part();
 

@@ -11,27 +11,27 @@
 
 namespace tempinbox::mailbox {
 
-// Who has an address, and what a mail for it must know.
+// The inbox an address belongs to, with what accepting a mail for it needs.
 struct known_address
 {
     std::string address;
-    bool is_live = false; // else in quarantine
+    bool is_live = false; // false: in quarantine
     account_id account;
     inbox_id inbox;
     time_point until;
-    std::optional<plans::account_state> owner; // of live ones
+    std::optional<plans::account_state> owner; // for live addresses only
     std::int64_t email_count = 0;
     std::int64_t email_bytes = 0;
 };
 
-// Looks addresses up for mail-ingest. Throws when PostgreSQL cannot be reached.
+// Address lookups for mail-ingest. Throws if PostgreSQL cannot be reached.
 class address_store
 {
 public:
     explicit address_store(postgres::pool& db);
 
-    // Addresses in lower case without tags; those nobody has or had are left out. Any number cost
-    // two statements.
+    // Addresses in lower case without tags. Those that are neither live nor in quarantine are left
+    // out. Two statements, however many addresses.
     awaitable<std::vector<known_address>> find(std::vector<std::string> addresses);
 
 private:

@@ -12,12 +12,12 @@
 
 namespace tempinbox::mailbox {
 
-// A one-dimensional array in PostgreSQL's binary form, as the parameter of a prepared statement:
-// nothing is quoted, parsed or escaped on either side. The element type is the parameter's.
+// A one-dimensional array in PostgreSQL's binary format, as the parameter of a prepared statement:
+// neither side quotes, parses or escapes. The element type must be the parameter's.
 class binary_array
 {
 public:
-    // The fixed numbers of the types in pg_type.
+    // The types' fixed OIDs in pg_type.
     enum class element : std::uint32_t {
         bytes = 17,
         int8 = 20,

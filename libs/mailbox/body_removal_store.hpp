@@ -7,7 +7,7 @@
 
 namespace tempinbox::mailbox {
 
-// What a deleted email leaves behind.
+// The body of a deleted email.
 struct left_body
 {
     std::int64_t hour = 0; // of its partition, in microseconds
@@ -15,11 +15,11 @@ struct left_body
     bool is_shared = false;
 };
 
-// From rows that begin with body_hour (microseconds), body_id and is_body_shared.
+// Reads rows that begin with body_hour (microseconds), body_id and is_body_shared.
 std::vector<left_body> read_left_bodies(const pqxx::result& deleted);
 
-// Takes the bodies of deleted emails from the disk, in the transaction that deleted them. A body
-// that other emails still need stays. Answers how many went.
+// Deletes the bodies of deleted emails, in the transaction that deleted the emails. A body that
+// other emails still need stays. Returns the number deleted.
 std::int64_t remove_bodies(pqxx::work& tx, const std::vector<left_body>& left);
 
 } // namespace tempinbox::mailbox

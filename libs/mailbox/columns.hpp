@@ -11,10 +11,9 @@
 
 namespace tempinbox::mailbox {
 
-// How values that are no plain scalars travel to and from the mailbox's columns, as text.
+// Conversions between mailbox columns that are no plain scalars and their text form.
 
-// An array of text: takes what PostgreSQL writes for one dimension without NULL; anything else
-// throws.
+// An array of text, as PostgreSQL writes one dimension without NULL; throws on anything else.
 std::vector<std::string> from_array(std::string_view literal);
 
 // A parameter of type uuid[].
@@ -30,7 +29,7 @@ std::string to_id_array(const Ids& ids)
     return literal + "}";
 }
 
-// The firsts and the seconds of pairs of ids: two of them.
+// Two parameters of type uuid[]: the first and the second ids of the pairs.
 template <class Pairs>
 std::pair<std::string, std::string> to_id_arrays(const Pairs& pairs)
 {
@@ -53,7 +52,7 @@ std::string to_json(const std::vector<extract::link>& links);
 std::vector<extract::code> codes_from_json(std::string_view json);
 std::vector<extract::link> links_from_json(std::string_view json);
 
-// A parameter that is NULL where the value is absent; the value must outlive the statement.
+// A parameter that is NULL if the value is absent; the value must outlive the statement.
 inline const char* or_null(const std::optional<std::string>& value)
 {
     return value ? value->c_str() : nullptr;

@@ -7,12 +7,12 @@
 
 namespace tempinbox::mailbox {
 
-// A place in a list, as clients carry it: opaque, and bound to the filter it was made for, so that
-// it is refused with any other. `filter` names the list and every condition; `position` is the key
-// of the last row looked at.
+// A position in a list for clients to carry: opaque, and bound to its filter, so that it is refused
+// with any other. `filter` names the list and every condition; `position` is the key of the last
+// row read.
 std::string make_cursor(std::string_view filter, std::string_view position);
 
-// The position; invalid_argument for what was not made by `make_cursor` with this filter.
+// The position; invalid_argument if `make_cursor` did not make the cursor with this filter.
 result<std::string> read_cursor(std::string_view cursor, std::string_view filter);
 
 } // namespace tempinbox::mailbox

@@ -17,7 +17,7 @@ struct domain
     std::optional<account_id> operator_account;
 };
 
-// The domains an inbox can be on. Throws when PostgreSQL cannot be reached.
+// The domains an inbox can be on. Throws if PostgreSQL cannot be reached.
 class domain_store
 {
 public:
@@ -26,7 +26,8 @@ public:
     // The default first, then by name.
     awaitable<std::vector<domain>> list();
 
-    // Idempotent; the first domain is the default. An operator given replaces the one known before.
+    // Idempotent; the first domain becomes the default. `operator_account`, if given, replaces the
+    // stored one.
     awaitable<domain> add(std::string name, std::optional<account_id> operator_account);
 
 private:

@@ -9,14 +9,14 @@
 
 namespace tempinbox::mailbox {
 
-// How many emails an account got a day: those still there by the index, those deleted from their
-// count. Throws when PostgreSQL cannot be reached.
+// How many emails an account got on each day: remaining emails by the index, deleted ones from a
+// count. Throws if PostgreSQL cannot be reached.
 class email_count_store
 {
 public:
     explicit email_count_store(postgres::pool& db);
 
-    // The last `days`, today included, oldest first; days without any are left out.
+    // The last `days`, today included, oldest first; days without email are left out.
     awaitable<std::vector<daily_count>> list(account_id account, int days);
 
 private:

@@ -7,17 +7,17 @@
 
 namespace tempinbox::mailbox {
 
-// Which emails are wanted: every part that is given must hold.
+// Conditions on emails: every one that is set must hold.
 struct email_filter
 {
     std::optional<std::string> from;    // in the address or the display name
     std::optional<std::string> to;      // in a recipient as given or an address of To
     std::optional<std::string> subject; // in the decoded subject
-    bool has_code = false;              // a one-time code was found
+    bool has_code = false;              // at least one one-time code was found
 
     bool operator==(const email_filter&) const = default;
 
-    // One text a filter, whatever its case: for cursors, which belong to it.
+    // One text for each filter, whatever its case; binds cursors to the filter.
     std::string text() const;
 };
 
@@ -26,8 +26,8 @@ enum class filter_field { from, to, subject, has_code };
 // As in the API: from, to, subject, hasCode.
 std::string_view to_string(filter_field field);
 
-// What filters look at of an email, folded once for any number of them. `text` is what a person
-// would see of a field.
+// The fields of an email that filters compare, folded once for any number of filters. `text` is
+// what a person would see of a field.
 class filtered_email
 {
 public:
@@ -56,17 +56,18 @@ private:
     folded folded_;
 };
 
-// A filter ready to be applied to many emails: contains, after NFC and Unicode case folding on both
-// sides, as rules compare.
+// A filter prepared for many emails: contains, after NFC and Unicode case folding on both sides, as
+// rules compare.
 class compiled_filter
 {
 public:
     explicit compiled_filter(const email_filter& filter);
 
-    // Everything matches.
+    // Every email matches.
     bool is_empty() const { return !from_ && !to_ && !subject_ && !has_code_; }
     bool matches(const filtered_email& email) const { return !first_failing(email); }
-    // In the order from, to, subject, hasCode; nullopt: the email matches.
+    // The first condition that fails, in the order from, to, subject, hasCode; nullopt: the email
+    // matches.
     std::optional<filter_field> first_failing(const filtered_email& email) const;
 
 private:

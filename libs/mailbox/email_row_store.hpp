@@ -6,7 +6,7 @@
 
 namespace tempinbox::mailbox {
 
-// What `read_summary` reads, of mailbox.emails; `codes` may be NULL where nobody asked for them.
+// The columns of mailbox.emails that `read_summary` reads; `codes` may be NULL if not asked for.
 inline constexpr const char* summary_columns = R"(
     email_id, inbox_id, sequence, from_address, from_name, rcpt_to, subject, preview, mailbox.to_micros(received_at), size_bytes,
     attachment_count, is_read, codes)";

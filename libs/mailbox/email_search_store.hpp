@@ -13,14 +13,14 @@
 
 namespace tempinbox::mailbox {
 
-// The email with the lowest sequence above `after` that matches is wanted.
+// Asks for the email with the lowest sequence above `after` that matches.
 struct email_search
 {
     std::int64_t after = 0;
     email_filter filter;
 };
 
-// An email that was looked at and does not match.
+// An email that was compared and does not match.
 struct near_miss
 {
     email_id email;
@@ -29,13 +29,12 @@ struct near_miss
     std::string actual; // shortened
 };
 
-// What a search came to. Without an email and with `searched_to` below the inbox's last sequence it
-// is to be gone on with.
+// If no email matched and searched_to < last_sequence, call again from searched_to.
 struct search_result
 {
     std::optional<email_id> email;
     std::int64_t searched_to = 0;
-    std::vector<near_miss> near_misses; // the newest ten, in order
+    std::vector<near_miss> near_misses; // the newest ten, in order of sequence
 };
 
 struct search_results
@@ -44,19 +43,18 @@ struct search_results
     std::vector<search_result> results; // in the order of the searches
 };
 
-// Looking for emails that somebody waits for. Searches of one inbox share one look, which costs a
-// single row where nothing is new and reads at most 2,000 emails. Throws when PostgreSQL cannot be
-// reached.
+// First-match searches for long polls. Searches of one inbox share their queries, which read one
+// row if nothing is new and at most 2,000 emails. Throws if PostgreSQL cannot be reached.
 class email_search_store
 {
 public:
     explicit email_search_store(postgres::pool& db);
 
-    // An inbox that has ended, is another account's or does not exist: not_found.
+    // not_found if the inbox has ended, is another account's or does not exist.
     awaitable<result<search_results>> find_first(account_id account, inbox_id inbox,
                                                  std::vector<email_search> searches);
 
-    // The last sequence of each live inbox in the order asked; -1 where find_first would answer
+    // The last sequence of each inbox, in the given order; -1 where find_first would return
     // not_found.
     awaitable<std::vector<std::int64_t>>
     last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes);

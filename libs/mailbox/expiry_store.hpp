@@ -12,18 +12,18 @@
 
 namespace tempinbox::mailbox {
 
-// What one transaction ended and the committed events to publish.
+// What one transaction ended, and the committed events to publish.
 struct expiry_batch
 {
     std::vector<ended_inbox> ended;
     std::vector<outbox::row> events;
-    std::chrono::microseconds oldest_delay{0}; // from the due time to the claim
-    bool has_more_of_deleted =
-        false; // of expire_of_deleted: accounts are left whose inboxes have not all ended
+    std::chrono::microseconds oldest_delay{0}; // from due time to claim
+    // For expire_of_deleted: some deleted accounts still have inboxes that have not ended.
+    bool has_more_of_deleted = false;
 };
 
-// Ends inboxes: marks them, frees the account's place, quarantines the address and writes
-// inbox.expired, all in one transaction, exactly once whoever else tries. Throws when PostgreSQL
+// Ends inboxes: marks them, frees the account's slot, quarantines the address and writes
+// inbox.expired, all in one transaction, exactly once under any concurrency. Throws if PostgreSQL
 // cannot be reached.
 class expiry_store
 {
@@ -32,22 +32,20 @@ public:
 
     expiry_store(postgres::pool& db, std::string outbox_owner, std::chrono::seconds quarantine);
 
-    // Up to batch_size that are due, passing over those another transaction holds.
+    // Up to batch_size due inboxes, skipping those another transaction holds.
     awaitable<expiry_batch> expire_due();
 
-    // How long until the next inbox is due; negative when one is overdue, absent where none is
-    // live.
+    // How long until the next inbox is due; negative if one is overdue, absent if none is live.
     awaitable<std::optional<std::chrono::microseconds>> until_next_due();
 
-    // Ends one now, at its owner's wish. Not there, another account's or ended already: not_found.
+    // Ends one inbox at its owner's request. not_found if it is absent, another account's or ended.
     awaitable<result<expiry_batch>> expire(account_id account, inbox_id id);
 
     // Ends up to batch_size live inboxes of the account that have the tag.
     awaitable<expiry_batch> expire_tagged(account_id account, std::string tag);
 
-    // Ends up to batch_size live inboxes of deleted accounts, passing over those another
-    // transaction holds. Of an account that is marked as deleted none can be made any more, so an
-    // account is done with when it has none left.
+    // Ends up to batch_size live inboxes of deleted accounts, skipping those another transaction
+    // holds. A deleted account cannot create inboxes, so it is done once it has none left.
     awaitable<expiry_batch> expire_of_deleted();
 
 private:

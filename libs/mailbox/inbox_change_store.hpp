@@ -13,21 +13,21 @@
 
 namespace tempinbox::mailbox {
 
-// What is to change of a live inbox; what is absent stays.
+// Changes to a live inbox; what is absent stays.
 struct inbox_change
 {
     plans::account_state
-        account; // as the caller knows it; the stored one holds where its version is higher
+        account; // as the caller knows it; the stored state wins if its version is higher
     inbox_id id;
-    std::optional<std::chrono::seconds> ttl; // from now on
-    std::optional<std::string> name;         // empty: removed
+    std::optional<std::chrono::seconds> ttl; // counted from now
+    std::optional<std::string> name;         // empty: remove the name
     std::optional<std::vector<std::string>> tags;
     bool removes_all_metadata = false;
-    std::map<std::string, std::optional<std::string>> metadata; // a value, or removed
+    std::map<std::string, std::optional<std::string>> metadata; // absent value: remove the key
 };
 
-// Changes inboxes at their owners' wish. What is absent, has ended or is another account's is
-// not_found; throws when PostgreSQL cannot be reached.
+// Changes inboxes for their owners. not_found if the inbox is absent, has ended or is another
+// account's; throws if PostgreSQL cannot be reached.
 class inbox_change_store
 {
 public:
@@ -35,8 +35,8 @@ public:
 
     explicit inbox_change_store(postgres::pool& db);
 
-    // All of it or nothing. Fails with invalid_argument for a life past the plan's longest and for
-    // more metadata than an inbox can have. The address lives as long as its inbox.
+    // Applies all changes or none. invalid_argument for a TTL past the plan's limit, and for more
+    // metadata than an inbox can have. The address lives as long as its inbox.
     awaitable<result<inbox>> change(inbox_change requested, time_point now);
 
 private:

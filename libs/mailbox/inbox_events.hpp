@@ -5,7 +5,7 @@
 
 namespace tempinbox::mailbox {
 
-// The outbox rows of what happens to inboxes; each has an id of its own and begins a trace.
+// Outbox rows for inbox events; each has an id of its own and starts a trace.
 outbox::row make_created_event(const inbox& made);
 
 struct ended_inbox

@@ -6,7 +6,7 @@
 
 namespace tempinbox::mailbox {
 
-// What `read_inbox` reads, of mailbox.inboxes; what has ended shows no mail.
+// The columns of mailbox.inboxes that `read_inbox` reads; an ended inbox shows no mail.
 inline constexpr const char* inbox_columns = R"(
     account_id, inbox_id, email_address, name, tags, metadata, is_live AND expires_at > now() AS lives,
     CASE WHEN is_live AND expires_at > now() THEN email_count ELSE 0 END, last_sequence, mailbox.to_micros(last_email_at),

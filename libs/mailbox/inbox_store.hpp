@@ -14,12 +14,12 @@
 
 namespace tempinbox::mailbox {
 
-// An inbox someone asks for. Absent: a random local part, the default domain, the plan's default
-// life.
+// An inbox to create. What is absent gets a random local part, the default domain, the plan's
+// default TTL.
 struct new_inbox
 {
     plans::account_state
-        account; // as the caller knows it; the stored one holds where its version is higher
+        account; // as the caller knows it; the stored state wins if its version is higher
     inbox_id id;
     std::optional<std::string> local_part;
     std::optional<std::string> domain;
@@ -29,7 +29,7 @@ struct new_inbox
     std::map<std::string, std::string> metadata;
 };
 
-// An inbox and the committed events to publish; none when it had been made before.
+// An inbox and the committed events to publish; no events if it had been created before.
 struct created_inbox
 {
     mailbox::inbox inbox;
@@ -45,29 +45,28 @@ struct inbox_filter
     std::optional<std::string> address;
 };
 
-// The life an inbox gets: 60 seconds to the plan's longest, else invalid_argument naming
-// ttlSeconds.
+// The TTL of an inbox: 60 seconds up to the plan's limit, else invalid_argument naming ttlSeconds.
 result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
                                         std::optional<std::chrono::seconds> requested);
 
-// Inboxes at rest. What is absent or another account's is not_found; throws when PostgreSQL cannot
+// Stored inboxes. not_found if an inbox is absent or another account's; throws if PostgreSQL cannot
 // be reached.
 class inbox_store
 {
 public:
-    // Events are written as owned by `outbox_owner`.
+    // Events are written with `outbox_owner` as owner.
     inbox_store(postgres::pool& db, std::string outbox_owner);
 
-    // Address, inbox and inbox.created in one transaction; idempotent on the id. Fails with
-    // permission_denied when the plan's live inboxes are used up (exact under any concurrency),
-    // conflict (one text) for an address that is taken, quarantined or reserved.
+    // Writes address, inbox and inbox.created in one transaction; idempotent on the id. Fails with
+    // permission_denied if the plan's live inboxes are used up (exact under any concurrency),
+    // conflict (one text) if the address is taken, quarantined or reserved.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
 
-    // What create would call invalid_argument; nothing is made.
+    // Fails with invalid_argument where create would; creates nothing.
     awaitable<result<void>> check(new_inbox requested, time_point now);
 
     // postmaster@ and abuse@ of a domain for its operator, without end and whatever the plan
-    // allows; what is there already stays.
+    // allows; existing ones stay.
     awaitable<result<std::vector<created_inbox>>> create_operator_inboxes(account_id account,
                                                                           std::string domain);
 
@@ -76,8 +75,8 @@ public:
     // How many of the plan's live inboxes are in use.
     awaitable<std::int64_t> count_live(account_id account);
 
-    // Newest first. With a condition beside `active` a page looks at no more than 2,000 rows, so it
-    // may be short while there is a next one.
+    // Newest first. With a condition beside `active` a page reads at most 2,000 rows, so it may be
+    // short though there is a next one.
     awaitable<result<page<inbox>>> list(account_id account, inbox_filter filter, int limit,
                                         std::string cursor);
 

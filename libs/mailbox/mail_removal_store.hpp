@@ -6,7 +6,7 @@
 
 namespace tempinbox::mailbox {
 
-// What one transaction took out of an inbox.
+// What one transaction deleted from an inbox.
 struct removed_mail
 {
     std::int64_t emails = 0;
@@ -14,9 +14,9 @@ struct removed_mail
     bool is_full = false;           // there may be more
 };
 
-// Deletes mail of live inboxes at their owners' wish, bodies that no email needs any more with it.
-// The counts of an inbox go down, its sequence numbers go on. What is absent, another account's or
-// of an ended inbox is not_found; throws when PostgreSQL cannot be reached.
+// Deletes mail of live inboxes for their owners, with the bodies that no email needs any more. The
+// inbox's counts go down; its sequence numbers continue. not_found if the mail or inbox is absent,
+// another account's or the inbox has ended; throws if PostgreSQL cannot be reached.
 class mail_removal_store
 {
 public:
@@ -24,8 +24,8 @@ public:
 
     explicit mail_removal_store(postgres::pool& db);
 
-    // Up to batch_size emails whose sequence is not above `up_to`; absent: the inbox's last one
-    // when called.
+    // Deletes up to batch_size emails with sequence <= `up_to`; if absent, up to the inbox's last
+    // one at the call.
     awaitable<result<removed_mail>> empty(account_id account, inbox_id inbox,
                                           std::optional<std::int64_t> up_to);
 

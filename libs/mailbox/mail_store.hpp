@@ -13,10 +13,10 @@
 
 namespace tempinbox::mailbox {
 
-// The migration that brings mailbox.store_mail_once.
+// The migration that creates mailbox.store_mail_once.
 inline constexpr int mail_schema_version = 4;
 
-// One inbox a message goes to. The event is complete but for its sequence.
+// One inbox a message goes to. The event lacks only its sequence.
 struct new_delivery
 {
     account_id account;
@@ -26,8 +26,8 @@ struct new_delivery
     outbox::row event;
 };
 
-// A message read and compressed: everything its rows need. One body, an email and an event for each
-// of its inboxes.
+// A message read and compressed: everything its rows need. One body, and an email and event for
+// each inbox.
 struct new_message
 {
     body_id body;
@@ -51,12 +51,12 @@ struct new_message
     std::vector<std::string> defects;
     std::vector<new_delivery> deliveries;
 
-    // About what it takes in memory while it waits for its commit: all that can be large.
+    // About how much memory it takes while it waits for its commit: all that can be large.
     std::size_t held_bytes() const;
 };
 
-// Repeated: its sender may not know that it was stored before, as the email of the answer.
-// Unstorable: PostgreSQL takes it neither now nor later.
+// Repeated: the same message is stored already as the result's `email`, and its sender may not have
+// seen the 250. Unstorable: PostgreSQL refuses it, now and later.
 enum class delivery_status { stored, repeated, gone, full, unstorable };
 
 struct delivery_result
@@ -66,28 +66,26 @@ struct delivery_result
     email_id email;
 };
 
-// What became of a message: an answer for each of its deliveries, or nothing where it was not
-// stored for all that is known.
+// A result for each delivery; absent if the message was not stored or the outcome is unknown.
 using stored_message = std::optional<std::vector<delivery_result>>;
 
 using mail_batch = std::vector<std::shared_ptr<const new_message>>;
 
-// Writes mail. Never throws for the database: a message without an answer was not stored, or nobody
-// could say in time.
+// Stores mail. Never throws for database errors: the message has no result then.
 class mail_store
 {
 public:
-    // The pool's own connections: one for each batch under way at once, and one more for what
-    // became of lost ones.
+    // `db` must be a pool of its own: one connection for each concurrent batch, and one more to
+    // resolve lost ones.
     mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
 
-    // One statement, its own transaction, committed when this returns. A deadlock or a time-out is
-    // tried once more; after another SQL error each message is tried alone, and one whose data are
-    // at fault (class 22) is unstorable; after a lost connection the rows are looked for until they
-    // are seen or 20 s have passed.
+    // One statement, its own transaction, committed when this returns. A deadlock or timeout is
+    // retried once. After another SQL error each message is tried alone, and one whose data are at
+    // fault (SQLSTATE class 22) is unstorable. After a lost connection the rows are looked for
+    // until the outcome is known or 20 s have passed.
     awaitable<std::vector<stored_message>> store(mail_batch batch);
 
-    // The event of a stored delivery, to be published.
+    // The event to publish for a stored delivery.
     static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);
 
 private:

@@ -10,26 +10,26 @@
 
 namespace tempinbox::mailbox {
 
-// A partition whose time is over: of bodies with its hour, else of emails.
+// A partition whose time is over. `hour` is set for bodies, absent for emails.
 struct past_partition
 {
     std::string name;
     std::optional<time_point> hour;
-    bool is_overdue = false; // of bodies: it should have been dropped six hours ago
+    bool is_overdue = false; // for bodies: should have been dropped six hours ago
 };
 
 enum class drop_status {
     dropped,
-    absent, // another process dropped it
-    needed, // emails are left, or bodies that live inboxes need
-    taken   // another process is at the partitions
+    absent, // another process has dropped it
+    needed, // emails are left in it, or bodies that live inboxes need
+    taken   // another process holds the partition lock
 };
 
-// The partitions of emails (a day of their ids each) and of bodies (the hour in which their inboxes
-// end). Mail without a partition waits in the default one, so being late loses nothing. Each change
-// is a transaction of its own and short. The exclusive locks it needs it has at once or not at all,
-// since everybody else would wait behind one that waits: while others use the tables (a backup does
-// for its whole time) changes throw postgres::timed_out and are tried again later. Throws when
+// The partitions of emails (one for each day of their ids) and of bodies (one for each hour in
+// which their inboxes end). Mail without a partition goes to the default one, so being late loses
+// nothing. Each change is its own short transaction. It takes its exclusive locks with NOWAIT,
+// since every other query would queue behind one that waits: while others use the tables (a backup
+// does all the time it runs) changes throw postgres::timed_out; try again later. Throws if
 // PostgreSQL cannot be reached.
 class partition_store
 {
@@ -38,10 +38,10 @@ public:
 
     explicit partition_store(postgres::pool& db);
 
-    // Today, the days after it.
+    // Makes today's partition and those of the next `days_ahead` days.
     awaitable<void> ensure_email_days(int days_ahead);
 
-    // The hours without partition of the next so many hours and of every hour in which a live inbox
+    // The hours without partition among the next `hours_ahead` ones and those in which a live inbox
     // ends, nearest first.
     awaitable<std::vector<time_point>> missing_body_hours(int hours_ahead);
     awaitable<void> ensure_body_hour(time_point hour);
@@ -49,16 +49,17 @@ public:
     // Oldest first of each kind: days once another day has passed, hours once another hour has.
     awaitable<std::vector<past_partition>> past_partitions();
 
-    // Moves bodies out of past hours that live inboxes need, since they were extended: some of
-    // them; true: go on.
+    // Moves a batch of the bodies that live inboxes still need, since they were extended, out of
+    // past hours. True: call it again.
     awaitable<bool> move_needed(time_point hour);
 
-    // Emails only when empty; bodies with all that are left in it, once live inboxes need none of
+    // Drops emails only if empty; bodies with all that are left, once no live inbox needs one of
     // them.
     awaitable<drop_status> drop(past_partition past);
 
-    // Where bodies cannot be dropped for long: deletes some of them that come after that one in the
-    // order of their ids. Answers the last; absent: there were no more, or it must not be now.
+    // For bodies that cannot be dropped for long: deletes a batch of bodies with ids above `after`.
+    // Returns the last id deleted; absent if there are no more, or deleting is not allowed at
+    // present.
     awaitable<std::optional<body_id>> empty_some(past_partition past, std::optional<body_id> after);
 
 private:

@@ -14,11 +14,11 @@ struct purge_batch
     std::int64_t emails = 0;
     std::int64_t bodies = 0;
     std::int64_t inboxes = 0;
-    bool is_full = false; // there is more to do at once
+    bool is_full = false; // call again at once
 };
 
-// Takes what has ended from the disk, in transactions of bounded size; any number of processes may
-// do so at once. Throws when PostgreSQL cannot be reached.
+// Purges what has ended, in transactions of bounded size; any number of processes may do so at
+// once. Throws if PostgreSQL cannot be reached.
 class purge_store
 {
 public:
@@ -26,13 +26,13 @@ public:
 
     explicit purge_store(postgres::pool& db);
 
-    // Emails of ended inboxes and the bodies that no email needs any more. Bodies of inboxes that
-    // ended by time stay where their hour has come: they leave with its partition
+    // Emails of ended inboxes, and the bodies that no email needs any more. If an inbox ended by
+    // its TTL and the body's hour has come, the body is left to be dropped with its partition
     // (partition_store).
     awaitable<purge_batch> purge_mail();
 
-    // Inboxes that ended before `kept` and whose mail is gone, and addresses whose quarantine is
-    // over.
+    // Inboxes that ended more than `retention` ago and whose mail is purged, and addresses whose
+    // quarantine is over.
     awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
 private:

@@ -13,14 +13,14 @@
 namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
-// The newest file of services/inbox/migrations that the code needs.
+// The newest migration in services/inbox/migrations that the code needs.
 inline constexpr int schema_version = 10;
 
-// What an inbox without end (postmaster, abuse) has as its expiry: 9999-12-31T00:00:00Z.
+// The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
 
-// An inbox as its account sees it. Whether it is live is judged by the database's clock, so one
-// that is due has ended even before it is marked.
+// An inbox as its account sees it. Whether it is live is decided by the database's clock: a due one
+// has ended even before it is marked.
 struct inbox
 {
     account_id account;
@@ -41,7 +41,7 @@ struct inbox
 
 enum class expiry_reason { ttl, deleted };
 
-// What an inbox holds before new mail is refused. Zero: without bound.
+// What an inbox may hold before new mail is refused. Zero: no bound.
 struct inbox_bounds
 {
     std::int64_t emails = 10'000;
@@ -53,7 +53,7 @@ struct inbox_bounds
     }
 };
 
-// A row of a list of emails.
+// An email as lists show it.
 struct email_summary
 {
     email_id id;
@@ -71,7 +71,7 @@ struct email_summary
     std::vector<extract::code> codes;
 };
 
-// A whole email: what was found before its commit, and the message as received.
+// A whole email: what was extracted before its commit, and the message as received.
 struct stored_email
 {
     email_summary summary;
@@ -88,7 +88,7 @@ struct stored_email
     std::string raw;
 };
 
-// A page of a list, newest first, and where the next one starts (empty: no more).
+// A page of a list, newest first, and where the next page starts (empty: no more).
 template <class T>
 struct page
 {
@@ -98,7 +98,8 @@ struct page
 
 struct email_page : page<email_summary>
 {
-    std::string version; // of the emails of one inbox (list_version_store); empty for those of all
+    std::string
+        version; // of the inbox's emails (list_version_store); empty for a list over all inboxes
 };
 
 } // namespace tempinbox::mailbox

@@ -15,8 +15,9 @@ struct email_key
     email_id id;
 };
 
-// Emails whose 250 their sender may not have seen, for ten minutes: mailbox.store_mail_once knows a
-// second delivery of the same message by them. Only those with a Message-ID are kept.
+// Emails whose sender may not have seen the 250, kept for ten minutes: by them
+// mailbox.store_mail_once recognizes a second delivery of the same message. Only those with a
+// Message-ID are kept.
 class unacknowledged_store
 {
 public:
@@ -24,13 +25,13 @@ public:
 
     awaitable<void> mark(std::vector<email_key> emails);
 
-    // A process that takes mail begins. Where the one of that name before it did not sign off, it
-    // crashed.
+    // Call this at start. If the last process of that name did not sign off, it crashed: its mail
+    // of the minute before is marked.
     awaitable<void> sign_on(std::string replica);
-    // Every few seconds: it is there; of processes that have not been for half a minute all mail of
-    // their last minute is unconfirmed; what is over is forgotten.
+    // Call this every few seconds: shows that this process is alive, marks the last minute's mail
+    // of processes silent for 30 s, and purges expired entries.
     awaitable<void> heartbeat(std::string replica);
-    // It ends in order.
+    // Call this at an orderly end.
     awaitable<void> sign_off(std::string replica);
 
 private:
