@@ -18,8 +18,8 @@ awaitable<void> account_store::mark_deleted(account_id account, std::int64_t ver
         auto deleted = plans::find(tx, schema, account).value_or(unknown);
         if (deleted.is_deleted && deleted.version >= version)
             return;
-        // No account comes back, so a version that is not above the known one says nothing against
-        // the tombstone.
+        // A deleted account never returns, so the tombstone holds even against a higher stored
+        // version.
         deleted.version = deleted.version < version ? version : deleted.version + 1;
         deleted.is_deleted = true;
         plans::put(tx, schema, {deleted});

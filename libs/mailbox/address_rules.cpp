@@ -13,7 +13,7 @@ bool is_letter_or_digit(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-// RFC 1034 3.5, as RFC 1123 2.1 relaxed it.
+// RFC 1034 3.5, as relaxed by RFC 1123 2.1.
 bool is_label(std::string_view label)
 {
     return !label.empty() && label.size() <= 63 && is_letter_or_digit(label.front()) &&
@@ -22,7 +22,7 @@ bool is_label(std::string_view label)
            });
 }
 
-// In order.
+// Sorted.
 constexpr std::string_view reserved[] = {
     "abuse",    "admin",      "administrator", "autoconfig", "autodiscover",
     "ftp",      "hostmaster", "mailer-daemon", "mta-sts",    "no-reply",

@@ -14,8 +14,8 @@ constexpr postgres::statement find_addresses{"mailbox_find_addresses", R"(
     SELECT address, account_id, inbox_id, state = 'live' AND until > clock_timestamp(), mailbox.to_micros(until)
     FROM mailbox.addresses WHERE address = ANY($1::text[]))"};
 
-// Addresses are their own table, so that accounts can be moved apart; what belongs to the account
-// is asked for by its id.
+// Addresses have no join with accounts, so that accounts can be moved apart; the account's state is
+// read by its id.
 constexpr postgres::statement find_owners{"mailbox_find_owners", R"(
     SELECT g.place, i.email_count, i.email_bytes, s.state
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS g(account_id, inbox_id, place)

@@ -3,7 +3,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// 2000-01-01T00:00:00Z, where PostgreSQL's times begin, in microseconds since 1970.
+// 2000-01-01T00:00:00Z, the epoch of PostgreSQL's times, in microseconds since 1970.
 constexpr std::int64_t postgres_epoch = 946'684'800'000'000;
 
 template <class T>
@@ -57,8 +57,8 @@ void binary_array::add_time(time_point time)
     add_int8(to_unix_micros(time) - postgres_epoch);
 }
 
-// Dimensions, whether there are nulls, the element type, then length and lower bound of the one
-// dimension.
+// The header: number of dimensions, whether there are nulls, the element type, then length and
+// lower bound of the one dimension.
 pqxx::binarystring binary_array::parameter() const
 {
     std::string whole;

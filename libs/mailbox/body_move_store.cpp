@@ -19,20 +19,20 @@ constexpr const char* needed = "SELECT EXISTS (SELECT 1 FROM mailbox.extended_in
 constexpr const char* extended = R"(
     SELECT account_id, inbox_id FROM mailbox.extended_inboxes WHERE body_hour <= mailbox.from_micros($1) ORDER BY body_hour LIMIT $2)";
 
-// Of inboxes that have ended nobody reads mail any more.
+// Nobody reads the mail of an ended inbox.
 constexpr const char* purge_ended = R"(
     DELETE FROM mailbox.extended_inboxes AS x USING unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
     WHERE x.account_id = asked.account_id AND x.inbox_id = asked.inbox_id AND NOT EXISTS (
         SELECT 1 FROM mailbox.inboxes AS i
         WHERE i.account_id = x.account_id AND i.inbox_id = x.inbox_id AND i.is_live AND i.expires_at > now()))";
 
-// Locked as whoever extends them, empties them or stores mail locks them.
+// Locks in the order that extending, emptying and storing mail use.
 constexpr const char* lock_live = R"(
     SELECT i.account_id, i.inbox_id, mailbox.to_micros(i.created_at), mailbox.to_micros(date_trunc('hour', i.expires_at, 'UTC'))
     FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id) JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
     WHERE i.is_live AND i.expires_at > now() ORDER BY i.inbox_id FOR UPDATE OF i SKIP LOCKED)";
 
-// No email is older than its inbox; ten minutes for clocks that differ.
+// No email is older than its inbox; ten minutes allow for clocks that differ.
 const std::string emails_of_inbox = R"(
     FROM mailbox.emails AS e WHERE e.account_id = $1 AND e.inbox_id = $2
         AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes') )";
@@ -51,11 +51,11 @@ const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) " + em
 
 constexpr const char* name_new_hour = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($3) WHERE account_id = $1 AND email_id = ANY ($2::uuid[]))";
-// Also the emails of others: one body is at one place.
+// Other inboxes' emails too: they share the body, which is in one partition.
 constexpr const char* name_new_hour_of_shared = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($2) WHERE body_id = ANY ($1::uuid[]) AND is_body_shared)";
 
-// The old hour stands in the text, so that a plan has one partition (body_removal_store).
+// The hour is a literal, so that the plan has one partition (body_removal_store.cpp).
 std::string move_from(std::int64_t hour)
 {
     return "WITH gone AS (DELETE FROM mailbox.bodies AS b WHERE b.body_hour = "
@@ -75,10 +75,10 @@ struct extended_inbox
 {
     std::string account, id;
     std::int64_t created = 0;
-    std::int64_t last_hour = 0; // in which it ends now
+    std::int64_t last_hour = 0; // the hour in which it ends now
 };
 
-// Emails first, then bodies, as those who delete them.
+// Emails first, then bodies: the order in which deletions lock them.
 void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::result& early)
 {
     std::vector<email_id> own;
@@ -106,7 +106,7 @@ void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t ho
         tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, max_emails);
     move_to_last_hour(tx, inbox, early);
     if (early.empty()) {
-        // It may have bodies that are early still, in hours that were later when they were stored.
+        // It may have early bodies in later hours too, if it was extended more than once.
         const auto next =
             tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
         if (next[0].is_null())

@@ -8,21 +8,21 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The hour stands in the text, so that a plan has one partition: one that is kept for any hour has,
-// and locks, hundreds.
+// The hour is a literal, so that the plan has one partition: a generic plan has, and locks,
+// hundreds.
 std::string bodies_of(std::int64_t hour)
 {
     return "mailbox.bodies AS b WHERE b.body_hour = mailbox.from_micros(" + std::to_string(hour) +
            ") AND b.body_id = ANY ($1::uuid[])";
 }
 
-// Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two
-// see what the earlier did.
+// The lock on the body orders concurrent deletions: the one that deletes the last email of a shared
+// body sees that the others are gone, and deletes the body.
 constexpr const char* where_unused = " AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE "
                                      "e.body_id = b.body_id AND e.is_body_shared)";
 
-// Body ids by the hour of their partition, so that each statement touches one; in order, as others
-// lock them.
+// Body ids by the hour of their partition, so that each statement touches one partition; in lock
+// order.
 using bodies_by_hour = std::map<std::int64_t, std::vector<body_id>>;
 
 std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
@@ -31,7 +31,8 @@ std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
     for (const auto& [hour, ids] : bodies) {
         const auto remove = "DELETE FROM " + bodies_of(hour);
         auto rows = tx.exec_params(remove, to_id_array(ids)).affected_rows();
-        // A body that was just moved into its new partition can be missed by one look, not by two.
+        // One statement can miss a body that was just moved to its new partition; a second finds
+        // it.
         if (rows < ids.size())
             rows += tx.exec_params(remove, to_id_array(ids)).affected_rows();
         deleted += static_cast<std::int64_t>(rows);

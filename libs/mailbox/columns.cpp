@@ -8,7 +8,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The columns are written by this suite alone: what cannot be read is damage, not input.
+// Only this project writes the columns: text that cannot be parsed is damage, not input.
 json::value parse(std::string_view text)
 {
     json::limits wide;

@@ -19,7 +19,7 @@ std::size_t checked(std::size_t code)
 
 std::string compress(std::string_view raw)
 {
-    // A context costs more to make than a small mail to compress.
+    // Creating a context costs more than compressing a small mail, so contexts are reused.
     struct context_deleter
     {
         void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -28,8 +28,8 @@ std::string compress(std::string_view raw)
     std::string frame(ZSTD_compressBound(raw.size()), '\0');
     frame.resize(checked(
         ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), raw.data(), raw.size(), 1)));
-    // A frame waits for its commit: it must not keep the room of the worst case, which is that of
-    // the whole mail.
+    // Frames wait in memory for their commit, so free the worst-case buffer, which is as large as
+    // the mail.
     frame.shrink_to_fit();
     return frame;
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t tag_size = 9;
 
 // Guards against mixed-up lists, not against forgery: a forged position shows nothing that the list
-// itself would not.
+// itself would not show.
 std::string tag_of(std::string_view filter, std::string_view position)
 {
     std::string text(filter);

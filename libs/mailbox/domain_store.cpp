@@ -8,7 +8,7 @@ namespace {
 constexpr postgres::statement list_domains{"mailbox_list_domains", R"(
     SELECT domain, is_default, operator_account_id FROM mailbox.domains ORDER BY is_default DESC, domain)"};
 
-// One at a time, so that exactly one becomes the default.
+// Serializes additions, so that exactly one domain becomes the default.
 constexpr const char* lock_domains = "LOCK TABLE mailbox.domains IN SHARE ROW EXCLUSIVE MODE";
 
 constexpr postgres::statement add_domain{"mailbox_add_domain", R"(

@@ -27,7 +27,7 @@ std::string join(const std::vector<std::string>& texts)
     return joined;
 }
 
-// Lengths in front, so that no two filters share a text.
+// Prefixes the length, so that no two filters have the same text.
 void put(std::string& text, const char* name, const std::optional<std::string>& value)
 {
     if (value)

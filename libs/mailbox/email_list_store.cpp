@@ -15,8 +15,8 @@ namespace {
 constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 
-// Both lists end with the To addresses and whether the email's inbox lives; that of one inbox says
-// last of which version it is.
+// Both lists end with the To addresses and whether the email's inbox is live; the list of one inbox
+// appends the list version.
 const std::string list_one_sql = "SELECT *, true, (SELECT " + std::string(version_column) + R"(
         FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
     FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
@@ -63,9 +63,9 @@ bool passes(const compiled_filter& filter, const email_summary& email, const pqx
                                          !email.codes.empty()));
 }
 
-// Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or
-// enough were looked at. `look` answers up to that many rows below a position; a position names a
-// row's place.
+// Fills a page from queries, newest first, until it is full, there are no more rows, or
+// max_rows_read were read. `read_rows` returns up to that many rows below a position; `position_of`
+// is a row's position.
 template <class Position, class ReadRows, class PositionOf>
 email_page fill_page(const email_query& query, Position below, ReadRows read_rows,
                      PositionOf position_of)
@@ -76,14 +76,14 @@ email_page fill_page(const email_query& query, Position below, ReadRows read_row
     int rows_read = 0;
     std::int64_t bytes = 0;
     while (true) {
-        // Without a filter the first look is mostly the whole page: only emails of inboxes that
-        // ended are passed over.
+        // Without a filter the first query mostly fills the page: only emails of ended inboxes are
+        // skipped.
         const bool is_probably_all = rows_read == 0 && filter.is_empty();
         const int row_limit =
             is_probably_all ? query.limit + 1 : std::min(rows_per_query, max_rows_read - rows_read);
         const pqxx::result rows = read_rows(below, row_limit);
         for (const auto& row : rows) {
-            if (row[0].is_null()) // an inbox without such emails
+            if (row[0].is_null()) // the inbox has no such emails
                 return result_page;
             auto email = read_summary(row);
             below = position_of(email);
@@ -131,8 +131,9 @@ result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& 
             auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after,
                                            rows, with_codes, is_filtered);
             is_live = !emails.empty();
-            if (is_live && version.empty()) // of the first look: the others may be of later
-                                            // versions, but of none before
+            // The version of the first query: later queries may see a newer version, but not an
+            // older one.
+            if (is_live && version.empty())
                 version = emails[0][version_index].c_str();
             return emails;
         },

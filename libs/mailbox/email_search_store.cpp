@@ -9,37 +9,36 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
-// Who waits from the newest on needs one row, who waits for something rare many.
+// A poll from the newest email on needs one row, one for a rare email needs many.
 constexpr int rows_in_first_query = 10;
 constexpr int rows_per_query = 500;
 constexpr int max_rows_read = 2'000;
 constexpr std::size_t max_near_misses = 10;
 constexpr std::size_t max_actual_length = 200;
 
-// Clocks of replicas differ by less than ten minutes.
+// Replicas' clocks differ by less than ten minutes.
 constexpr postgres::statement find_position{"mailbox_find_position", R"(
     SELECT last_sequence, mailbox.lowest_uuid(created_at - interval '10 minutes'),
            mailbox.lowest_uuid(coalesce(last_email_at, created_at) + interval '10 minutes')
     FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
 
-// $3, $4: the inbox has no older and no newer email, so the days before and after are not looked
-// at. $6: what came after the position was read is the next look's.
+// $3, $4: bounds of the inbox's email ids, so that partitions of other days are not read. $6: an
+// email that came after find_position is left to the next search.
 constexpr postgres::statement read_emails{"mailbox_read_emails_above", R"(
     SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject, codes <> '[]'
     FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4 AND sequence > $5
         AND sequence <= $6
     ORDER BY sequence LIMIT $7)"};
 
-// Each inbox is looked up by its key: a join might read all of them by a plan made when there were
-// few.
+// Looks up each inbox by its key: a join may keep a plan made for few inboxes that reads all.
 constexpr postgres::statement read_last_sequences{"mailbox_read_last_sequences", R"(
     SELECT coalesce((SELECT i.last_sequence FROM mailbox.inboxes AS i
                      WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id AND i.is_live AND i.expires_at > now()), -1)
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, place) ORDER BY place)"};
 
-// Where an inbox's emails are.
+// The range of an inbox's emails.
 struct position
 {
     std::int64_t last_sequence = 0;
@@ -74,7 +73,7 @@ struct read_row
     {}
 };
 
-// One search on its way through the emails.
+// The state of one search while emails are read.
 class search_run
 {
 public:
@@ -110,7 +109,7 @@ public:
         misses.push_back(std::move(missed));
     }
 
-    // Every email up to there was shown to it.
+    // The search has examined every email up to `sequence`.
     void searched_up_to(std::int64_t sequence)
     {
         if (!result_.email)
@@ -125,7 +124,7 @@ private:
     search_result result_;
 };
 
-// Up to which sequence no email was left out.
+// Returns the sequence up to which every search has seen all emails.
 std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
                           const position& where, std::vector<search_run>& runs)
 {

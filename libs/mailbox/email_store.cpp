@@ -11,7 +11,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
 constexpr postgres::statement find_email{"mailbox_find_email",
                                          "SELECT * FROM mailbox.find_email($1, $2)"};
@@ -21,7 +21,7 @@ constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     FROM mailbox.emails AS e JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
     WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
 
-// The inbox first, as who deletes mail locks it.
+// Locks the inbox first, as deletions do.
 const std::string mark_email_sql = R"(
     WITH counted AS (
         UPDATE mailbox.inboxes SET mail_changes = mail_changes + 1
@@ -39,7 +39,7 @@ std::optional<std::string> read_text(const pqxx::field& field)
     return field.as<std::string>();
 }
 
-// A row of find_email whose body was there.
+// Reads a row of find_email that has a body.
 stored_email read_email(const pqxx::row& row)
 {
     int at = summary_column_count;
@@ -97,8 +97,8 @@ awaitable<result<stored_email>> email_store::find(account_id account, email_id i
 {
     return run_autocommit<result<stored_email>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
-            // A body that is being moved into its new partition can be missed by one look, not by
-            // two.
+            // One statement can miss a body that is being moved to its new partition; a second
+            // finds it.
             for (int attempt = 0; attempt < 2; ++attempt) {
                 const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
                 if (rows.empty())

@@ -7,7 +7,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The limit stands in the text, so that the planner knows it.
+// The limit is a literal, so that the planner knows it.
 const std::string claim_due_sql = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl', has_mail_to_purge = i.last_sequence > 0
@@ -25,7 +25,7 @@ constexpr postgres::statement claim_one{"mailbox_claim_one", R"(
     WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now()
     RETURNING account_id, inbox_id, email_address, mailbox.to_micros(expired_at), mailbox.to_micros(expired_at))"};
 
-// In the order in which mail-ingest locks inboxes.
+// Locks inboxes in the order in which mail-ingest locks them.
 const std::string claim_tagged_sql = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()), expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0
@@ -55,7 +55,7 @@ const std::string claim_of_deleted_sql = R"(
 const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted",
                                            claim_of_deleted_sql.c_str()};
 
-// What is due already ends by its time. Answers how many accounts are left.
+// Due inboxes are left to expire_due. Returns how many accounts are left.
 constexpr postgres::statement purge_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
     WITH done AS (
         DELETE FROM mailbox.deleted_accounts AS d WHERE account_id = ANY ($1::uuid[]) AND NOT EXISTS (
@@ -66,7 +66,7 @@ constexpr postgres::statement purge_deleted_accounts{"mailbox_forget_deleted_acc
 constexpr postgres::statement unmark_living_account{
     "mailbox_forget_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
 
-// Locked in account order: batches of other processes touch the same accounts.
+// Locks in account order: batches of other processes touch the same accounts.
 constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
     WITH ended AS (SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id GROUP BY account_id),
     locked AS MATERIALIZED (
@@ -82,7 +82,7 @@ constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses
 constexpr postgres::statement next_due{"mailbox_next_due", R"(
     SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp()) FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
 
-// The rest of ending inboxes, once their rows are marked and locked.
+// Completes the end of inboxes whose rows are marked and locked.
 expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason,
                     const std::string& outbox_owner, std::chrono::seconds quarantine)
 {
@@ -115,7 +115,7 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     return batch;
 }
 
-// Locks accounts that are noted as deleted; a note about one that is not goes away.
+// Locks accounts queued as deleted; drops entries whose account is not deleted.
 std::vector<account_id> lock_deleted(pqxx::work& tx)
 {
     std::vector<account_id> accounts;

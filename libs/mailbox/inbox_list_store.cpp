@@ -12,8 +12,8 @@ namespace {
 
 constexpr int max_rows_read = 2'000;
 
-// $1 account, $2 $3 the keyset position, $4 how many rows to look at, $5 tag, $6 whether only ended
-// ones, $7 how many to answer. The last row of the answer marks how far the look went.
+// $1 account, $2 $3 the keyset position, $4 how many rows to read, $5 tag, $6 whether only ended
+// ones, $7 how many to return. The last row returned marks the last row read.
 std::string list_sql(const std::string& condition)
 {
     return "WITH looked AS MATERIALIZED (SELECT" + std::string(inbox_columns) +
@@ -35,7 +35,7 @@ const postgres::statement list_any{"mailbox_list_inboxes", list_any_sql.c_str()}
 const std::string list_active_sql = list_sql(" AND is_live AND expires_at > now()");
 const postgres::statement list_active{"mailbox_list_active_inboxes", list_active_sql.c_str()};
 
-// An address leads to the one inbox that had it last: it is not given again while that one can be
+// An address belongs to the one inbox that had it last: it is not reused while that inbox can be
 // read.
 const std::string find_by_address_sql =
     "SELECT" + std::string(inbox_columns) + R"( FROM mailbox.inboxes
@@ -54,7 +54,7 @@ std::string position_of(const inbox& row)
     return std::to_string(to_unix_micros(row.created_at)) + " " + row.id.text();
 }
 
-// A row's key; at first past every one.
+// A row's key; initially above every row.
 struct position
 {
     std::int64_t created_at = to_unix_micros(endless);
@@ -100,7 +100,7 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
 {
     page<inbox> result_page;
     if (filter.address) {
-        // One row at most: this list never gave a cursor out.
+        // At most one row, so this list never returned a cursor.
         if (!cursor.empty())
             return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
         for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(),

@@ -15,9 +15,9 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
-// Creations of one account come one after the other.
+// Serializes the creations of one account.
 constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
     SELECT version FROM mailbox.account_state WHERE account_id = $1 FOR NO KEY UPDATE)"};
 
@@ -29,7 +29,7 @@ constexpr postgres::statement take_inbox_slot{"mailbox_take_place", R"(
     ON CONFLICT (account_id) DO UPDATE SET live_inboxes = u.live_inboxes + 1 WHERE u.live_inboxes < $2
     RETURNING 1)"};
 
-// No row when the address is taken. $8: an operator may take its own names out of quarantine.
+// Returns no row if the address is taken. $8: an operator may take its own names out of quarantine.
 const std::string insert_inbox_sql = R"(
     WITH moment AS MATERIALIZED (
         SELECT date_trunc('milliseconds', clock_timestamp()) AS start),
@@ -73,8 +73,7 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
     return read_inbox(rows[0]);
 }
 
-// Locks the account; of the state the caller knows and the stored one the newer holds, and is
-// stored.
+// Locks the account. Stores and returns the newer of the known and the stored state.
 plans::account_state store_newer_state(pqxx::work& tx, const plans::account_state& known)
 {
     const auto rows = tx.exec_prepared(lock_account.name, known.account.text());
@@ -92,12 +91,12 @@ failure address_not_available(const std::string& address)
     return failure{errc::conflict, "The address " + address + " is not available"};
 }
 
-// The address, inbox and event rows; the account is locked and counted already.
+// Writes address, inbox and event; the account is already locked and counted.
 result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
                                 const std::string& domain, std::chrono::seconds ttl,
                                 bool is_operator, const std::string& outbox_owner)
 {
-    // A random name that is taken would be a wonder; a second one tells bad luck from a fault.
+    // A random name is almost never taken; retries tell bad luck from a fault.
     for (int tries = requested.local_part ? 1 : 3; tries > 0; --tries) {
         const std::string address =
             (requested.local_part ? *requested.local_part : make_random_local_part()) + "@" +

@@ -6,8 +6,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// Each inbox is looked up by its key: a join might read all of them by a plan made when there were
-// few.
+// Looks up each inbox by its key: a join may keep a plan made for few inboxes that reads all.
 const std::string find_versions_sql =
     "SELECT (SELECT " + std::string(version_column) + R"( FROM mailbox.inboxes AS i
         WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id AND i.is_live AND i.expires_at > now())
@@ -30,7 +29,7 @@ list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
             std::vector<std::string> versions;
             versions.reserve(inboxes.size());
             for (const auto& row : tx.exec_prepared(find_versions.name, accounts, ids))
-                versions.emplace_back(row[0].c_str()); // empty where NULL
+                versions.emplace_back(row[0].c_str()); // empty for NULL
             return versions;
         });
 }

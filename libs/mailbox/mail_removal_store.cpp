@@ -5,12 +5,12 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// mail-ingest stores under the same lock, so counts and rows agree.
+// The lock under which mail-ingest stores too, so that counts and rows agree.
 constexpr postgres::statement lock_inbox{"mailbox_lock_inbox_to_empty", R"(
     SELECT last_sequence, mailbox.to_micros(created_at) FROM mailbox.inboxes
     WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now() FOR UPDATE)"};
 
-// No email is older than its inbox; ten minutes for clocks that differ.
+// No email is older than its inbox; ten minutes allow for clocks that differ.
 const std::string delete_batch_sql = R"(
     WITH doomed AS MATERIALIZED (
         SELECT email_id FROM mailbox.emails
@@ -36,7 +36,7 @@ constexpr postgres::statement count_down{"mailbox_count_down", R"(
     SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4), mail_changes = mail_changes + 1
     WHERE account_id = $1 AND inbox_id = $2)"};
 
-// Bodies and counts behind deleted rows.
+// Updates the counts and deletes the bodies after emails were deleted.
 void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox,
                     const pqxx::result& deleted)
 {

@@ -23,14 +23,14 @@ constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
     FROM mailbox.store_mail_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
                                  $27, $28, $29))"};
 
-// Waits for whoever holds the rows, and so for the end of a transaction whose connection was lost.
+// Waits for the rows' lock, and so for the end of a transaction whose connection was lost.
 constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
     SELECT 1 FROM mailbox.inboxes WHERE (account_id, inbox_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY inbox_id FOR UPDATE)"};
 
 constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
     SELECT email_id, sequence FROM mailbox.emails WHERE (account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])))"};
 
-// Text columns take no NUL, and the separator must not be in an item.
+// Joins items by a separator, which is replaced inside them; text columns take no NUL.
 std::string joined(const std::vector<std::string>& items)
 {
     std::string whole;
@@ -43,7 +43,7 @@ std::string joined(const std::vector<std::string>& items)
     return whole;
 }
 
-// The columns of a batch.
+// A batch as arrays, one for each parameter of store_mail_once.
 struct parameters
 {
     using element = binary_array::element;
@@ -138,7 +138,7 @@ std::vector<delivery_result> all_unstorable(const new_message& message)
     return results;
 }
 
-// The lines after it quote what was to be stored.
+// Leaves out the lines after the first: they quote mail.
 std::string_view first_line(std::string_view error)
 {
     return error.substr(0, error.find('\n'));
@@ -188,7 +188,7 @@ awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
     }
     const bool is_refused = status == attempt_status::refused || status == attempt_status::bad_data;
     if (is_refused && batch.size() > 1) {
-        // One of them is at fault: it fails alone.
+        // One of them is at fault: store each alone, so that only that one fails.
         results all;
         for (const auto& one : batch) {
             mail_batch alone{one};
@@ -225,8 +225,8 @@ awaitable<mail_store::attempt_status> mail_store::attempt(const mail_batch& batc
     } catch (const pqxx::serialization_failure&) {
         co_return attempt_status::try_again;
     } catch (const pqxx::check_violation&) {
-        // Its hour had no partition, and got one while the body was on its way to the default
-        // partition.
+        // The hour had no partition; it was created while the body was on its way to the default
+        // one.
         co_return attempt_status::try_again;
     } catch (const pqxx::data_exception& error) {
         if (batch.size() == 1)
@@ -277,7 +277,7 @@ awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_p
     });
 }
 
-// smtp.md 4b: there is the transaction's end to wait for, then the email ids say how it ended.
+// Waits for the lost transaction to end; then the email ids show whether it committed.
 awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<results> found)
 {
     const auto deadline = std::chrono::steady_clock::now() + resolve_timeout;
@@ -332,14 +332,14 @@ awaitable<mail_store::results> mail_store::find_stored(const mail_batch& batch)
                 }
                 deliveries.push_back(result);
             }
-            // Nothing of it there: it was not stored, whatever its inboxes are.
+            // No row of it: it was not stored, whatever state its inboxes are in.
             found.push_back(is_any_stored ? stored_message(std::move(deliveries)) : std::nullopt);
         }
         return found;
     });
 }
 
-// As mailbox.sequence_field has it.
+// Encodes the sequence as SQL function mailbox.sequence_field does.
 outbox::row mail_store::event_of(const new_delivery& delivery, std::int64_t sequence)
 {
     constexpr char sequence_tag = 0x20;

@@ -5,15 +5,14 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The locks that matter are asked for with NOWAIT: this is for those that stop nobody, such as the
-// advisory one of all who make partitions.
+// The exclusive locks use NOWAIT. This timeout is for locks that block nobody else, such as the
+// advisory lock of everyone who makes partitions.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr const char* ensure_days = R"(
     SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date + n) FROM generate_series(0, $1::int) AS n)";
 
-// Steps along the index from hour to hour: costs what the distinct hours cost, not what the inboxes
-// do.
+// Steps along the index from hour to hour: costs the number of distinct hours, not of inboxes.
 constexpr const char* missing_hours = R"(
     WITH RECURSIVE due (hour) AS (
         (SELECT date_trunc('hour', expires_at, 'UTC') FROM mailbox.inboxes
@@ -31,7 +30,7 @@ constexpr const char* missing_hours = R"(
 
 constexpr const char* ensure_hour = "SELECT mailbox.ensure_body_hour(mailbox.from_micros($1))";
 
-// A while past their end, so that no running transaction still writes there.
+// Some time after their end, so that no running transaction still writes to them.
 constexpr const char* find_past = R"(
     SELECT relname, mailbox.to_micros(hour), hour < now() - interval '8 hours'
     FROM (SELECT c.relname, CASE WHEN c.relname LIKE 'bodies%' THEN to_timestamp(right(c.relname, 11), 'YYYYMMDD_HH24') END AS hour
@@ -55,7 +54,7 @@ bool exists(pqxx::work& tx, const std::string& table)
     return !tx.exec_params1("SELECT to_regclass($1)", table)[0].is_null();
 }
 
-// Ids come in the order of the index, so that a batch looks at none of those before it.
+// Batches go by id in index order, so that none scans the rows of earlier batches.
 std::string find_last_of_batch(const std::string& table)
 {
     return "SELECT body_id FROM (SELECT body_id FROM " + table +
@@ -136,7 +135,7 @@ awaitable<drop_status> partition_store::drop(past_partition past)
         };
         if (is_needed())
             return drop_status::needed;
-        // All that DROP locks, which would wait for it.
+        // Everything that DROP locks, taken with NOWAIT, since DROP itself would wait.
         const auto parent = "mailbox." + past.name.substr(0, past.name.find('_'));
         tx.exec0(short_lock_wait);
         tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +

@@ -17,7 +17,7 @@ constexpr postgres::statement claim_ended{"mailbox_claim_ended", R"(
     SELECT account_id, inbox_id, mailbox.to_micros(created_at), expiry_reason = 'ttl' FROM mailbox.inboxes WHERE has_mail_to_purge
     ORDER BY expired_at LIMIT 100 FOR UPDATE SKIP LOCKED)"};
 
-// No email is older than the oldest of the inboxes; ten minutes for clocks that differ.
+// No email is older than the oldest of the inboxes; ten minutes allow for clocks that differ.
 const std::string delete_emails_sql = R"(
     WITH doomed AS MATERIALIZED (
         SELECT e.account_id, e.email_id, ended.is_by_time
@@ -31,8 +31,9 @@ const std::string delete_emails_sql = R"(
     RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, doomed.is_by_time)";
 const postgres::statement delete_emails{"mailbox_delete_emails", delete_emails_sql.c_str()};
 
-// The hours that have come and whose partition is dropped as a whole. A later one would keep what
-// is no longer needed for too long; without a partition nothing is dropped.
+// The hours that have come and whose partition will be dropped as a whole. Bodies of later hours
+// are deleted, since they would stay too long; so are those without a partition, which no drop
+// removes.
 constexpr postgres::statement find_dropped_hours{"mailbox_find_dropped_hours", R"(
     SELECT hour FROM unnest($1::bigint[]) AS hour
     WHERE mailbox.from_micros(hour) <= now()
@@ -60,7 +61,7 @@ const std::string free_addresses_sql = R"(
     WHERE a.address = free.address)";
 const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
 
-// The bodies that go one by one.
+// The bodies to delete one by one.
 std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
 {
     std::set<std::int64_t> hours;

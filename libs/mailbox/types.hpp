@@ -98,8 +98,7 @@ struct page
 
 struct email_page : page<email_summary>
 {
-    std::string
-        version; // of the inbox's emails (list_version_store); empty for a list over all inboxes
+    std::string version; // of its inbox (list_version_store); empty for a list over all
 };
 
 } // namespace tempinbox::mailbox

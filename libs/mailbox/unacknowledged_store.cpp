@@ -5,8 +5,8 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The emails an index is to find: the condition is part of the text, so that each kind has a plan
-// of its own.
+// Inserts emails that match `which`. The condition is part of the text, so that each one has a plan
+// of its own that uses an index.
 std::string marking(const std::string& which)
 {
     return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, "
@@ -21,7 +21,8 @@ const std::string mark_emails =
     marking("(account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))");
 const std::string mark_since = marking("email_id >= $1");
 
-// $2: whether a run of this very name has crashed too; else it is this process.
+// $2: true at start, when an entry of this very name means a crash; else that entry is this
+// process.
 constexpr const char* take_crashed = R"(
     DELETE FROM mailbox.ingest_runs
     WHERE CASE WHEN replica = $1 THEN $2::boolean ELSE alive_at < clock_timestamp() - interval '30 seconds' END
@@ -35,7 +36,7 @@ constexpr const char* purge_expired = R"(
     DELETE FROM mailbox.unconfirmed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM mailbox.unconfirmed WHERE until < clock_timestamp() ORDER BY until LIMIT 20000 FOR UPDATE SKIP LOCKED)))";
 
-// A busy minute has many emails.
+// A busy minute has many emails to mark.
 constexpr const char* long_statement_timeout = "SET LOCAL statement_timeout = '30s'";
 
 void show(pqxx::work& tx, const std::string& replica, bool begins)

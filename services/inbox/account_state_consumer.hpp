@@ -8,12 +8,12 @@
 
 namespace tempinbox::inbox {
 
-// Keeps the mailbox's copy of every account's plan and limits as topic account.state says, as one
+// Copies every account's plan and limits from topic account.state into the mailbox schema, as one
 // member of a consumer group.
 class account_state_consumer
 {
 public:
-    // `on_deleted` is called once accounts are marked as deleted.
+    // `on_deleted` is called after accounts were marked as deleted.
     account_state_consumer(runtime::host& host, const kafka::settings& cluster,
                            mailbox::account_store& accounts, std::function<void()> on_deleted);
 

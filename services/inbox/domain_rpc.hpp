@@ -10,7 +10,7 @@
 
 namespace tempinbox::inbox {
 
-// The calls about domains.
+// RPC handlers for domains.
 class domain_rpc
 {
 public:

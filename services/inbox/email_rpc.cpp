@@ -11,13 +11,13 @@ namespace tempinbox::inbox {
 
 namespace {
 
-// With their texts, a page holds no more than this of messages.
+// The messages of a page with texts are at most this large in total.
 constexpr std::int64_t max_bytes_with_text = 8 * 1024 * 1024;
-// Of one message.
+// The largest text of one message.
 constexpr auto max_bytes_of_text = static_cast<std::int64_t>(mime::view_limits().text_bytes);
 
 constexpr std::size_t max_raw_bytes = 512 * 1024 * 1024;
-// As stored, as read, and as it is sent.
+// The frame as stored, the message as read, and the response.
 constexpr std::size_t raw_copies = 3;
 
 struct email_key
@@ -44,7 +44,7 @@ std::int64_t size_of(const std::optional<Text>& text)
     return text ? static_cast<std::int64_t>(text->size()) : 0;
 }
 
-// Without its text and html where they are larger together than was asked for.
+// Omits text and html if together they are larger than the caller's limit.
 void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int64_t max_bytes)
 {
     const auto bytes = size_of(view.text) + size_of(view.html);
@@ -117,7 +117,8 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
     co_return co_await add_texts(account, std::move(response), request.most_bytes());
 }
 
-// Where the texts become too large, those not read yet are taken for as large as their messages.
+// Once the texts exceed the limit, the rest are not read: their messages' sizes are counted
+// instead.
 awaitable<result<v1::ListEmailsResponse>>
 email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes)
 {
@@ -225,7 +226,7 @@ awaitable<result<v1::EmptyInboxResponse>> email_rpc::empty(v1::EmptyInboxRequest
     if (!inbox)
         co_return inbox.error();
 
-    // Mail that comes meanwhile stays, or a busy inbox would never be empty.
+    // Mail that comes meanwhile stays, or emptying a busy inbox would never end.
     std::optional<std::int64_t> up_to;
     std::int64_t emails = 0;
     bool is_full = true;
@@ -233,7 +234,7 @@ awaitable<result<v1::EmptyInboxResponse>> email_rpc::empty(v1::EmptyInboxRequest
         const auto removed = co_await removals_.empty(*account, *inbox, up_to);
         if (!removed && emails == 0)
             co_return removed.error();
-        if (!removed) // the inbox ended meanwhile, and its mail with it
+        if (!removed) // the inbox ended meanwhile; its mail goes with it
             break;
         if (!up_to)
             up_to = removed->last_sequence;

@@ -12,7 +12,7 @@
 
 namespace tempinbox::inbox {
 
-// The calls about emails.
+// RPC handlers for emails.
 class email_rpc
 {
 public:
@@ -34,14 +34,14 @@ private:
 
     awaitable<result<v1::ListEmailsResponse>>
     add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
-    // The body as text; nothing where there is none, or the email was deleted meanwhile.
+    // The email's text; absent if it has none or was deleted meanwhile.
     awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 
     mailbox::email_store& emails_;
     mailbox::list_version_store& versions_;
     mailbox::mail_removal_store& removals_;
     mail_reader& reader_;
-    memory_budget memory_; // of messages that are given out whole
+    memory_budget memory_; // for whole messages that are being sent
 };
 
 } // namespace tempinbox::inbox

@@ -88,7 +88,7 @@ awaitable<std::chrono::microseconds> expiry::tick()
     co_return delay_after(batch.ended.size(), until_next_due);
 }
 
-// Also what another process marked, or marked and did not live to end.
+// Also handles accounts that another process marked, or that it marked before it died.
 awaitable<std::chrono::microseconds> expiry::end_of_deleted()
 {
     constexpr std::chrono::milliseconds locked_delay{20}, interval{1'000};

@@ -8,13 +8,13 @@
 
 namespace tempinbox::inbox {
 
-// How long the expiry loop pauses after a round: not at all behind a full batch, until the next
-// inbox is due, briefly when one is overdue because another transaction holds it; never past a
-// second, since another replica's inboxes are not heard of.
+// How long the expiry loop waits after a run: not at all after a full batch, else until the next
+// inbox is due, and briefly if one is overdue because another transaction holds it. At most a
+// second, since another replica may create an inbox that is due earlier.
 std::chrono::microseconds delay_after(std::size_t ended,
                                       std::optional<std::chrono::microseconds> until_next_due);
 
-// Ends inboxes when they are due or their account is deleted and publishes their events; one a
+// Ends inboxes that are due or whose account is deleted, and publishes their events. One in each
 // process, any number of processes.
 class expiry
 {
@@ -24,13 +24,13 @@ public:
     void start();
     awaitable<void> stop();
 
-    // Accounts were marked as deleted: their inboxes end now, not within a second.
+    // Accounts were marked as deleted: ends their inboxes now instead of within a second.
     void note_deleted_accounts() { deleted_task_.wake(); }
 
-    // Ends one now. Fails with not_found.
+    // Ends one inbox now. Fails with not_found.
     awaitable<result<void>> end(account_id account, inbox_id id);
 
-    // Ends all live ones of the account with the tag now; answers how many.
+    // Ends all live inboxes of the account with the tag now; returns how many.
     awaitable<std::int64_t> end_tagged(account_id account, std::string tag);
 
 private:

@@ -8,20 +8,20 @@
 
 namespace tempinbox::inbox {
 
-// Requests as read and checked; failures name the field, what was given and what is allowed.
+// Parse and validate requests; failures name the field, what was given and what is allowed.
 result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request);
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request);
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
 
-// 1–1,000 of them.
+// 1–1,000 names.
 result<std::vector<std::pair<account_id, inbox_id>>>
 read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names);
 
-// How many of something a call may carry.
+// Checks how many of something a request carries.
 result<void> check_count(const char* field, int given, int max);
 
-// A tag as an inbox can have it.
+// Checks a tag by the rules for an inbox's tags.
 result<void> check_tag(const std::string& tag);
 
 // 1–100; 0 stands for 25.

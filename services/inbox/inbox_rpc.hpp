@@ -12,7 +12,7 @@
 
 namespace tempinbox::inbox {
 
-// The calls about inboxes.
+// RPC handlers for inboxes.
 class inbox_rpc
 {
 public:

@@ -31,7 +31,7 @@ awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::st
     co_return found;
 }
 
-// Counts a message for as long as it is held.
+// Counts a message's bytes as long as it is held.
 class hold
 {
 public:
@@ -68,7 +68,7 @@ awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw,
 {
     if (auto refused = refuse(raw.size()))
         co_return std::move(*refused);
-    // The content may be as large again.
+    // The content may be as large as the message.
     const hold counted(bytes_under_way_, 2 * raw.size());
     auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id), limits_);
     co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading),

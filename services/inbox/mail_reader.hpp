@@ -19,8 +19,8 @@ struct part
     std::string content;
 };
 
-// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past
-// so many bytes of messages under way it answers unavailable.
+// Reads messages on its own threads, since a large one would block the loop too long. If messages
+// under way exceed `max_bytes`, it returns unavailable.
 class mail_reader
 {
 public:
@@ -35,7 +35,7 @@ public:
 
     awaitable<result<mime::view>> read(std::string raw);
 
-    // Absent where the message has no such part.
+    // Absent if the message has no such part.
     awaitable<result<std::optional<part>>> read_part(std::string raw, std::string attachment_id);
 
 private:

@@ -8,7 +8,7 @@
 
 namespace tempinbox::inbox {
 
-// What the stores answer, as messages of the RPC.
+// Conversions from store types to RPC messages.
 v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& bounds);
 v1::EmailSummary to_message(const mailbox::email_summary& email);
 v1::Attachment to_message(const mime::attachment& part);

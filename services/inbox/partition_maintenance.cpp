@@ -12,16 +12,16 @@ using namespace std::chrono_literals;
 using mailbox::drop_status;
 
 constexpr int days_ahead = 3;
-// Most inboxes live a day.
+// A day, which is most inboxes' TTL, and some spare.
 constexpr int hours_ahead = 26;
 
 constexpr std::chrono::microseconds interval = 1min;
-// A lock that is had at once or not at all is had sooner or later between the statements of others,
-// but not while a backup reads.
+// A NOWAIT lock succeeds sooner or later between the statements of others, but not while a backup
+// reads.
 constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds retry_interval = 100ms;
 constexpr std::chrono::microseconds in_use_delay = 5min;
-// Between batches of deleted bodies: the requests of others go first.
+// Between batches of deleted bodies, so that requests go first.
 constexpr std::chrono::milliseconds batch_delay = 10ms;
 
 awaitable<void> delay(runtime::host& host, std::chrono::milliseconds time)
@@ -61,7 +61,7 @@ void partition_maintenance::note_end(time_point ends_at)
         task_.wake();
 }
 
-// One after the other: each would find the tables in use by the other one.
+// Sequential: concurrent changes would find the tables in use by each other.
 awaitable<std::chrono::microseconds> partition_maintenance::tick()
 {
     const bool is_made = co_await make_ahead();
@@ -73,7 +73,7 @@ awaitable<std::chrono::microseconds> partition_maintenance::tick()
     co_return is_made ? interval : in_use_delay;
 }
 
-// False: the tables are in use.
+// False if the tables are in use.
 awaitable<bool> partition_maintenance::make_ahead()
 {
     if (!co_await retry([this] { return store_.ensure_email_days(days_ahead); }))
@@ -94,8 +94,8 @@ awaitable<void> partition_maintenance::drop()
     next_drop_at_ = host_.clock().now() + (are_dropped ? interval : in_use_delay);
 }
 
-// False: the tables are in use. Whoever uses one commonly uses all, so the others are not tried
-// then.
+// False if the tables are in use. Whoever uses one commonly uses all, so the others are skipped,
+// except overdue ones, which are emptied instead.
 awaitable<bool> partition_maintenance::drop_all()
 {
     bool is_in_use = false;
@@ -139,7 +139,7 @@ awaitable<void> partition_maintenance::empty(mailbox::past_partition overdue)
     } while (last && !is_stopping_);
 }
 
-// False: what the change locks is in use.
+// False if the tables stay in use for all tries.
 awaitable<bool> partition_maintenance::retry(std::function<awaitable<void>()> change)
 {
     for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {

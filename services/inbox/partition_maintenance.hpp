@@ -10,10 +10,10 @@
 
 namespace tempinbox::inbox {
 
-// Makes the partitions of emails and bodies before they are needed and drops those that are past:
-// of emails once they are empty, of bodies with all that nobody needs any more. Waits for no lock
-// that others would wait behind: where the tables are in use it tries a few times, then again
-// minutes later. One a process, any number of processes.
+// Creates the partitions of emails and bodies ahead of time and drops past ones: emails once empty,
+// bodies with all that nobody needs any more. It never waits for a lock that others would queue
+// behind: while the tables are in use it retries a few times, then again minutes later. One in each
+// process, any number of processes.
 class partition_maintenance
 {
 public:
@@ -22,7 +22,7 @@ public:
     void start();
     awaitable<void> stop();
 
-    // An inbox was made that ends then: its hour gets a partition soon, unless it has one.
+    // An inbox was created that ends at `ends_at`: if that hour has no partition it gets one soon.
     void note_end(time_point ends_at);
 
 private:
@@ -37,7 +37,7 @@ private:
     runtime::host& host_;
     mailbox::partition_store& store_;
     prometheus::Counter& dropped_;
-    std::set<time_point> noted_hours_; // beyond those made for everyone
+    std::set<time_point> noted_hours_; // beyond hours_ahead, in which an inbox ends
     time_point next_drop_at_{};
     bool is_stopping_ = false;
     runtime::periodic_task task_;

@@ -3,7 +3,7 @@
 namespace tempinbox::inbox {
 namespace {
 
-// Between full batches: the requests of others go first.
+// Between full batches, so that requests go first.
 constexpr std::chrono::milliseconds batch_delay{10};
 
 } // namespace

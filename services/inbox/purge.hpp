@@ -7,12 +7,12 @@
 
 namespace tempinbox::inbox {
 
-// Takes the mail of ended inboxes from the disk in small batches, later the inboxes themselves; one
-// a process, any number of processes.
+// Purges the mail of ended inboxes in small batches, later the inboxes themselves. One in each
+// process, any number of processes.
 class purge
 {
 public:
-    // Mail is looked for every `interval`; an inbox is forgotten `kept` after its end.
+    // Looks for mail to purge every `interval`; purges an inbox `retention` after its end.
     purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
           std::chrono::seconds retention);
 

@@ -8,7 +8,7 @@
 
 namespace tempinbox::inbox {
 
-// The calls of those who wait for mail.
+// RPC handlers for long polls.
 class search_rpc
 {
 public:

@@ -72,7 +72,7 @@ void service::start()
 
 awaitable<void> service::drain()
 {
-    // Calls first, since they publish; the broker last.
+    // RPC handlers first, since they publish; the broker last.
     const auto timeout = host_.settings().drain_timeout / 2;
     co_await server_.drain(timeout);
     co_await account_state_consumer_.stop();

@@ -25,8 +25,8 @@
 
 namespace tempinbox::inbox {
 
-// Inboxes and reading mail: RPC, the ends of inboxes, their mail's removal and the mailbox's
-// partitions. Any number of replicas.
+// The inbox service: RPC for inboxes and emails, expiry, purge and partition maintenance. Any
+// number of replicas.
 class service final : public runtime::service
 {
 public:

@@ -20,7 +20,7 @@ struct settings
     std::chrono::seconds quarantine{std::chrono::hours(24 * 30)};
     std::chrono::milliseconds purge_interval{2'000};
     int mail_readers = 2;
-    std::size_t reading_bytes = 256 * 1024 * 1024; // of messages that are read at once
+    std::size_t reading_bytes = 256 * 1024 * 1024; // of messages being read at one time
     mime::view_limits view;
     mailbox::inbox_bounds inbox_bounds;
 };

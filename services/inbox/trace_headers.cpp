@@ -7,7 +7,7 @@
 namespace tempinbox::inbox {
 namespace {
 
-// What a sender wrote must not begin a line of its own.
+// A sender's text must not begin a new line.
 std::string one_line(std::string text)
 {
     std::replace_if(
@@ -22,7 +22,7 @@ bool is_ascii(std::string_view text)
                        [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// RFC 5322 3.3, whatever the locale.
+// RFC 5322 3.3, independent of the locale.
 std::string date_time(time_point moment)
 {
     constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -63,7 +63,7 @@ std::string trace_headers(const mailbox::stored_email& email)
     trace += "Received: from " + one_line(email.helo) + " (" +
              address_literal(email.remote_address) + ")\r\n";
     trace += "\tby " + host + " with " + protocol_of(email) + " id " + email.summary.id.text();
-    // RFC 5321 7.2: the recipient is named only where there is no other one.
+    // RFC 5321 7.2: the recipient is named only if it is the only one.
     if (email.summary.rcpt_to.size() == 1 && !email.is_to_several_inboxes)
         trace += "\r\n\tfor <" + one_line(email.summary.rcpt_to.front()) + ">";
     trace += "; " + date_time(email.summary.received_at) + "\r\n";
