@@ -34,8 +34,8 @@ awaitable<void> account_state_consumer::handle(const std::vector<kafka::record>&
             (state->is_deleted ? deleted : states).push_back(std::move(*state));
             continue;
         }
-        // The topic is compacted and has no dead letters: the account's next state repairs what
-        // this one lost.
+        // The topic is compacted and has no dead letters: the account's next state repairs the
+        // loss.
         log::error("account state cannot be read", {{"partition", record.partition},
                                                     {"offset", record.offset},
                                                     {"reason", state.error().message}});

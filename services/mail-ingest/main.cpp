@@ -4,7 +4,7 @@
 int main(int argc, char** argv)
 {
     using namespace tempinbox;
-    // Three quarters of it are for messages under way.
+    // Three quarters of it are for messages under way (service::drain).
     constexpr std::chrono::seconds drain_timeout{40};
     return runtime::run(
         "mail-ingest", "Takes mail over SMTP and stores it before it says so.", argc, argv,

@@ -15,7 +15,7 @@ postgres::settings look_up_settings(const settings& chosen)
     return look_ups;
 }
 
-// The name a restarted process has again: its host and where it listens.
+// A name that stays the same when the process restarts: its host and listening address.
 std::string replica_name(const settings& chosen)
 {
     std::string name = boost::asio::ip::host_name();
@@ -71,7 +71,7 @@ void service::start()
 
 awaitable<void> service::drain()
 {
-    // Sessions first, since they store; then what was stored is published; the broker last.
+    // Sessions first, since they store mail; then the stored events are published; the broker last.
     const auto timeout = host_.settings().drain_timeout;
     co_await listener_.drain(timeout * 3 / 4);
     events_.stop();

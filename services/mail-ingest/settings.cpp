@@ -13,7 +13,7 @@ constexpr std::int64_t max_value = 1'000'000'000;
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
-// What is read back whole has to fit into one answer between services (rpc::client: 64 MiB).
+// A message must fit into one response between services (rpc::client: 64 MiB).
 constexpr std::uint64_t max_message_bytes = 60 * mib;
 
 std::size_t count(config::reader& reader, std::string_view name, std::int64_t fallback,
@@ -145,8 +145,8 @@ ingest_settings read_ingest_settings(config::reader& reader)
     return chosen;
 }
 
-// What the settings let this process hold; the sizes of one session and one address are measured
-// ones, rounded up.
+// Adds up the memory the settings allow this process; the sizes of one session and one address are
+// measured, rounded up.
 void add_memory(config::reader& reader, const settings& chosen)
 {
     constexpr std::uint64_t bytes_per_session = 10 * kib;

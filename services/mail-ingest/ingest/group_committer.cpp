@@ -46,7 +46,7 @@ group_committer::store(std::shared_ptr<const mailbox::new_message> message,
     queue_.push_back(mine);
     begin_if_needed();
     if (!co_await mine->done.wait()) {
-        // Its sender is told 451.
+        // Its sender gets 451.
         mine->is_abandoned = true;
         if (mine->in_flight)
             mine->in_flight->lose_sender();
@@ -89,7 +89,7 @@ group_committer::entries group_committer::take_batch()
 awaitable<void> group_committer::run()
 {
     while (!queue_.empty() && may_begin()) {
-        // Messages that are complete at this moment come along.
+        // Lets messages that are complete by now join the batch.
         is_beginning_ = true;
         co_await boost::asio::post(host_.executor(), boost::asio::use_awaitable);
         is_beginning_ = false;
@@ -97,7 +97,7 @@ awaitable<void> group_committer::run()
         if (batch.empty())
             continue;
         const auto mine = under_way_.insert(steady::now());
-        // Behind a slow commit those that gathered do not wait for its end.
+        // While this commit is slow, queued messages do not wait for its end.
         boost::asio::steady_timer slow(host_.executor(), settings_.slow_commit);
         slow.async_wait([this](const boost::system::error_code& error) {
             if (!error)
@@ -123,7 +123,7 @@ awaitable<void> group_committer::commit(entries batch)
             batch[i]->in_flight.reset();
         batch[i]->done.reach();
     }
-    // Behind the sessions that were just woken, beside the next commit.
+    // Runs after the sessions just woken, concurrently with the next commit.
     boost::asio::post(host_.executor(), [this, stored = std::move(batch)] { publish(stored); });
 }
 

@@ -3,8 +3,8 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
-// Of so many sessions that have the same message it is asked whether their clients are still there:
-// each is a call of the kernel.
+// At most this many sessions with the same message are checked for whether their client is still
+// there: each check is a system call.
 constexpr int max_checked = 64;
 
 } // namespace
@@ -73,9 +73,9 @@ awaitable<bool> in_flight_dedup::wait_for_earlier(const in_flight_message& mail,
     co_return true;
 }
 
-// Only among those before it, so that two never wait for each other; nor of its own session, which
-// goes on with this one. A session has hung up or not, whichever of its messages is asked for: its
-// oldest stands for all.
+// Looks only at earlier messages, so that two never wait for each other, and not at those of the
+// same session, which goes on with this one. A hang-up concerns a whole session, so its oldest
+// message stands for all.
 in_flight_message* in_flight_dedup::find_earlier(const in_flight_message& mail) const
 {
     const auto& group = mail.group_->second;

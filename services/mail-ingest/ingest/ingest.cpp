@@ -14,7 +14,7 @@ namespace {
 using smtp::message_status;
 using steady = std::chrono::steady_clock;
 
-// A message so small is read in less time than handing it to a worker and back takes.
+// Reading a message this small takes less time than passing it to a worker and back.
 constexpr std::uint64_t max_inline_bytes = 8 * 1024;
 
 std::string_view domain_of(std::string_view address)
@@ -25,10 +25,10 @@ std::string_view domain_of(std::string_view address)
 
 } // namespace
 
-// On its way through a reading thread, which owns all of it but `done` and `is_abandoned`.
+// A message on a reading thread, which owns all members but `done` and `is_abandoned`.
 struct ingest::reading
 {
-    std::unique_ptr<spool> message; // ends on the loop
+    std::unique_ptr<spool> message; // destroyed on the loop
     reading_facts facts;
     read_mail mail;
     std::exception_ptr error;
@@ -124,7 +124,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     if (mail.is_looping)
         co_return ingest_result(message_status::looping);
 
-    // What its rows need waits in memory.
+    // Reserves memory for what the rows need while they wait for the commit.
     memory_reservation reservation(budget_);
     if (!reservation.grow(mail.message->held_bytes()))
         co_return ingest_result(message_status::overloaded);
@@ -140,8 +140,8 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     co_return result_of(mail, stored, std::move(in_flight));
 }
 
-// Nothing is kept for an account that was deleted since RCPT, also where its inboxes have not ended
-// yet; the others get their mail.
+// Nothing is stored for an account that was deleted since RCPT, even if its inboxes have not ended
+// yet; the other recipients get their mail.
 void ingest::leave_out_deleted_accounts(smtp::envelope& envelope)
 {
     std::erase_if(envelope.recipients, [&](const smtp::recipient& one) {
@@ -152,7 +152,7 @@ void ingest::leave_out_deleted_accounts(smtp::envelope& envelope)
     });
 }
 
-// Mail is handled by the limits known at its end.
+// The limits known at the end of the message decide.
 bool ingest::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
 {
     return std::any_of(
@@ -161,7 +161,7 @@ bool ingest::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
         });
 }
 
-// Nothing: not read in time.
+// Absent: not read by the deadline.
 awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool> message,
                                                            reading_facts facts,
                                                            steady::time_point deadline)

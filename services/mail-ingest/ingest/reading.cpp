@@ -11,7 +11,7 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
-// What lists, events and rules get to see of overlong header fields.
+// The part of overlong header fields that lists, events and rules see.
 constexpr std::size_t max_subject_bytes = 16 * 1024;
 constexpr std::size_t max_name_bytes = 1'024;
 
@@ -21,8 +21,8 @@ std::string cut(std::string text, std::size_t bytes)
     return text;
 }
 
-// A Received field we would write: the message was here before. A download's names the domain of
-// its inbox.
+// A Received field that we wrote, so the message was here before. `host` is our name or, for a
+// message that was downloaded, the domain of its inbox.
 bool is_own_trace(const std::string& field, const std::string& host)
 {
     const auto by = field.find("by " + host + " ");
@@ -46,7 +46,7 @@ bool is_looping(const mime::view& view, const reading_facts& facts)
     });
 }
 
-// One delivery an inbox; the forms it was named by, each once.
+// One delivery for each inbox, with the address forms it was named by, each once.
 std::vector<mailbox::new_delivery> deliveries_of(const smtp::envelope& envelope)
 {
     std::vector<mailbox::new_delivery> deliveries;

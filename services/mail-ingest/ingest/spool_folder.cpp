@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds write_timeout{60};
 constexpr std::size_t threads = 2;
-// Of files that have a name for a moment, where the file system has none without.
+// For files that have a name for a moment, on file systems without nameless files.
 constexpr std::string_view name_prefix = "tempinbox-mail-";
 
 int open_nameless(const std::string& folder)
@@ -28,7 +28,7 @@ int open_nameless(const std::string& folder)
     const int direct = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (direct >= 0)
         return direct;
-    // Not every file system has O_TMPFILE.
+    // Not every file system supports O_TMPFILE.
     std::string name = folder + "/" + std::string(name_prefix) + "XXXXXX";
     const int named = ::mkostemp(name.data(), O_CLOEXEC);
     if (named >= 0)

@@ -4,7 +4,7 @@ namespace tempinbox::mail_ingest {
 namespace {
 
 constexpr std::chrono::seconds quarantine_ttl{10};
-// Clocks here and there may differ by a minute.
+// The clocks of hosts may differ by a minute.
 constexpr std::chrono::minutes clock_margin{2};
 
 } // namespace
@@ -16,7 +16,8 @@ std::optional<live_address> live_addresses::find(const std::string& address, tim
         return std::nullopt;
     if (found->until > now)
         return *found;
-    cached_.erase(address); // over, or extended since: the database knows
+    // Ended, or extended since: a lookup decides.
+    cached_.erase(address);
     return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
                                                 "Events that could not be read."))
 {}
 
-// `name@domain` of a domain that is known to be ours; absent otherwise.
+// `name@domain` if the domain is cached as ours; else absent.
 std::optional<std::string> recipients::address_of(const smtp::smtp_path& path) const
 {
     const auto& domain = path.domain.empty() ? domains_.default_domain() : path.domain;
@@ -102,7 +102,7 @@ recipient_result recipients::make_result(const std::string& address, address_bat
     std::optional<live_address> live;
     if (lookup.found && lookup.found->is_live)
         live = live_address{lookup.found->account, lookup.found->inbox, lookup.found->until};
-    // Before the address is remembered: who remembers the address relies on it.
+    // First the account, then the address: a cached address relies on its cached account.
     if (lookup.found && lookup.found->owner)
         accounts_.put(*lookup.found->owner);
     live = addresses_.look_up_ended(address, live);
@@ -124,7 +124,7 @@ recipient_result recipients::make_result(const std::string& address, address_bat
     }
     if (auto result = find_cached_address(address))
         return *result;
-    // An account nobody has told of: what every account may.
+    // No state of the account is known: the limit that every account has applies.
     recipient_result result(recipient_status::live);
     result.account = live->account;
     result.inbox = live->inbox;

@@ -37,7 +37,7 @@ std::string_view take_word(std::string_view& text)
     return word;
 }
 
-// RFC 1870 4: up to 20 digits, which may be more than 64 bits hold.
+// RFC 1870 4: up to 20 digits, which may exceed 64 bits.
 std::optional<std::uint64_t> parse_size(std::string_view digits)
 {
     std::uint64_t value = 0;
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> parse_size(std::string_view digits)
     return error == std::errc{} ? value : std::numeric_limits<std::uint64_t>::max();
 }
 
-// `FROM:` or `TO:`, blanks before the colon tolerated.
+// `FROM:` or `TO:`; blanks before the colon are accepted.
 std::string_view after_colon(std::string_view text, std::string_view keyword)
 {
     if (!equals_ignoring_ascii_case(text.substr(0, keyword.size()), keyword))

@@ -45,7 +45,7 @@ awaitable<connection::error_code> connection::write(const std::string& bytes)
             co_await asio::async_write(*tls_, asio::buffer(bytes), tuple_awaitable);
         co_return error;
     }
-    // A reply nearly always fits the socket's buffer.
+    // A reply nearly always fits the socket's send buffer.
     done = socket_.write_some(asio::buffer(bytes), error);
     if (error == asio::error::would_block)
         error = {};

@@ -7,8 +7,8 @@ namespace tempinbox::smtp {
 std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
 {
     std::size_t at = 0;
-    // The next LF from `at` on; looked for once for each, or a run of CR would cost the square of
-    // its length.
+    // The next LF from `at` on. It is searched once for each LF, or a run of CR would take
+    // quadratic time.
     std::size_t newline = 0;
     bool is_newline_known = false;
     while (at < bytes.size() && state_ != state::end) {
@@ -37,7 +37,7 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
                 ++at;
                 break;
             }
-            // CRLF.CR and something else is no end: the CR belongs to the line.
+            // CRLF.CR and another byte is no end: the CR belongs to the line.
             out.push_back('\r');
             state_ = state::cr;
             break;

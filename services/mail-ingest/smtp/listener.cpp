@@ -30,7 +30,7 @@ std::string_view reason_of(client_limiter::admission admission)
     return admission == client_limiter::admission::too_many ? "all" : "address";
 }
 
-// Best effort: who is turned away gets one line if it fits the socket's buffer.
+// Best effort: the client gets one line if it fits the socket's send buffer.
 void turn_away(tcp::socket& socket, std::string_view reply)
 {
     error_code ignored;
@@ -91,7 +91,7 @@ awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
         if (is_stopping)
             co_return;
         if (error) {
-            // Out of descriptors, most likely: some will be free again.
+            // Most likely out of file descriptors: some will be free again.
             log::warning("connection cannot be accepted", {{"error", error.message()}});
             timer.expires_after(accept_retry_delay);
             co_await timer.async_wait(tuple_awaitable);

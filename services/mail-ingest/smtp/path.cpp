@@ -24,8 +24,8 @@ bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// RFC 5321 4.1.2 atext and dots, taken loosely: senders with dots in odd places exist; RFC 6531 3.3
-// adds UTF-8.
+// RFC 5321 4.1.2 atext and dots, parsed loosely: senders with dots in odd places exist. RFC 6531
+// 3.3 adds UTF-8.
 bool is_local_character(char c)
 {
     const auto byte = static_cast<unsigned char>(c);
@@ -40,8 +40,7 @@ bool is_domain_character(char c)
            (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-// The index past the closing quote of the quoted string that begins the text; 0 where it has no
-// end.
+// The index after the closing quote of the quoted string that begins `text`; 0 if it is not closed.
 std::size_t quoted_length(std::string_view text, std::string& unquoted)
 {
     for (std::size_t at = 1; at < text.size(); ++at) {
@@ -89,7 +88,7 @@ std::optional<std::string> read_domain(std::string_view text)
     return to_a_labels(text);
 }
 
-// The end of `<…>`: the first `>` outside quotes.
+// The position of the `>` that ends `<…>`: the first one outside quotes.
 std::size_t closing_bracket(std::string_view text)
 {
     bool is_quoted = false;
@@ -122,7 +121,7 @@ bool read_path(std::string_view text, smtp_path& found)
         return false;
     if (length == text.size())
         return equals_ignoring_ascii_case(
-            found.local, "postmaster"); // RFC 5321 4.1.1.3: the one name without a domain
+            found.local, "postmaster"); // RFC 5321 4.1.1.3: the only name without a domain
     if (text[length] != '@')
         return false;
     auto domain = read_domain(text.substr(length + 1));

@@ -80,7 +80,7 @@ awaitable<void> session::converse()
         machine_.set_busy(context_.client_limiter.is_busy());
         machine_.set_over_rate(context_.client_limiter.is_over_rate(peer_, steady::now()));
         const auto next_action = machine_.next();
-        // Of messages sent without waiting for answers more than one may be unconfirmed.
+        // A pipelining client can have several messages whose 250 it has not read yet.
         if (machine_.is_acknowledged())
             unacknowledged_.clear();
         note_ending();
@@ -129,7 +129,7 @@ awaitable<void> session::converse()
     }
 }
 
-// False when the connection is gone.
+// False if the connection is gone.
 awaitable<bool> session::receive()
 {
     is_reading_ = true;
@@ -173,8 +173,8 @@ awaitable<bool> session::shake_hands()
 
 awaitable<void> session::look_up()
 {
-    // Before the first that is taken: what was tried before a RSET, or in vain, began no
-    // transaction.
+    // This is the first recipient that can be accepted. Earlier attempts, before RSET or refused,
+    // began no transaction.
     if (machine_.transaction().recipients.empty()) {
         transaction_start_ = steady::now();
         give_back_admissions();
@@ -207,7 +207,7 @@ void session::on_recipient_result(recipient_result result)
     }
 }
 
-// A message that did not come counts for nobody.
+// A message that was not stored does not count against the inboxes' rates.
 void session::give_back_admissions()
 {
     for (const auto inbox : std::exchange(admitted_, {}))
@@ -220,7 +220,7 @@ void session::append(std::string_view bytes)
         lose_message();
 }
 
-// Before more is read: nothing gathers in memory for a disk that is slow.
+// Backpressure: called before more is read, so that memory does not fill up for a slow disk.
 awaitable<void> session::write_spool()
 {
     if (!spool_)
@@ -270,14 +270,15 @@ awaitable<void> session::delay(std::chrono::milliseconds time)
     co_await timer.async_wait(tuple_awaitable);
 }
 
-// Closing with bytes of the client unread would take the last reply back.
+// Reads on before closing: closing with unread client bytes would discard the last reply (TCP
+// reset).
 awaitable<void> session::linger()
 {
     connection_deadline_ = steady::now() + linger_timeout;
     co_await connection_.end_output();
     for (std::size_t skipped = 0; skipped < 1024 * 1024;) {
         const auto got = co_await connection_.read();
-        // One that had hung up before the last 250 may never have seen it.
+        // A client that had closed its side before the last 250 may never have seen it.
         if (got.error == asio::error::eof && !had_ended_)
             machine_.ended_in_order();
         if (got.error || got.bytes.empty())

@@ -29,7 +29,7 @@ session_machine::session_machine(const limits& bounds, client who, time_point no
 
 void session_machine::greet()
 {
-    // RFC 5321 4.3.1: the client waits for the greeting.
+    // RFC 5321 4.3.1: the client must wait for the greeting.
     if (!input_.empty()) {
         const bool is_other_protocol =
             input_.front() == tls_handshake_record ||
@@ -65,7 +65,7 @@ void session_machine::tls_started(std::string protocol, time_point now)
 {
     now_ = active_ = now;
     is_tls_ = true;
-    // RFC 3207 4.2: what was known before the handshake is forgotten.
+    // RFC 3207 4.2: what was learned before the handshake is discarded.
     has_said_hello_ = false;
     input_ = {};
     transaction_ = {};
@@ -116,7 +116,7 @@ action session_machine::next()
             const auto line = take_line();
             if (!line)
                 return suspend(action::kind::read);
-            // A command that was sent before the answer says nothing of it (RFC 2920 lets it be).
+            // A command sent before the 250 does not acknowledge it (RFC 2920 allows pipelining).
             is_acknowledged_ = is_acknowledged_ || has_input_since_reply_;
             if (auto next_action = handle_line(*line))
                 return *next_action;
@@ -126,7 +126,7 @@ action session_machine::next()
     }
 }
 
-// A command line without its CRLF. Input without an end of line stays; a line that is too long is
+// Returns a command line without its CRLF. Input without an end of line stays; an overlong line is
 // dropped up to its end.
 std::optional<std::string_view> session_machine::take_line()
 {
@@ -155,7 +155,7 @@ std::optional<std::string_view> session_machine::take_line()
         const bool ends_well = !line.empty() && line.back() == '\r';
         if (ends_well)
             line.remove_suffix(1);
-        // RFC 5321 2.3.8: CRLF ends a line and nothing else.
+        // RFC 5321 2.3.8: only CRLF ends a line.
         if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
             if (parse_command(line).verb == verb::http)
                 close(replies::not_smtp);
@@ -185,7 +185,7 @@ void session_machine::hold_input()
     input_ = held_input_;
 }
 
-// The caller's buffer may be another session's by the time this one goes on.
+// Copies unread input: the caller's buffer may hold another session's bytes when this one resumes.
 action session_machine::suspend(action::kind what)
 {
     if (!input_.empty())
@@ -217,7 +217,7 @@ session_machine::time_point session_machine::deadline() const
         return std::min(message_deadline(), window_deadline());
     case state::fresh:
     case state::command:
-        // Commands between chunks are no reason to hold a message for ever.
+        // A client cannot hold a message forever by sending commands between chunks.
         return is_bdat_ ? std::min({idle_deadline(), message_deadline(), window_deadline()})
                         : idle_deadline();
     default:
@@ -225,7 +225,7 @@ session_machine::time_point session_machine::deadline() const
     }
 }
 
-// Of a session that waits for a command.
+// For a session that waits for a command.
 session_machine::time_point session_machine::idle_deadline() const
 {
     const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
@@ -233,8 +233,8 @@ session_machine::time_point session_machine::idle_deadline() const
     return is_bdat_ ? idle_end : std::min(idle_end, session_deadline(started_));
 }
 
-// Of a message, counted from its beginning: one that began in time may end after the session's. A
-// rest that nobody wants has less.
+// Counted from the message's beginning, so a message that began in time may end after the session's
+// limit. The rest of an oversize message has less time.
 session_machine::time_point session_machine::message_deadline() const
 {
     const auto end = session_deadline(message_start_);
@@ -247,7 +247,7 @@ session_machine::time_point session_machine::session_deadline(time_point start) 
     return has_end ? start + limits_.session : never;
 }
 
-// When the pace of a message is looked at.
+// When the pace of a message is checked next.
 session_machine::time_point session_machine::window_deadline() const
 {
     return limits_.rate_window.count() > 0 ? window_start_ + limits_.rate_window : never;
@@ -263,7 +263,7 @@ void session_machine::expire(time_point now)
     now_ = now;
     if (now < deadline() || !has_timed_out(now))
         return;
-    // Read to its end, or for as long as patience lasts: then too it is the size that is told.
+    // If the time for an oversize message's rest is over, the reply still names its size.
     const bool is_too_large = is_oversize_timed_out(now);
     if (is_too_large)
         ending_ = ending{"too_large", 552};
@@ -281,7 +281,7 @@ bool session_machine::has_timed_out(time_point now)
         return true;
     const auto seconds = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
-    // Without a least rate, too, something must come.
+    // Even without a minimum rate a byte must arrive in each window.
     const bool is_slow =
         window_bytes_ < std::max<std::uint64_t>(1, seconds * limits_.min_bytes_per_second);
     window_start_ = now;
@@ -295,7 +295,7 @@ void session_machine::say(std::string_view reply)
     output_.append("\r\n");
 }
 
-// Mistakes of the client: borne for a while, then slowed, then the end.
+// A client's errors: at first replied to at once, then delayed, then the session is closed.
 void session_machine::say_error(std::string_view reply)
 {
     ++errors_;

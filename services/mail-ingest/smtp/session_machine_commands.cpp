@@ -49,7 +49,7 @@ std::optional<action> session_machine::handle(const command& given)
         say(replies::help);
         return std::nullopt;
     case verb::quit:
-        // RFC 2920 3.1: QUIT is the last command of a group.
+        // RFC 2920 3.1: QUIT must be the last command of a group.
         has_quit_ = input_.empty();
         close(has_quit_ ? replies::bye : replies::out_of_turn);
         return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<action> session_machine::handle_hello(const command& given)
         say_error(replies::bad_arguments);
         return std::nullopt;
     }
-    // RFC 5321 4.1.4: as RSET, chunks sent so far are forgotten too.
+    // RFC 5321 4.1.4: EHLO acts as RSET, so chunks sent so far are dropped too.
     const auto dropped =
         is_bdat_ ? std::optional<action>(suspend(action::kind::drop)) : std::nullopt;
     reset();
@@ -219,8 +219,8 @@ std::uint64_t session_machine::allowed_by(const recipient_result& result) const
     return std::min(result.max_message_bytes, limits_.message_bytes);
 }
 
-// The first recipient's plan sets the transaction's limit. One with another limit is only taken
-// where the declared size fits both, so that nobody is left out after the 250.
+// The first recipient's plan sets the transaction's limit. A recipient with another limit is
+// accepted only if the declared size fits both, so that nobody is left out after the 250.
 void session_machine::accept(const recipient_result& result)
 {
     const auto allowed = allowed_by(result);

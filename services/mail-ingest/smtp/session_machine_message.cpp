@@ -13,7 +13,7 @@ std::optional<action> session_machine::handle_data(std::string_view arguments)
     } else if (transaction_.recipients.empty()) {
         say_error(has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient);
     } else if (!input_.empty()) {
-        close(replies::out_of_turn); // RFC 2920 3.1: DATA is the last command of a group
+        close(replies::out_of_turn); // RFC 2920 3.1: DATA must be the last command of a group
     } else if (lacks_space(transaction_.declared_size)) {
         end_transaction("overloaded", replies::out_of_memory);
     } else {
@@ -25,13 +25,12 @@ std::optional<action> session_machine::handle_data(std::string_view arguments)
     return std::nullopt;
 }
 
-// RFC 3030 2: the octets follow the command whatever the answer will be, so a refused chunk is read
-// too.
+// RFC 3030 2: the octets follow the command whatever the reply, so a refused chunk is read too.
 std::optional<action> session_machine::handle_bdat(std::string_view arguments)
 {
     const auto given = parse_chunk(arguments);
     if (!given) {
-        close(replies::bad_arguments); // where the chunk ends cannot be known
+        close(replies::bad_arguments); // the end of the chunk cannot be known
         return std::nullopt;
     }
     chunk_ = *given;
@@ -45,13 +44,13 @@ std::optional<action> session_machine::handle_bdat(std::string_view arguments)
         }
         return refuse_chunk(refusal_);
     }
-    // What is over the message's own limit is told so at its end.
+    // A message over its own limit gets its 552 at its end.
     const auto held = is_bdat_ ? message_size_ : 0;
     if (held + given->size <= allowed_ && lacks_space(given->size))
         return refuse_chunk(replies::out_of_memory);
     state_ = state::chunk;
     if (is_bdat_)
-        return std::nullopt; // the pace is that of the message, not of a chunk
+        return std::nullopt; // the pace is measured over the message, not over a chunk
     begin_message();
     is_bdat_ = true;
     action next_action;
@@ -59,7 +58,7 @@ std::optional<action> session_machine::handle_bdat(std::string_view arguments)
     return next_action;
 }
 
-// Its octets are skipped; what came of the message before is dropped.
+// Skips the chunk's octets and drops the message's earlier chunks.
 std::optional<action> session_machine::refuse_chunk(std::string_view reply)
 {
     refusal_ = reply;
@@ -72,8 +71,8 @@ std::optional<action> session_machine::refuse_chunk(std::string_view reply)
     return std::nullopt;
 }
 
-// For so much more. A message that has begun has what it holds, so a general shortage does not end
-// it.
+// True if there is no room for `size` more bytes. A message under way keeps what it holds, so a
+// general shortage does not end it.
 bool session_machine::lacks_space(std::optional<std::uint64_t> size) const
 {
     return (is_overloaded_ && !is_bdat_) || size.value_or(0) > available_bytes_;
@@ -126,7 +125,7 @@ std::optional<action> session_machine::take_chunk()
     return std::nullopt;
 }
 
-// Counts what belongs to the message; hands it over while it is not too large.
+// Counts a message's bytes and passes them on while the message is not too large.
 std::optional<action> session_machine::keep(std::string_view bytes, std::size_t used)
 {
     window_bytes_ += used;
@@ -161,7 +160,7 @@ void session_machine::skip_chunk()
         return;
     state_ = state::command;
     if (refusal_ == replies::out_of_memory)
-        end_transaction("overloaded", refusal_); // no mistake of the client
+        end_transaction("overloaded", refusal_); // not the client's error
     else
         say_error(refusal_);
 }
