@@ -9,7 +9,7 @@
 namespace tempinbox::extract {
 namespace {
 
-// As a browser takes it: without line breaks and tabs, and the blanks around it.
+// The URL as browsers take it: without line breaks, tabs and surrounding blanks.
 std::string url_of(const std::string& href)
 {
     std::string url(trim(href));

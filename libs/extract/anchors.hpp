@@ -7,17 +7,17 @@
 
 namespace tempinbox::extract {
 
-// A link of a page, an area of an image too, and where its words stand in the page's text.
+// A link of a page (or an area of an image map), and the range of its words in the page's text.
 struct anchor
 {
     std::string url;
-    std::string alternative; // what an image in place of words says
+    std::string alternative; // the alternative text, if an image stands in place of words
     std::size_t begin = 0;
     std::size_t end = 0;
 };
 
-// HTML as its reader sees it: each block and cell a line, with the anchors in their order, none in
-// another. One pass over any bytes.
+// HTML as its reader sees it: each block and cell is a line; anchors are in order and never nest.
+// One pass; any bytes are accepted.
 class html_page
 {
 public:
@@ -26,7 +26,7 @@ public:
     const std::vector<anchor>& anchors() const { return anchors_; }
 
     std::string_view inside(std::size_t i) const;
-    // From the anchor in front to this one, and from this one to the next.
+    // The text between the previous anchor and this one, and between this one and the next.
     std::string_view before(std::size_t i) const;
     std::string_view after(std::size_t i) const;
 

@@ -23,14 +23,14 @@ bool has_any(std::string_view text, bool (*is_kind)(char))
     return std::any_of(text.begin(), text.end(), is_kind);
 }
 
-// Sizes and kinds of the groups between hyphens.
+// The sizes and kinds of the groups between hyphens.
 struct groups
 {
     std::size_t count = 0;
     std::size_t min_size = 0;
     std::size_t max_size = 0;
     bool all_have_digits = true;
-    bool all_have_capitals_alone = true; // capitals and digits
+    bool all_have_capitals_alone = true; // capitals and digits only
 
     explicit groups(std::string_view word)
     {
@@ -138,7 +138,7 @@ std::optional<candidate_code> candidate_scanner::next()
     }
 }
 
-// The next run of letters, digits and inner hyphens.
+// Returns the next run of letters, digits and inner hyphens.
 std::string_view candidate_scanner::take_word()
 {
     while (at_ < text_.size() && !is_word(text_[at_]))
@@ -151,8 +151,7 @@ std::string_view candidate_scanner::take_word()
     return text_.substr(begin, at_ - begin);
 }
 
-// `4 8 2 9 1 3`: single digits and capitals, each a cell or a line of its own; empty where there
-// are too few.
+// `4 8 2 9 1 3`: single digits and capitals, each a cell or a line of its own; empty if too few.
 std::string_view candidate_scanner::join_single(std::string_view word)
 {
     const auto begin = begin_of(word);
@@ -171,7 +170,7 @@ std::string_view candidate_scanner::join_single(std::string_view word)
             (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
         if (!is_single)
             break;
-        // `4 8 2 9 1 3`, and the next sentence: `I did not ask for it`, `P.O. Box`.
+        // After `4 8 2 9 1 3` the next sentence begins: `I did not ask for it`, `P.O. Box`.
         const bool ends_line = at + 1 == text_.size() || text_[at + 1] == '\n';
         if (is_letter(text_[at]) && !has_letter && count >= min_digits && !ends_line)
             break;
@@ -186,8 +185,8 @@ std::string_view candidate_scanner::join_single(std::string_view word)
                : std::string_view{};
 }
 
-// `123 456`, `123 456 789`, `1234 5678`, `12 34 56`: digits in groups of one size with a blank
-// between. The word itself where there are no such groups.
+// `123 456`, `123 456 789`, `1234 5678`, `12 34 56`: digits in groups of one size, each separated
+// by a blank. Returns the word itself if there are no such groups.
 std::string_view candidate_scanner::join_groups(std::string_view word) const
 {
     const auto size = word.size();

@@ -6,10 +6,10 @@
 
 namespace tempinbox::extract {
 
-// The outer form of a candidate; the order is that of trust.
+// The outer form of a candidate, most trusted first.
 enum class code_form {
     digits,         // 482913, 482 913, 482-913, 4 8 2 9 1 3
-    prefixed,       // G-482913: the number is what is typed in
+    prefixed,       // G-482913: the user types the number only
     capital_groups, // AB3-9XZ
     small_groups,   // 4f8a-91c2
     letter_groups,  // QRW-KTP
@@ -19,13 +19,13 @@ enum class code_form {
 
 struct candidate_code
 {
-    std::string_view text; // a part of the text searched
-    std::string value;     // as it is typed in
+    std::string_view text; // a part of the searched text
+    std::string value;     // as the user types it
     code_form form = code_form::digits;
 };
 
-// Walks over a text's words and groups of words that have the outer form of a one-time code.
-// Linear: every byte is looked at a bounded number of times.
+// Iterates over the words and groups of words that have the outer form of a one-time code. Linear:
+// every byte is examined a bounded number of times.
 class candidate_scanner
 {
 public:
@@ -47,11 +47,11 @@ private:
     std::size_t singles_looked_to_ = 0;
 };
 
-// How common the form is of codes: 0.03 to 0.15, a part of the score.
+// How common the form is among codes: 0.03 to 0.15, added to the score.
 double form_weight(const candidate_code& one);
 
-// What a value looks like beside a code: 2026, 20260314, SPRING20 (a word with a number), 1Password
-// and Parcel2Go (names with one).
+// Values that may be something other than a code: 2026, 20260314, SPRING20 (a word with a number),
+// 1Password and Parcel2Go (names with a number).
 bool is_year(std::string_view value);
 bool is_date(std::string_view value);
 bool is_numbered_word(std::string_view value);

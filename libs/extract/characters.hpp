@@ -2,7 +2,7 @@
 
 namespace tempinbox::extract {
 
-// ASCII alone; everything past it separates words.
+// ASCII only; all other characters separate words.
 inline bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

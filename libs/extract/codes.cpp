@@ -14,8 +14,8 @@ constexpr std::size_t max_part_bytes = 256 * 1024;
 constexpr std::size_t max_codes = 20;
 constexpr std::size_t max_candidates = 2'000;
 constexpr double min_score = 0.5;
-constexpr double max_score_gap =
-    0.25; // to the best one; what is further behind is a number by the way
+// To the best score; a number further behind is incidental.
+constexpr double max_score_gap = 0.25;
 
 void find_in(const shown_text& shown, std::vector<label> labels, const char* part,
              const mail_hints& hints, std::vector<code>& found)
@@ -40,7 +40,7 @@ void find_in(const shown_text& shown, std::vector<label> labels, const char* par
     }
 }
 
-// The best one of each value, likeliest first.
+// Keeps the best code of each value, likeliest first.
 std::vector<code> choose(std::vector<code> found)
 {
     std::stable_sort(found.begin(), found.end(),
@@ -69,7 +69,7 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
     std::vector<code> found;
     const auto search_part = [&](const shown_text& shown, const char* part) {
         auto labels = find_labels(shown.text());
-        // Most mails have numbers and no word for a code: one look at the words saves many at the
+        // Most mails have numbers but no word for a code: checking the words once saves scoring
         // numbers.
         if (!is_expected && !has_code_label(labels))
             return false;

@@ -24,7 +24,7 @@ struct link
     std::string kind; // "verify", "reset", "unsubscribe" or "other"
 };
 
-// One-time codes, likeliest first, at most 20. Linear time (RE2); looks at the first 256 KiB of
+// One-time codes, likeliest first, at most 20. Linear time (RE2); searches the first 256 KiB of
 // each part. Years, prices, phone and tracking numbers are not codes.
 std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text,
                              const std::optional<std::string>& html);

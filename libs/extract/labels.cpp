@@ -58,7 +58,7 @@ std::vector<label> find_labels(std::string_view text)
     std::sort(all.begin(), all.end(), [](const label& a, const label& b) {
         return std::tuple(a.begin, a.says, b.end) < std::tuple(b.begin, b.says, a.end);
     });
-    // Overlapping ones side by side: `product code` over `code`, `verification code` over `code`.
+    // Resolves overlaps: `product code` over `code`, `verification code` over `code`.
     std::vector<label> kept;
     for (const auto& one : all) {
         if (kept.empty() || one.begin >= kept.back().end) {

@@ -25,13 +25,13 @@ constexpr const char* verify_words =
     R"(potwierd|aktywuj|zweryfikuj|dokon[cč]|ov[eě][rř]it|potvr[dď]|aktivova|er[oő]s[ií]tse|meger[oő]s[ií]t|aktiv[aá]l|bekr[aä]fta|aktivera|verifiera|bekr[aæ]ft|bekreft|aktiver|vahvista|aktivoi|onayla|do[gğ]rula|etkinle[sş]tir|подтверд|активир|підтверд|активу|потвърд|επιβεβα|επαλ[ήη]θ|ενεργοπο|تأكيد|تأكد|تفعيل|تحقق|تأیید|تایید|אימות|אשר|אישור|הפעל|सत्यापित|सत्यापन|पुष्टि|ยืนยัน|x[aá]c (?:minh|nh[aậ]n|th[uự]c)|k[ií]ch ho[aạ]t|verifikasi|konfirmasi|aktifkan|)"
     R"(验证|驗證|確認(?:する|リンク|メール|はこちら)|メール\S{0,9}確認|認証|承認|本登録|有効化|激活|啟用|确认(?:邮箱|邮件|地址|注册)|確認(?:郵件|信箱|地址|註冊|您的)|인증|확인(?:하기|하려면|해)|활성화)";
 
-// Has the words of confirming and asks for nothing: `View order confirmation`.
+// Words of confirming without a request to confirm: `View order confirmation`.
 constexpr const char* not_verify_words =
     R"((?:order|booking|reservation|payment|purchase|shipping|shipment|delivery|travel|trip|flight|hotel|ticket|appointment|transaction)s?[-_ /]*confirm(?:ations?|ed)\b|orders?/[^/?]{1,64}/confirmation\b|confirmation (?:of|for) (?:your |the )?(?:order|booking|reservation|payment|purchase)|(?:view|see|show|print|download) (?:(?:your|my|the|full) )*confirmation\b|)"
     R"((?:bestell(?:ungs)?|auftrags|buchungs|reservierungs|zahlungs|termin|versand|liefer)best[aä]tigung|confirmation de (?:la |votre )?(?:commande|r[eé]servation|paiement|livraison)|confirmaci[oó]n (?:de|del) (?:tu |su |la )?(?:pedido|reserva|compra|pago)|confirma[cç][aã]o (?:de|do|da) (?:seu |sua )?(?:pedido|reserva|compra|pagamento)|conferma (?:d['’]|dell['’]|del |della |di )(?:ordine|prenotazione|pagamento|acquisto)|)"
     R"((?:order|bestel|boekings|reserverings|betalings)bevestiging|potwierdzeni\S* (?:zam[oó]wieni|rezerwacj|p[lł]atno)|подтвержден\S* (?:заказ|брон|оплат)|ord(?:er|re)bekr[aäæe]ftelse|tilausvahvistus|ご?注文の?確認|订单确认|訂單確認|주문 ?확인)";
 
-// Why the mail came, or came in error, is not what a link is for: `If you did not ask for a
+// Clauses on why the mail came, or came in error, are not about the link: `If you did not ask for a
 // password reset, click here`.
 constexpr const char* aside_words =
     R"((?:if you (?:did not|didn['’]t|have not|haven['’]t|never) (?:request|ask|initiat|make|made|sign|creat|try|tri|want|attempt|authori|perform|expect|start|register)|because you|(?:falls|wenn) (?:sie|du) [^,.]{0,60}(?:nicht|kein)[^,.]{0,40}(?:angeforder|angefrag|beantrag|veranlass|gestell|erstell|registrier|versuch)|weil (?:sie|du) |)"
@@ -41,7 +41,7 @@ constexpr const char* aside_words =
 constexpr const char* sign_in_words =
     R"((?:\b|_)(?:sign|log)[-_ ]?in(?:to)?(?:\b|_)|(?:sign|logg)ing[-_ ]in|(?:\b|_)o?auth2?(?:\b|_)|authenticat|authori[sz]e\b|anmelden|einloggen|connecte[rz]|connexion|inici(?:a|ar) (?:la )?ses|inicia sess|\bacced(?:e|er|a|i)\b|\bentrar\b|inlogg|zaloguj|p[rř]ihl[aá]s|\blog(?:ga in|g inn| ind)\b|kirjaudu|giri[sş]|войти|увійти|вход|دخول|כניסה|ログイン|登录|登入|로그인)";
 
-// What says no more than that it is a link; the whole text.
+// The whole text says no more than that it is a link.
 constexpr const char* pointer_words =
     R"((?:please )?(?:(?:click|tap|press|go|follow|use|open|visit)(?: on)? ?)?(?:right )?(?:here|this|(?:this |the |that )?(?:link|button|page|url|address)(?: (?:here|below|above))?)?(?: to (?:continue|proceed))?(?: now)?|click me|continue|next|proceed|go|go ahead|(?:let['’]s )?(?:get )?started?(?: now| here)?|let['’]s go|(?:continue|start|begin|open|visit|link|yes|ok)(?: now| here)?|)"
     R"((?:bitte )?(?:(?:klick(?:en)?|klicke)(?: sie)?(?: bitte)?(?: auf)? ?)?(?:hier|diese[nrms]? (?:link|seite|adresse|button)|link|den link)?(?: klicken)?|weiter|fortfahren|los geht['’]?s|(?:jetzt )?(?:starten|loslegen|beginnen)|fortsetzen|)"
@@ -56,7 +56,7 @@ constexpr const char* pointer_words =
     R"((?:यहाँ|यहां|इस लिंक)(?: पर)?(?: क्लिक करें)?|जारी रखें|शुरू करें|(?:คลิก)?(?:ที่นี่|ลิงก์นี้)|คลิก|ดำเนินการต่อ|ต่อไป|เริ่ม(?:ต้น)?|(?:(?:nh[aấ]n|nh[aấ]p|b[aấ]m)(?: v[aà]o)? )?(?:(?:t[aạ]i |[oở] )?[dđ][aâ]y|li[eê]n k[eế]t n[aà]y)|ti[eế]p t[uụ]c|b[aắ]t [dđ][aầ]u|(?:klik )?(?:di ?sini|tautan ini)|lanjut(?:kan)?|mulai|)"
     R"(请?(?:点击|点|點擊|點選|按)?(?:这里|此处|此|這裡|此處|这儿|此?链接|此?連結|該連結|该链接)|继续|繼續|下一步|(?:立即)?(?:开始|開始)|(?:こちら|ここ|(?:この)?リンク|次のリンク)(?:から|へ)?(?:を?クリック(?:してください)?)?|続ける|続行(?:する)?|次へ(?:進む)?|進む|はじめる|始める|(?:여기|이 ?링크|링크)(?:를|을)? ?(?:클릭|눌러)?(?:하세요| ?주세요|하기)?|바로 ?가기|계속(?:하기)?|시작(?:하기)?|다음)";
 
-// A secret of its own in the URL: what makes a link to a sign-in page a way in.
+// A secret in the URL, which makes a link to a sign-in page sign in by itself.
 constexpr const char* token_in_url =
     R"([?&#](?:t|tok|token|code|key|k|sig|hash|otp|secret|ticket|nonce|magic|[a-z]+_token)=[^&]{4}|/(?:magic|callback|otl|otp)\b|/[0-9a-z_-]*[0-9][0-9a-z_-]{18,})";
 
@@ -71,7 +71,8 @@ struct link_patterns
     RE2 sign_in{sign_in_words, case_blind()};
     RE2 token{token_in_url, case_blind()};
     RE2 page{R"re(^(?:https?://|www\.)|^\S{0,60}\.\S{2,}/\S*$)re",
-             case_blind()}; // a text that is the address itself
+             // A text that is the address itself.
+             case_blind()};
 };
 
 const link_patterns& compiled_patterns()
@@ -100,7 +101,7 @@ const char* kind_of_words(std::string_view words)
                                                                                        : nullptr;
 }
 
-// Path and query: a host such as verify.example says little about one link.
+// Path and query only: a host such as verify.example says little about one link.
 std::string_view without_host(std::string_view url)
 {
     const auto scheme = url.find("://");

@@ -19,7 +19,7 @@ constexpr std::size_t max_links = 200;
 
 struct patterns
 {
-    // East Asian text and the marks of other scripts follow a URL without a blank.
+    // Stops at East Asian text and other scripts' punctuation, which follow a URL without a blank.
     RE2 plain{
         R"((https?://[^\s<>"'`\\^{}|«»،؛؟۔।\x{80}-\x{a0}\x{2000}-\x{200f}\x{2018}-\x{206f}\x{feff}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+))",
         case_blind()};
@@ -35,7 +35,8 @@ const patterns& compiled_patterns()
     return compiled;
 }
 
-// How often a mark opens words on the line: `*Confirm: https://a.test/c*`, `__https://a.test/c__`.
+// How many of this mark open words on the line: `*Confirm: https://a.test/c*`,
+// `__https://a.test/c__`.
 std::ptrdiff_t count_opening(std::string_view line, char mark)
 {
     const auto at = line.rfind(mark);
@@ -49,11 +50,11 @@ std::ptrdiff_t count_opening(std::string_view line, char mark)
                : static_cast<std::ptrdiff_t>(at - before);
 }
 
-// Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened
-// inside, marks of emphasis only where they were opened before: tokens end in `_` and `~`, too.
+// Removes trailing punctuation that ends the sentence; a closing bracket only if it is not opened
+// inside the URL, emphasis marks only if they are opened before it: tokens end in `_` and `~` too.
 std::string_view without_trailing_marks(std::string_view url, std::string_view line_before)
 {
-    // How many of each mark may go.
+    // How many of each mark to remove at most.
     std::map<char, std::ptrdiff_t> extra = {
         {')', std::count(url.begin(), url.end(), ')') - std::count(url.begin(), url.end(), '(')},
         {']', std::count(url.begin(), url.end(), ']') - std::count(url.begin(), url.end(), '[')}};
@@ -78,10 +79,10 @@ bool is_web(std::string_view url)
 class collector
 {
 public:
-    // So many were found, or looked at in vain.
+    // The limit of links found, or of attempts, is reached.
     bool is_full() const { return found_.size() >= max_links || adds_ >= 4 * max_links; }
 
-    // A URL seen again may tell what it is for where it did not the first time.
+    // A URL seen before is accepted again while its kind is "other".
     bool accepts(const std::string& url) const
     {
         const auto seen = seen_.find(url);
@@ -89,8 +90,8 @@ public:
                (seen == seen_.end() || found_[seen->second].kind == "other");
     }
 
-    // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree
-    // to our terms (https://…)`.
+    // The words around a URL do not override a text that said something else: `Terms`, then `you
+    // agree to our terms (https://…)`.
     void add(const std::string& url, std::string text, std::string_view kind, bool points)
     {
         ++adds_;
@@ -112,12 +113,12 @@ public:
 
 private:
     std::vector<link> found_;
-    std::vector<bool> has_said_; // a text of its own
+    std::vector<bool> has_said_; // the link's text is not a pointer
     std::size_t adds_ = 0;
     std::map<std::string, std::size_t> seen_;
 };
 
-// Without the rest of a character that was cut at the front.
+// Drops the rest of a character that was cut at the front.
 std::string_view from_whole_character(std::string_view text)
 {
     while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80)
@@ -139,7 +140,7 @@ std::string shown(std::string_view plain)
     return on_one_line(std::move(text));
 }
 
-// The end of a text, of whole characters.
+// The last `bytes` of a text, starting at a whole character.
 std::string_view last_bytes(std::string_view text, std::size_t bytes)
 {
     return from_whole_character(text.substr(text.size() - std::min(text.size(), bytes)));
@@ -171,8 +172,8 @@ bool has_words(std::string_view text)
     return says(text, compiled_patterns().letter);
 }
 
-// A link that does not say what it is for: the words in front tell, those behind, or the line above
-// where it stands alone.
+// The kind of a link whose text is a pointer: by the words before it, else those after it, else, if
+// it stands alone, the line above.
 std::string_view kind_of_pointer(const html_page& shown_page, std::size_t i,
                                  const std::string& text)
 {
@@ -205,15 +206,14 @@ void collect_anchors(std::string_view whole, collector& links)
     }
 }
 
-// The words before a URL on its line, or on the line before where it stands alone, say what it is
-// for.
+// The words before a URL on its line, or on the line before if it stands alone.
 std::string words_before_url(std::string_view text)
 {
     return shown(last_line(trim(text)));
 }
 
-// The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`.
-// None where another URL follows.
+// The rest of the sentence on the same line: `… click https://a.test/1 to confirm your address`.
+// Empty if another URL follows.
 std::string words_after_url(std::string_view text)
 {
     const auto words = rest_of_sentence(text);
@@ -228,7 +228,7 @@ void collect_plain(std::string_view text, collector& links)
     re2::StringPiece rest = piece(whole);
     re2::StringPiece match;
     while (!links.is_full()) {
-        // Looking for the marks is far quicker than the pattern, and most text has none.
+        // Searching for "://" is far quicker than the pattern, and most text has none.
         const auto marks = rest.find("://");
         if (marks == re2::StringPiece::npos)
             return;
@@ -238,7 +238,7 @@ void collect_plain(std::string_view text, collector& links)
         const auto begin = static_cast<std::size_t>(match.data() - whole.data());
         const auto before = last_bytes(whole.substr(0, begin), max_line_bytes);
         std::string url(match.data(), match.size());
-        // An anchor's URL is right to its last mark.
+        // A URL known from an anchor is complete with its trailing marks.
         if (!links.has_seen(url))
             url.resize(without_trailing_marks(url, last_line(before)).size());
         if (!links.accepts(url))

@@ -42,7 +42,7 @@ markup_step read_tag(std::string_view html, std::size_t at)
     } else if (name == "td" || name == "th") {
         step.means = markup::cell;
     } else if (!name.empty() && !is_one_of(inline_elements, name)) {
-        // A block of its own look in a row with others reads as one line.
+        // An inline-block element stands in a row with others and reads as one line.
         step.means =
             tag.find("inline-block") != std::string_view::npos ? markup::cell : markup::line_break;
     }

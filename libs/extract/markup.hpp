@@ -16,8 +16,8 @@ struct markup_step
     std::string text;       // of an entity: one or two characters, or none
 };
 
-// What begins at `at`. Elements that browsers do not show are one step. Any bytes will do; a whole
-// walk is linear as long as each step begins where the last one ended.
+// Reads what begins at `at`. An element that browsers do not show is one step. Any bytes are
+// accepted; a whole walk is linear if each step begins where the last one ended.
 markup_step read_markup(std::string_view html, std::size_t at);
 
 } // namespace tempinbox::extract

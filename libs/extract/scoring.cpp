@@ -11,7 +11,7 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t context_bytes = 400;
-constexpr std::size_t max_name_bytes = 48; // of what a code is for, in its sentence
+constexpr std::size_t max_name_bytes = 48; // of the purpose named between a code and its noun
 
 std::string_view last_bytes(std::string_view text, std::size_t count)
 {
@@ -20,17 +20,19 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
 
 } // namespace
 
-// A candidate's surroundings.
+// A candidate and the text around it.
 struct code_scorer::candidate_context
 {
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::string_view before; // bounded
+    std::string_view before; // the last `context_bytes`
     std::string_view after;
     std::string_view line_before;
     std::string_view line_after;
-    bool is_alone = false;     // on its line, but for marks
-    bool is_explained = false; // by the words behind it: set once it is known to stand by itself
+    // Nothing else on its line but marks.
+    bool is_alone = false;
+    // The words after it say what it is; set once is_joined is ruled out.
+    bool is_explained = false;
 
     candidate_context(std::string_view text, const candidate_code& one)
         : begin(static_cast<std::size_t>(one.text.data() - text.data())),
@@ -51,14 +53,14 @@ struct code_scorer::candidate_context
     bool is_quoted() const { return trim(line_before).starts_with('>'); }
 };
 
-// How well a candidate is announced.
+// How strongly the words around a candidate announce a code.
 struct code_scorer::evidence
 {
     double weight = 0;
     bool is_tight = false; // `code: 123456`
-    bool is_clear = false; // by a noun that means nothing but a code, in its sentence
+    bool is_clear = false; // by a noun that means only a code, in its sentence
     bool is_on_line = true;
-    bool is_behind = false; // the noun comes after it
+    bool is_behind = false; // the noun comes after the candidate
 
     void take_better(const evidence& other)
     {
@@ -137,7 +139,7 @@ bool code_scorer::is_joined(const candidate_context& at) const
     if (at.before.ends_with("***") || at.before.ends_with("xxx") ||
         at.before.ends_with("\xe2\x80\xa2"))
         return true; // a masked number
-    // More digits of a longer number across a blank: phones, cards, accounts.
+    // The number continues across a blank: phones, cards, accounts.
     const bool digits_before = is_one_of(" )", previous) && is_digit(at.previous(2));
     const bool digits_after = next == ' ' && is_digit(at.next(2));
     return digits_before || digits_after;
@@ -173,12 +175,12 @@ bool code_scorer::is_something_else(const candidate_context& at, const candidate
            says(at.after, town_after);
 }
 
-// `Order no. 4711`, but not `Login code for your account: 4711`.
+// True for `Order no. 4711`, false for `Login code for your account: 4711`.
 bool code_scorer::names_other_number(const candidate_context& at) const
 {
     if (!says(at.tail(), vocabulary::get().other_number))
         return false;
-    // `ログイン番号 4711`: the noun that means a number here is a code's.
+    // `ログイン番号 4711`: here the noun for a number is a code's.
     constexpr std::size_t nearest = 8;
     const bool is_own =
         any_label_before(at, at.begin - std::min(at.begin, nearest), [&](const label& noun) {
@@ -190,10 +192,10 @@ bool code_scorer::names_other_number(const candidate_context& at) const
     return !is_own && (says(at.tail(), has_own_mark) || !is_self_described(at));
 }
 
-// `Call us: 4711`, but not `Enter this code to verify your phone: 4711`.
+// True for `Call us: 4711`, false for `Enter this code to verify your phone: 4711`.
 bool code_scorer::names_phone(const candidate_context& at) const
 {
-    // What a label stands behind is its name: `Your mobile verification code`.
+    // Words before a label belong to its name: `Your mobile verification code`.
     const auto tail_begin = at.begin - at.tail().size();
     auto begin = tail_begin;
     any_label_before(at, tail_begin, [&](const label& one) {
@@ -205,7 +207,7 @@ bool code_scorer::names_phone(const candidate_context& at) const
            !is_self_described(at);
 }
 
-// Its sentence says what it is, so no word beside it does.
+// The sentence says that it is the code, which overrides the words beside it.
 bool code_scorer::is_self_described(const candidate_context& at) const
 {
     return at.is_explained || is_introduced(at);
@@ -231,7 +233,8 @@ const label* code_scorer::label_after(const candidate_context& at) const
     return next == labels_.end() ? nullptr : &*next;
 }
 
-// The sentence began with the code and says what for: `The code to confirm your order is 4711`.
+// The sentence began with the label and says what the code is for: `The code to confirm your order
+// is 4711`.
 bool code_scorer::is_introduced(const candidate_context& at) const
 {
     static const RE2 ends_in_mark(
@@ -252,8 +255,8 @@ bool code_scorer::is_introduced(const candidate_context& at) const
     });
 }
 
-// Of those that end between `from` and the candidate, the last one first: not all of a mail for
-// each of its numbers.
+// Tests the labels that end between `from` and the candidate, last one first, so that not every
+// label of the mail is tested for each number.
 template <class Test>
 bool code_scorer::any_label_before(const candidate_context& at, std::size_t from, Test test) const
 {
@@ -266,7 +269,7 @@ bool code_scorer::any_label_before(const candidate_context& at, std::size_t from
     return false;
 }
 
-// What the form asks for beyond a label somewhere near.
+// What each form needs beyond a label somewhere near.
 bool code_scorer::is_plausible(const candidate_context& at, const candidate_code& one,
                                const evidence& near) const
 {
@@ -361,8 +364,8 @@ code_scorer::evidence code_scorer::before(const candidate_context& at,
     return found;
 }
 
-// Other candidates between the label and this one, which the label more likely means; a list of
-// codes, each on its own line, has one label for all.
+// The penalty for candidates between the label and this one, which the label more likely means. A
+// list of codes, each on its own line, has one label for all.
 double code_scorer::rivals(const candidate_context& at, const candidate_code& one,
                            std::size_t label_end) const
 {
@@ -398,7 +401,7 @@ code_scorer::evidence code_scorer::after(const candidate_context& at) const
         found.weight = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
     found.is_tight = words_in(gap) <= 10 && gap.size() <= 24;
     found.is_clear = is_sure && is_on_line;
-    // `12345. Code: 67890`: the label has a number of its own.
+    // `12345. Code: 67890`: the label after it has a number of its own.
     const auto past = text_.substr(next->end, 24);
     static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3}[ -]?[0-9])");
     if (says(past, has_number))

@@ -18,35 +18,34 @@ struct label
     meaning says = meaning::perhaps_a_code;
 };
 
-// The labels of a text in their order; of those that overlap the one that denies wins, then the
-// surer one.
+// The labels of a text in order. Of overlapping labels `something_else` wins, then the surer one.
 std::vector<label> find_labels(std::string_view text);
 
-// What the whole mail says about the numbers in it.
+// What the whole mail says about its numbers.
 struct mail_hints
 {
-    bool is_meeting = false;        // its PINs and passcodes are for all who are invited
-    bool is_receipt = false;        // its authorization codes are the bank's
-    bool is_offer = false;          // its codes are discounts
-    bool subject_has_label = false; // of a code
+    bool is_meeting = false;        // PINs and passcodes are shared by all who are invited
+    bool is_receipt = false;        // authorization codes are the bank's
+    bool is_offer = false;          // codes are discounts
+    bool subject_has_label = false; // a label of a code
     bool subject_is_access = false; // "Sign in to …", "Confirm your …"
 };
 
 mail_hints hints_of_subject(std::string_view subject);
 void add_hints_of_text(std::string_view text, mail_hints& hints);
 
-// Whether any of them may be a code's.
+// Whether any label may mean a code.
 bool has_code_label(const std::vector<label>& labels);
 
-// Scores the candidates of one part, 0 to 1; 0.5 and more is a code. README.md says how a score
-// comes about.
+// Scores the candidates of one part from 0 to 1; 0.5 and more is a code. README.md says how the
+// score is computed.
 class code_scorer
 {
 public:
     code_scorer(std::string_view text, std::vector<label> labels, const mail_hints& hints,
                 bool is_subject);
 
-    // Candidates come in their order: of two with one label the first is likelier.
+    // Call this in order of the candidates: of two with one label the first is likelier.
     double score(const candidate_code& one);
 
 private:

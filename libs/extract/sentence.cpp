@@ -21,7 +21,7 @@ bool ends_sentence(std::string_view text, std::size_t begin, std::size_t end)
     static const RE2 abbreviation(
         R"((?:^|\PL)(?:\pL|dr|mr|mrs|ms|st|jr|sr|no|nr|co|inc|ltd|corp|dept|prof|yahoo)$)",
         case_blind());
-    // With the character behind, of up to four bytes: a small letter goes on.
+    // Includes the next character, of up to four bytes: a small letter continues the sentence.
     const auto part = take_bytes(text.substr(begin), end - begin + 4);
     re2::StringPiece found;
     for (std::size_t at = 0;

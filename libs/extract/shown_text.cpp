@@ -45,13 +45,13 @@ constexpr std::uint32_t zeros[] = {0x660, 0x6f0, 0x966, 0x9e6,
 constexpr char dropped = '\x02';
 constexpr char as_is = '\0';
 
-// The ASCII character that stands for one past ASCII.
+// The ASCII character that stands for a non-ASCII one.
 char folded(std::uint32_t point)
 {
     for (const auto zero : zeros)
         if (is_within(point, zero, zero + 9))
             return static_cast<char>('0' + (point - zero));
-    // Full-width forms; not the comma and the full stop, which part sentences where the ASCII ones
+    // Full-width forms, except the comma and full stop: they end sentences, where the ASCII ones
     // may join numbers.
     if (is_within(point, 0xff01, 0xff5e) && point != 0xff0c && point != 0xff0e)
         return static_cast<char>(point - 0xff01 + '!');
@@ -66,7 +66,7 @@ char folded(std::uint32_t point)
     return as_is;
 }
 
-// Stands for itself; most text is nothing else.
+// Needs no change; most text is nothing else.
 bool is_plain(char c)
 {
     return c > '\r' && c < 0x7f;
@@ -153,7 +153,7 @@ void shown_text::note_offset(std::size_t offset)
         runs_.push_back(run{at, static_cast<std::uint32_t>(offset)});
 }
 
-// One character, or several of a byte each.
+// Appends one character, or several of one byte each.
 void shown_text::put(std::string_view characters, std::size_t offset)
 {
     note_offset(offset);
@@ -175,7 +175,7 @@ void shown_text::put_folded(std::string_view character, std::size_t offset)
         put(std::string_view(&plain, 1), offset);
 }
 
-// What one entity stands for: all of it is at the entity's place.
+// Appends the characters of one entity, all with the entity's offset.
 void shown_text::put_all(std::string_view text, std::size_t offset)
 {
     for (auto rest = text; !rest.empty();) {
@@ -185,7 +185,7 @@ void shown_text::put_all(std::string_view text, std::size_t offset)
     }
 }
 
-// One at a time: HTML's blanks are one.
+// Collapses blanks, as HTML does.
 void shown_text::put_blank(std::size_t offset)
 {
     if (!text_.empty() && text_.back() != ' ' && text_.back() != '\n')

@@ -8,24 +8,23 @@
 
 namespace tempinbox::extract {
 
-// What a reader sees of a part, made plain for the search of codes: digits of any script and
-// full-width letters are ASCII, every blank is a space, dashes are hyphens, invisible characters
-// are gone; what stands in URLs is blotted out with \x01. The first byte of each character knows
-// its place in the part.
+// A part as its reader sees it, normalized for finding codes: digits of any script and full-width
+// letters are ASCII, every blank is a space, dashes are hyphens, invisible characters are gone, and
+// URLs are overwritten with \x01. The first byte of each character maps to its offset in the part.
 class shown_text
 {
 public:
     static shown_text of_plain(std::string_view utf8);
-    // Without tags, comments and what browsers do not show; blocks begin lines, cells are set off
-    // by a blank.
+    // Leaves out tags, comments and what browsers do not show; blocks start lines, cells are
+    // separated by a blank.
     static shown_text of_html(std::string_view html);
 
     std::string_view text() const { return text_; }
-    // Characters of the part before the one that a byte of the text stands for.
+    // The offset in characters, in the part, of the character at byte `at` of the text.
     std::size_t offset_of(std::size_t at) const;
 
 private:
-    // From here on bytes and characters of the part go side by side.
+    // From here on, one byte of the text is one character of the part.
     struct run
     {
         std::uint32_t at;
@@ -41,7 +40,7 @@ private:
     void blot_urls();
 
     std::string text_;
-    std::vector<run> runs_; // by `at`, each of at least a byte
+    std::vector<run> runs_; // sorted by `at`, each at least one byte long
 };
 
 } // namespace tempinbox::extract

@@ -5,8 +5,8 @@
 namespace tempinbox::extract {
 namespace {
 
-// One language a line where it has words of its own. The rest of a word is `[^\s\d:.,#(]*`: \p{L}
-// is a thousand states each time.
+// One language a line if it has words of its own. `[^\s\d:.,#(]*` matches the rest of a word: \p{L}
+// would take a thousand states each time.
 constexpr const char* code_nouns =
     R"((?:verification|verify|security|confirmation|activation|access|log-?in|sign[- ]?(?:in|up|on)|authenti(?:cation|fication)|authori[sz]ation|auth|one[- ]?time|single[- ]use|passcode|2fa|mfa|two[- ]factor|two[- ]step|recovery|backup|reset|enrol?lment|registration|pairing|device|unlock|check-?in|validation|temporary|secret|identification|magic)(?: (?:pass)?(?:codes?|pin|key|token|number)\b)|)"
     R"(one[- ]?time (?:pass(?:word|phrase)?s?|pins?)\b|\b(?:t?otp)\b|\bpass-?codes?\b|\btan\b|\b[0-9]{1,2}[- ]digit (?:code|pin|number)|)"
@@ -128,7 +128,8 @@ std::string either(const char* words)
 RE2::Options roomy()
 {
     auto options = case_blind();
-    options.set_max_mem(16 << 20); // at most, for the automata of these long alternations
+    // The most RE2 may use for the automata of these long alternations.
+    options.set_max_mem(16 << 20);
     return options;
 }
 

@@ -6,16 +6,16 @@
 
 namespace tempinbox::extract {
 
-// The words around codes and other numbers in the languages of the world, as patterns compiled once
-// a process. RE2: linear time, safe to share between threads, blind to case.
+// The words around codes and other numbers in many languages, as patterns compiled once per
+// process. RE2: linear time, safe to share between threads, case-insensitive.
 struct vocabulary
 {
-    RE2 code_noun; // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing
-                   // else
-    RE2 maybe_code_noun;   // "code", "PIN", "код"
-    RE2 any_code_noun;     // either of the two: most mail has neither, which one look tells
-    RE2 other_code_noun;   // "postal code", "promo code", "codice fiscale": has the word and means
-                           // something else
+    // Means a one-time code and nothing else: "verification code", "Einmalpasswort", "验证码".
+    RE2 code_noun;
+    RE2 maybe_code_noun; // "code", "PIN", "код"
+    RE2 any_code_noun;   // either of the two: one check rules out most mail
+    // Has the word but means something else: "postal code", "promo code", "codice fiscale".
+    RE2 other_code_noun;
     RE2 typing_verb;       // at the end: "enter "
     RE2 typed_to;          // at the front: " to sign in"
     RE2 other_number;      // at the end: "order no. ", "Rechnung "
@@ -27,10 +27,10 @@ struct vocabulary
     RE2 year_before;       // the same, some words between: "since the spring of "
     RE2 right_before_year; // at the end: "by "
     RE2 imprint;           // a line of a footer
-    RE2 capital_word;      // "EXPIRED", "BELOW": stands in capitals where a code would
+    RE2 capital_word;      // "EXPIRED", "BELOW": capitals where a code would stand
     RE2 access_subject;    // "Sign in to …": a subject that may go with a code
 
-    // Of a whole mail: what a "PIN" or "code" there is for.
+    // These match a whole mail: what a "PIN" or "code" in it is for.
     RE2 meeting;
     RE2 receipt;
     RE2 offer;
@@ -51,7 +51,7 @@ inline bool says(std::string_view text, const RE2& pattern)
     return RE2::PartialMatch(piece(text), pattern);
 }
 
-// `$` and `^` are the text's ends.
+// `$` and `^` match only at the text's ends.
 RE2::Options case_blind();
 
 } // namespace tempinbox::extract

@@ -33,7 +33,7 @@ bool is_domain(std::string_view text)
     return is_atom(text) && text.front() != '.' && text.find("..") == std::string_view::npos;
 }
 
-// Where the quoted string that begins at `at` ends: past its closing mark, npos where there is
+// The index after the closing quote of the quoted string that begins at `at`; npos if there is
 // none.
 std::size_t quoted_end(std::string_view text, std::size_t at)
 {
@@ -43,7 +43,7 @@ std::size_t quoted_end(std::string_view text, std::size_t at)
     return std::string_view::npos;
 }
 
-// RFC 5322 3.2.1: a backslash stands before a character that is meant as it is.
+// RFC 5322 3.2.1: a backslash quotes the next character.
 std::string without_backslashes(std::string_view text)
 {
     std::string plain;
@@ -55,7 +55,7 @@ std::string without_backslashes(std::string_view text)
     return plain;
 }
 
-// RFC 5322 4.4 allows blanks around `@` and dots.
+// Removes blanks around `@` and dots, which RFC 5322 4.4 allows.
 std::string without_blanks_at_marks(std::string_view text)
 {
     std::string tight;
@@ -77,7 +77,7 @@ std::string without_blanks_at_marks(std::string_view text)
     return tight;
 }
 
-// `a@x.test b@x.test`, all of them addresses; else none.
+// Splits `a@x.test b@x.test`; empty unless all pieces are addresses.
 std::vector<std::string_view> split_at_blanks(std::string_view text)
 {
     std::vector<std::string_view> found;
@@ -92,26 +92,26 @@ std::vector<std::string_view> split_at_blanks(std::string_view text)
     return found;
 }
 
-// What stands between two separators.
+// The text between two separators.
 struct entry
 {
     std::string_view raw;
-    std::string phrase; // without brackets and the marks of quoted strings
-    std::string
-        bare; // the same without comments, quoted strings as they are: an address without brackets
-    std::string comment; // the first, decoded where nothing else names the address
+    std::string phrase; // without brackets and the quotes of quoted strings
+    // The phrase without comments and with its quotes: an address without brackets.
+    std::string bare;
+    std::string comment; // the first one; the display name if there is no other
     std::string bracketed;
-    std::string trailing; // after the bracket
+    std::string trailing; // text after the bracket
     std::size_t trailing_begin = std::string_view::npos;
     bool has_bracket = false;
-    bool has_address = false; // in the bracket
+    bool has_address = false; // the bracket holds an address
     bool has_two_brackets = false;
-    bool has_words = false;          // before the bracket
+    bool has_words = false;          // text before the bracket
     bool has_at = false;             // outside of quotes and brackets
     bool has_square_bracket = false; // the same
 };
 
-// Cuts a field into entries, and entries into their pieces.
+// Splits a field into entries, and entries into their pieces.
 class address_reader
 {
 public:
@@ -143,7 +143,7 @@ public:
                 take_plain(1);
         }
         end_entry(false);
-        // `Undisclosed recipients:;`: no address is meant.
+        // `Undisclosed recipients:;` has no address, and is not kept as an entry.
         if (found_.empty() && !has_group_ && max_addresses_ != 0 && !trim(value_).empty())
             found_.push_back({{}, to_clean_utf8(trim(value_))});
         if (found_.size() > max_addresses_)
@@ -175,8 +175,8 @@ private:
         at_ += text.size();
     }
 
-    // `Ann <ann@x.test> Bob <bob@x.test>`: a comma is missing. What stands between is read once
-    // more, for the second.
+    // `Ann <ann@x.test> Bob <bob@x.test>`: a comma is missing. The words between are read again, as
+    // the second entry's.
     void split_behind_bracket()
     {
         lacks_comma_ = true;
@@ -190,7 +190,7 @@ private:
     {
         const auto end = has_unclosed_quote_ ? std::string_view::npos : quoted_end(value_, at_);
         if (end == std::string_view::npos) {
-            has_unclosed_quote_ = true; // and every other one after it
+            has_unclosed_quote_ = true; // then no later quote is closed either
             return take_plain(1);
         }
         const auto whole = value_.substr(at_, end - at_);
@@ -215,13 +215,13 @@ private:
             entry_.comment = trim(std::string_view(text).substr(1, text.size() - 2));
         if (entry_.has_bracket)
             return;
-        entry_.bare.push_back(' '); // RFC 5322 3.2.2: it stands for a blank
+        entry_.bare.push_back(' '); // RFC 5322 3.2.2: a comment counts as a blank
         if (entry_.has_words)
             entry_.phrase += text; // `Ann (at work) <ann@x.test>`
     }
 
-    // An unclosed one ends where its entry does. A route, which may hold commas, is left out (RFC
-    // 5322 4.4).
+    // An unclosed bracket ends with its entry. A route, which may hold commas, is dropped (RFC 5322
+    // 4.4).
     void take_bracket()
     {
         if (entry_.has_address)
@@ -245,7 +245,7 @@ private:
         entry_.has_address = !entry_.has_two_brackets && is_address(entry_.bracketed);
     }
 
-    // The next piece inside of a bracket: a quoted string, a blank for a comment, or one character.
+    // The next piece inside a bracket: a quoted string, a blank for a comment, or one character.
     std::string_view take_inside()
     {
         const auto begin = at_;
@@ -263,7 +263,7 @@ private:
                                                          : value_.substr(begin, at_ - begin);
     }
 
-    // One may hold commas that were not encoded.
+    // An encoded word may hold unencoded commas.
     void take_encoded_word()
     {
         take_plain(std::max<std::size_t>(encoded_word_length(value_.substr(at_)), 1));
@@ -301,7 +301,7 @@ private:
                 flush_pending();
             pending_.push_back(std::move(entry_));
         } else {
-            // `Doe, Sam <sam@x.test>`: the comma should have been in quotes.
+            // `Doe, Sam <sam@x.test>`: the name should have been quoted.
             if (!pending_.empty() && entry_.has_address)
                 join_pending();
             flush_pending();
@@ -362,11 +362,11 @@ private:
     std::size_t at_ = 0;
     std::size_t begin_ = 0;
     entry entry_;
-    std::vector<entry> pending_; // words that commas alone part from the next entry
+    std::vector<entry> pending_; // entries of words only, which may be the next entry's name
     std::vector<email_address> found_;
     bool has_unclosed_quote_ = false;
     bool has_unclosed_comment_ = false;
-    bool has_group_ = false; // with a name
+    bool has_group_ = false; // a group with a name
     bool lacks_comma_ = false;
 };
 

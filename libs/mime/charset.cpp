@@ -12,8 +12,8 @@
 namespace tempinbox::mime {
 namespace {
 
-// iconv's converter of one charset. Opening one loads a shared object, closing the last one unloads
-// it: some 50 µs a time.
+// iconv's converter for one charset. Opening one loads a shared object, closing the last one
+// unloads it: some 50 µs each time.
 class converter
 {
 public:
@@ -33,7 +33,7 @@ public:
         std::array<char, 16'384> chunk;
         char* in = const_cast<char*>(bytes.data());
         std::size_t in_left = bytes.size();
-        iconv(handle_, nullptr, nullptr, nullptr, nullptr); // forgets the text before
+        iconv(handle_, nullptr, nullptr, nullptr, nullptr); // resets the state of earlier text
         while (in_left != 0) {
             char* out = chunk.data();
             std::size_t out_left = chunk.size();
@@ -44,11 +44,11 @@ public:
                 continue;
             text += "\xef\xbf\xbd";
             if (reason == EINVAL)
-                break; // cut inside a character at the end
+                break; // the text ends inside a character
             ++in;
             --in_left;
         }
-        // Some hold a letter back, for a mark may follow it.
+        // Flush: some charsets hold back a letter that a combining mark may follow.
         char* out = chunk.data();
         std::size_t out_left = chunk.size();
         iconv(handle_, nullptr, nullptr, &out, &out_left);
@@ -60,15 +60,15 @@ private:
     iconv_t handle_;
 };
 
-// Stays open: a header field may change its charset with each word. There are no more than there
-// are charsets.
+// Converters stay open, since a header field may change its charset with each word. There are at
+// most as many as charsets.
 converter& converter_of(const char* charset)
 {
     thread_local std::map<std::string_view, converter> open_ones;
     return open_ones.try_emplace(charset, charset).first->second;
 }
 
-// RFC 1843: GB 2312 pairs between ~{ and ~}, their high bits off. iconv does not know it.
+// RFC 1843: GB 2312 pairs between ~{ and ~}, without their high bits. iconv does not know it.
 std::string hz_to_gb18030(std::string_view bytes)
 {
     std::string pairs;
@@ -93,7 +93,7 @@ std::string hz_to_gb18030(std::string_view bytes)
     return pairs;
 }
 
-// Where the value of `charset=` in a tag ends: at its own quote, a blank or the end of the tag.
+// The `charset=` value at the start of `text`, up to its own quote, a blank or the end of the tag.
 std::string_view charset_value(std::string_view text)
 {
     text = trim(text);
@@ -117,7 +117,7 @@ std::string to_utf8_or_western(std::string_view bytes)
 
 std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
-    // A longer label is none, and each piece of a header may ask for the one of the mail.
+    // No label is longer, and each piece of a header may look its charset up.
     constexpr std::size_t max_label_length = 64;
     const auto label =
         charset.size() > max_label_length ? std::string() : to_lower_ascii(trim(charset));
@@ -145,7 +145,7 @@ std::string meta_charset(std::string_view html)
         if (name == std::string_view::npos)
             continue;
         const auto value = charset_value(inside.substr(name + std::string_view("charset").size()));
-        // What can be read as ASCII is no UTF-16, and UTF-7 hides tags.
+        // A tag read as ASCII cannot be UTF-16, and UTF-7 could hide tags.
         return value.starts_with("utf") ? std::string() : std::string(value);
     }
     return {};

@@ -8,10 +8,11 @@ namespace {
 struct row
 {
     const char* iconv_name;
-    std::string_view labels; // parted by blanks
+    std::string_view labels; // separated by blanks
 };
 
-// https://encoding.spec.whatwg.org/#names-and-labels; what is windows-1252 there is so here.
+// https://encoding.spec.whatwg.org/#names-and-labels; labels that mean windows-1252 there do so
+// here.
 constexpr row web_labels[] = {
     {"UTF-8", "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"},
     {"IBM866", "866 cp866 csibm866 ibm866"},
@@ -66,11 +67,11 @@ constexpr row web_labels[] = {
     {"UTF-16BE", "unicodefffe utf-16be"},
     {"UTF-16LE", "utf-16le"},
     {"UTF-16",
-     "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16"}, // the web's is UTF-16LE, but
-                                                                    // looks for a BOM first
+     "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16"}, // WHATWG: UTF-16LE, after a
+                                                                    // check for a BOM
 };
 
-// What the web has given up, and mail has not.
+// Charsets that the web has given up but mail still uses.
 constexpr row mail_labels[] = {
     {"UTF-8", "cp65001 utf_8"},
     {"UTF-7", "csunicode11utf7 unicode-1-1-utf-7 utf-7 utf7 x-unicode-2-0-utf-7"},

@@ -4,8 +4,8 @@
 
 namespace tempinbox::mime {
 
-// What iconv calls the charset of a label in lower case; null where it is none of ours. The list is
-// closed, so that a mail can have no more converters opened than it has rows.
+// iconv's name for the charset of a lower-case label; null if it is not in our tables. The list is
+// closed, so that a mail can open at most as many converters as there are rows.
 const char* find_charset(std::string_view label);
 
 } // namespace tempinbox::mime

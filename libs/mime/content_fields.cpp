@@ -8,7 +8,7 @@
 namespace tempinbox::mime {
 namespace {
 
-// RFC 2045 5.1; empty where there is none or it is too long to be meant.
+// RFC 2045 5.1; empty if there is none or it is too long to be a token.
 std::string_view leading_token(std::string_view text)
 {
     constexpr std::size_t max_length = 127;
@@ -34,7 +34,7 @@ std::string with_semicolon(const std::string& value)
     return value.substr(0, type_end) + "; " + value.substr(parameter_begin);
 }
 
-// What stands before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has
+// The text before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has
 // them at the ends.
 std::string leading_word(std::string_view value)
 {
@@ -58,7 +58,7 @@ content_type parse_content_type(const std::string& given)
     if (!minor.empty() && !major.empty() && leading_token(major) == major) {
         parsed.type = std::string(major) + "/" + std::string(minor);
     } else {
-        parsed.is_broken = true; // RFC 2045 5.2: plain text
+        parsed.is_broken = true; // RFC 2045 5.2: treat as plain text
     }
     auto found =
         read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
@@ -68,7 +68,7 @@ content_type parse_content_type(const std::string& given)
     if (parsed.type.starts_with("multipart/"))
         parsed.boundary = std::move(found["boundary"]);
     if (parsed.type == "multipart/related")
-        parsed.start = std::string(trim(found["start"])); // once: each part of it asks
+        parsed.start = std::string(trim(found["start"])); // once: every part compares it
     if (parsed.type == "text/plain") {
         parsed.is_flowed = equals_ignoring_ascii_case(found["format"], "flowed");
         parsed.deletes_space = equals_ignoring_ascii_case(found["delsp"], "yes");

@@ -8,8 +8,8 @@
 
 namespace tempinbox::mime {
 
-// The fields that say what a part is. Values come unfolded, in UTF-8 and without NUL; nothing here
-// throws for what they say.
+// Parsers of the fields that describe a part. Values must be unfolded, in UTF-8 and without NUL;
+// nothing here throws for their content.
 
 struct content_type
 {
@@ -33,8 +33,8 @@ struct disposition
 
 disposition parse_disposition(const std::string& value);
 
-// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` are seen in the wild.
-// Absent for one nobody knows.
+// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` occur in practice. Absent
+// if the encoding is unknown.
 std::optional<encoding> parse_encoding(std::string_view value);
 
 } // namespace tempinbox::mime

@@ -15,7 +15,7 @@ constexpr std::string_view months[] = {"january",   "february", "march",    "apr
                                        "may",       "june",     "july",     "august",
                                        "september", "october",  "november", "december"};
 
-// RFC 5322 4.3: zones of any other name say nothing, and count as UTC.
+// RFC 5322 4.3: zones of any other name carry no information, and count as UTC.
 constexpr std::pair<std::string_view, int> zones[] = {{"edt", -4}, {"est", -5}, {"cdt", -5},
                                                       {"cst", -6}, {"mdt", -6}, {"mst", -7},
                                                       {"pdt", -7}, {"pst", -8}};
@@ -32,7 +32,7 @@ struct token
     {
         return kind == token_kind::number && text.size() >= min_digits && text.size() <= max_digits;
     }
-    // Of a number; one that is far too large for anything here stays so.
+    // The number's value; far too large numbers stay too large.
     int value() const
     {
         constexpr int enough = 1'000'000;
@@ -54,8 +54,8 @@ bool is_letter(char c)
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Numbers, words and marks of one character. Blanks and comments may stand between any two (RFC
-// 5322 4.3).
+// Reads numbers, words and marks of one character. Blanks and comments may stand between any two
+// (RFC 5322 4.3).
 class token_reader
 {
 public:
@@ -98,7 +98,7 @@ private:
     token next_;
 };
 
-// `jan`, `Sept` and `September`; 0 where it is none.
+// `jan`, `Sept` and `September`; 0 if it is no month.
 int month_of(std::string_view word)
 {
     const auto small = to_lower_ascii(word);
@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    // False where the rest is not looked at: behind the zone it may be anything.
+    // False ends the parse: after the zone anything may follow.
     bool take_piece(const token& given)
     {
         bool is_taken = false;
@@ -194,8 +194,7 @@ private:
             return true;
         tokens_.take();
         const auto second = tokens_.take();
-        is_broken_ =
-            !second.is_number_of(1, 2) || second.value() > 60; // one more where a leap second is
+        is_broken_ = !second.is_number_of(1, 2) || second.value() > 60; // 60 is a leap second
         if (is_broken_)
             return false;
         *time_ += seconds{second.value()};
@@ -228,7 +227,7 @@ private:
         return true;
     }
 
-    // `+0200`, also behind a name: `GMT+0200`.
+    // `+0200`, also after a name: `GMT+0200`.
     bool take_offset(bool is_west)
     {
         if (std::exchange(has_offset_, true))

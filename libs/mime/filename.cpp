@@ -80,7 +80,7 @@ std::string safe_filename(std::string_view given)
     }
     auto kept = trim(name);
     if (kept.size() > max_bytes) {
-        // The extension says what the file is: it survives the cut.
+        // Keep the extension when cutting: it says what the file is.
         const auto dot = kept.rfind('.');
         const auto extension = dot != std::string_view::npos && kept.size() - dot <= 16
                                    ? kept.substr(dot)

@@ -6,7 +6,7 @@
 namespace tempinbox::mime {
 
 // A name that is safe to show and to offer for saving: the last path component, without control and
-// bidirectional characters, at most 255 bytes. Empty where nothing is left.
+// bidirectional characters, at most 255 bytes. Empty if nothing is left.
 std::string safe_filename(std::string_view given);
 
 // `unnamed-3.pdf`

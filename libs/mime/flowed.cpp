@@ -8,11 +8,11 @@ namespace {
 struct flowed_line
 {
     std::size_t depth = 0;
-    std::string_view marks; // `>>` with the space behind it; empty where nothing is quoted
-    std::string_view text;  // without marks, stuffing and line end
+    std::string_view marks; // `>>` with the space after it; empty if not quoted
+    std::string_view text;  // without quote marks, stuffing and line end
     std::string_view end;
 
-    // RFC 3676 4.3: the separator of a signature ends in a space and is fixed all the same.
+    // RFC 3676 4.3: a signature separator ends in a space but is a fixed line.
     bool is_signature() const { return text == "-- "; }
     bool goes_on() const { return !text.empty() && text.back() == ' ' && !is_signature(); }
 };
@@ -49,7 +49,7 @@ std::string unflow(std::string_view text, bool deletes_space)
     bool is_open = false;
     for (auto rest = text; !rest.empty();) {
         const auto line = take_line(rest);
-        // RFC 3676 4.5: another depth of quoting ends a paragraph, whatever its last line says.
+        // RFC 3676 4.5: a change of quote depth ends a paragraph, even after a flowed line.
         const bool joins = is_open && line.depth == before.depth && !line.is_signature();
         if (joins && deletes_space)
             out.pop_back();

@@ -78,7 +78,7 @@ std::optional<encoded_word> read_word(std::string_view text)
     return word;
 }
 
-// Zero bytes and bytes past ASCII as escapes of `Q`.
+// Escapes NUL and non-ASCII bytes in the `Q` encoding.
 std::string escape_word(std::string_view word)
 {
     constexpr std::string_view digits = "0123456789ABCDEF";
@@ -147,8 +147,8 @@ std::size_t encoded_word_length(std::string_view text)
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes)
 {
     std::string out;
-    std::string
-        pending; // bytes of encoded words of one charset: a character may be split over two words
+    // Joined bytes of encoded words of one charset: a character may be split over two words.
+    std::string pending;
     std::string_view pending_charset;
     const auto flush = [&] {
         out += to_utf8(std::exchange(pending, {}), pending_charset);

@@ -23,7 +23,7 @@ bool is_one_of(const std::string_view (&names)[N], std::string_view name)
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Text with blanks collapsed and at most one empty line in a row.
+// Collapses blanks, and allows at most one empty line in a row.
 class text_flow
 {
 public:
@@ -32,7 +32,7 @@ public:
     bool is_full() const { return text_.size() >= limit_; }
     void blank() { wants_blank_ = !text_.empty(); }
     void line_break() { ++wants_breaks_; }
-    // In preformatted text each blank and each line counts.
+    // In preformatted text each blank and each line break counts.
     void preformatted_space(char c)
     {
         if (c != '\n') {
@@ -112,7 +112,7 @@ private:
         }
         if (is_one_of(preformatted_tags, name)) {
             is_preformatted_ = opens;
-            // HTML 13.2.6.4.7: a line break right behind the tag is not shown.
+            // HTML 13.2.6.4.7: a line break directly after the tag is not shown.
             for (const char c : {'\r', '\n'})
                 at_ += opens && at_ < html_.size() && html_[at_] == c ? 1 : 0;
         }

@@ -6,8 +6,8 @@
 
 namespace tempinbox::mime {
 
-// What a reader would see of HTML, as plain text: tags, scripts and styles gone, entities decoded,
-// blocks on lines of their own. One pass, no tree; at most `limit` bytes.
+// HTML as its reader would see it, as plain text: without tags, scripts and styles, entities
+// decoded, blocks on lines of their own. One pass, no tree; at most `limit` bytes.
 std::string html_to_text(std::string_view html, std::size_t limit);
 
 } // namespace tempinbox::mime

@@ -7,9 +7,9 @@ namespace tempinbox::mime {
 
 struct line
 {
-    std::string_view text; // without its end
+    std::string_view text; // without the line end
     std::size_t begin = 0;
-    std::size_t end = 0; // past its end
+    std::size_t end = 0; // after the line end
 };
 
 // The line that begins at `begin`, up to its LF or the end.

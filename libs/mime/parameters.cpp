@@ -20,7 +20,7 @@ struct parameter
     std::string value;
 };
 
-// Goes over `; name=value` one by one, loosely: a value may be quoted, or anything up to the next
+// Iterates over `; name=value`, leniently: a value may be quoted, or anything up to the next
 // semicolon.
 class parameter_reader
 {
@@ -53,8 +53,9 @@ private:
             return std::string(trim(rest_.substr(0, rest_.find(';'))));
         const auto inside = rest_.substr(begin + 1);
         const auto end = find_quote(inside);
-        if (end == std::string_view::npos) // never closed: nothing after it can be quoted, so this
-                                           // is looked for once a field
+        // If the quote is never closed nothing after it can be quoted, so this search fails at most
+        // once for each field.
+        if (end == std::string_view::npos)
             return std::string(trim(inside.substr(0, inside.find(';'))));
         rest_ = inside.substr(end + 1);
         return unquoted(inside.substr(0, end), is_path);
@@ -75,7 +76,7 @@ private:
                equals_ignoring_ascii_case(base, "name");
     }
 
-    // RFC 5322 3.2.4; in a path the backslashes of Windows come as they are.
+    // RFC 5322 3.2.4; a Windows path has unescaped backslashes, which stay.
     static std::string unquoted(std::string_view text, bool is_path)
     {
         std::string value;
@@ -93,7 +94,7 @@ private:
     std::string_view rest_;
 };
 
-// `%C3`; anything else stays as it is.
+// Decodes `%C3`; anything else stays as it is.
 std::string without_percents(std::string_view text)
 {
     std::string bytes;
@@ -109,7 +110,7 @@ std::string without_percents(std::string_view text)
     return bytes;
 }
 
-// What stands before the text of the first piece: charset'language'.
+// Removes charset'language' from the first piece and returns the charset.
 std::string take_charset(std::string& text)
 {
     const auto first = text.find('\'');
@@ -127,7 +128,7 @@ struct piece
     bool is_coded = false;
 };
 
-// `0`, `1*`: the number of a piece.
+// Parses `0`, `1*`: the number of a piece.
 std::optional<unsigned> read_number(std::string_view suffix)
 {
     unsigned number = 0;
@@ -153,11 +154,11 @@ std::optional<std::string> join(std::map<unsigned, piece>& pieces)
     return to_utf8(bytes, charset);
 }
 
-// The forms one parameter came in.
+// The forms in which one parameter occurs.
 class forms
 {
 public:
-    // `suffix` is what the name has after its base: nothing, `*`, `*0` or `*0*`.
+    // `suffix` is the part of the name after its base: nothing, `*`, `*0` or `*0*`.
     void add(std::string_view suffix, std::string&& value)
     {
         if (suffix.empty()) {

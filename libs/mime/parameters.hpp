@@ -7,10 +7,10 @@
 
 namespace tempinbox::mime {
 
-// Those of the named parameters that a structured field has, in one pass, as UTF-8; of two the
-// first. The forms of RFC 2231 come before the plain one: `name*=charset'language'text`, then
-// pieces `name*0`, `name*1*` … joined in the order of their numbers, up to the first that is
-// missing. An encoded word, which RFC 2047 5 forbids here, is decoded all the same.
+// Those of the named parameters that a structured field has, in one pass, as UTF-8; of duplicates
+// the first. RFC 2231 forms override the plain one: `name*=charset'language'text`, then pieces
+// `name*0`, `name*1*` … joined in order of their numbers, up to the first gap. An encoded word,
+// which RFC 2047 5 forbids here, is decoded all the same.
 std::map<std::string_view, std::string>
 read_parameters(std::string_view field, std::initializer_list<std::string_view> names);
 

@@ -5,8 +5,8 @@
 
 namespace tempinbox::mime {
 
-// `header-view-bytes`, `header-view-lines`, `part-depth`, `parts`: the same for every program that
-// reads mail, or what is found in a message once is not found again.
+// `header-view-bytes`, `header-view-lines`, `part-depth`, `parts`: must be the same for every
+// program that reads mail, or a part that one finds is absent for another.
 view_limits read_settings(config::reader& reader);
 
 } // namespace tempinbox::mime

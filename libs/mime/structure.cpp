@@ -29,7 +29,7 @@ public:
         if (!add_part(parent, std::move(id), depth, is_in_message, {}))
             return;
         std::size_t at = 0;
-        // `From : a@b.test` is a field (RFC 5322 4.5), `From a@b.test` is mbox's.
+        // `From : a@b.test` is a field (RFC 5322 4.5), `From a@b.test` an mbox line.
         const auto first = parent < 0 && raw_.starts_with("From ") ? line_at(raw_, 0) : line{};
         if (!first.text.empty() && field_name(first.text).empty()) {
             at = first.end;
@@ -54,10 +54,10 @@ private:
         int part = 0;
         std::string boundary;
         bool was_seen = false;
-        bool is_ended = false; // in its epilogue
+        bool is_ended = false; // the closing boundary was read
     };
 
-    // Whether fields begin here, or a blank line ends a block without any.
+    // Whether fields begin here, or a blank line ends an empty header block.
     bool has_header(std::size_t at) const
     {
         if (at >= raw_.size())
@@ -97,7 +97,7 @@ private:
 
     part& current() { return out_.parts[static_cast<std::size_t>(current_)]; }
 
-    // Where the next line begins: that of the line itself where the body has already begun.
+    // Returns where the next line begins; that is this line if the body has already begun.
     std::size_t take_header_line(const line& given)
     {
         if (given.text.empty()) {
@@ -133,12 +133,12 @@ private:
         }
         if (fields_follow(given.end))
             return given.end;
-        finish_header(given.begin); // RFC 7103 7.5: no blank line before the body
+        finish_header(given.begin); // RFC 7103 7.5: the blank line before the body is missing
         return given.begin;
     }
 
-    // A multipart's first boundary right below its fields, without the blank line. Each
-    // Content-Type is parsed once, however many lines ask.
+    // A multipart's first boundary directly after its fields, without the blank line. Each
+    // Content-Type is parsed once, however many lines are compared.
     bool begins_own_part(const line& given)
     {
         if (type_field_ == 0 || !given.text.starts_with("--"))
@@ -189,7 +189,7 @@ private:
 
     void read_content_fields(part& of)
     {
-        // The last of several is taken; parsing is dear, so only that one is.
+        // The last of several counts; parsing is expensive, so only that one is parsed.
         const std::string_view* type = nullptr;
         const std::string_view* placement = nullptr;
         for (const auto& [name, value] : of.fields) {
@@ -241,8 +241,8 @@ private:
         }
     }
 
-    // A line that is `--boundary` or `--boundary--` of an open multipart: closes what is inside and
-    // begins the next part.
+    // If the line is `--boundary` or `--boundary--` of an open multipart: closes the parts inside
+    // and, for the former, begins the next part.
     bool take_boundary(const line& given)
     {
         if (by_boundary_.empty() || !given.text.starts_with("--"))
@@ -258,13 +258,14 @@ private:
         if (found == by_boundary_.end())
             return false;
         const auto level = found->second.back();
-        while (is_in_header_) // that of a part, then that of the message it holds
+        while (is_in_header_) // first the part's header, then that of the message it holds
             finish_header(given.begin);
         close_to(level, given.begin);
         auto& owner = multiparts_[level];
         owner.was_seen = true;
         if (!is_delimiter) {
-            owner.is_ended = true; // from here on its boundary is that of an outer one, or text
+            // From here on this boundary is an outer multipart's, or text.
+            owner.is_ended = true;
             remove_boundary(owner.boundary);
             return true;
         }
@@ -276,7 +277,7 @@ private:
         return true;
     }
 
-    // The inner multiparts and all parts below the one at `level` end here.
+    // Closes the inner multiparts and all parts below the one at `level`.
     void close_to(std::size_t level, std::size_t at)
     {
         while (multiparts_.size() > level + 1)
@@ -321,7 +322,7 @@ private:
             owner.type.type = "text/plain";
             if (owner.id.empty())
                 owner.id = "1";
-        } else if (!last.is_ended && !is_full_) { // of what was not read nobody knows
+        } else if (!last.is_ended && !is_full_) { // nothing is known of parts that were not read
             out_.defects.insert("missing_end_boundary");
         }
         if (!last.is_ended)
@@ -350,11 +351,11 @@ private:
     std::size_t header_lines_ = 0;
     std::size_t header_bytes_ = 0;
     std::size_t type_field_ = 0;      // the number of the part's last Content-Type, from 1
-    std::size_t read_type_field_ = 0; // that of the one own_boundary_ is of
+    std::size_t read_type_field_ = 0; // the number of the Content-Type that own_boundary_ is from
     std::string own_boundary_;
 };
 
-// RFC 2046 5.2.1 wants messages within as they are; the ones that come coded are read all the same.
+// RFC 2046 5.2.1 forbids encoding attached messages; encoded ones are read all the same.
 void read_coded_messages(structure& found, const view_limits& limits,
                          std::chrono::steady_clock::time_point deadline, std::size_t budget)
 {
@@ -372,8 +373,8 @@ void read_coded_messages(structure& found, const view_limits& limits,
     }
 }
 
-// https://mimesniff.spec.whatwg.org, 3: bytes that no text has, looked for in as many as browsers
-// look at.
+// https://mimesniff.spec.whatwg.org, 3: bytes that occur in no text, searched in as many bytes as
+// browsers examine.
 bool holds_binary(std::string_view bytes)
 {
     constexpr std::size_t max_head_bytes = 1'445;
@@ -384,10 +385,10 @@ bool holds_binary(std::string_view bytes)
     });
 }
 
-// What names no type is plain text (RFC 2045 5.2), but for what can be none.
+// A part without a valid type is plain text (RFC 2045 5.2), unless its bytes cannot be text.
 void find_binary_parts(structure& found)
 {
-    constexpr std::size_t enough = 8'192; // of coded bytes
+    constexpr std::size_t enough = 8'192; // encoded bytes to decode
     for (auto& one : found.parts)
         if (one.type.is_broken &&
             holds_binary(decode(one.encoding, one.body.substr(0, enough)).bytes))

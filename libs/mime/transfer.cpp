@@ -88,7 +88,7 @@ int hex_digit(char c)
     return -1;
 }
 
-// The two digits of an escape; -1 where they are none.
+// Decodes the two hex digits of an escape; -1 if they are none.
 int escaped_byte(std::string_view text, std::size_t at)
 {
     if (at + 1 >= text.size())
@@ -98,7 +98,7 @@ int escaped_byte(std::string_view text, std::size_t at)
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-// One line without its end; true where it ends in a soft break. RFC 2045 6.7 rules 1 to 5.
+// Decodes one line without its end; true if it ends in a soft break. RFC 2045 6.7 rules 1 to 5.
 template <class Sink>
 bool decode_quoted_line(std::string_view line, Sink& sink, bool& is_damaged)
 {

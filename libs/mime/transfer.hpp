@@ -16,14 +16,14 @@ struct decoded
                              // quantum or a bad escape
 };
 
-// Takes anything: base64 skips what is no alphabet and stops at the padding, a bad escape of
-// quoted-printable stays as it is. Linear.
+// Accepts any bytes: base64 skips characters outside the alphabet and stops at the padding; a bad
+// escape of quoted-printable stays as it is. Linear.
 decoded decode(encoding how, std::string_view body);
 
-// How many bytes `decode` would give, without keeping them.
+// The number of bytes `decode` would return, without storing them.
 std::size_t decoded_size(encoding how, std::string_view body, bool& is_damaged);
 
-// The `Q` of RFC 2047 4.2: as quoted-printable, `_` is a blank.
+// The `Q` encoding of RFC 2047 4.2: quoted-printable with `_` for a blank.
 std::string decode_q(std::string_view text);
 
 } // namespace tempinbox::mime

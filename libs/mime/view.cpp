@@ -21,7 +21,7 @@ std::string_view without_brackets(std::string_view id)
                                                                   : id;
 }
 
-// A line ends in CRLF in a text (RFC 2046 4.1.1); an LF alone is one where a listener takes bare
+// Text lines end in CRLF (RFC 2046 4.1.1); a bare LF counts as one, for listeners that accept bare
 // newlines.
 std::string with_whole_newlines(std::string_view body)
 {
@@ -39,7 +39,7 @@ std::string with_whole_newlines(std::string_view body)
     return out;
 }
 
-// Reads a view off a structure.
+// Builds the view of a structure.
 class reader
 {
 public:
@@ -76,7 +76,7 @@ private:
         return text;
     }
 
-    // For grammars that must see encoded words as they are.
+    // For grammars that need encoded words undecoded.
     std::string coded_value(std::string_view value) const
     {
         const auto line = unfold(value);
@@ -153,8 +153,7 @@ private:
         return one.parent >= 0 && one.fields.empty() && one.body.empty();
     }
 
-    // The root of a message within is not listed by itself where it is its text: the message is the
-    // attachment.
+    // The text root of an attached message is not listed by itself: the message is the attachment.
     bool is_text_of_inner_message(const part& one) const
     {
         return one.is_in_message && one.type.type.starts_with("text/") &&
@@ -172,7 +171,7 @@ private:
         return one.parent < 0 ? nullptr : &from_.parts[static_cast<std::size_t>(one.parent)];
     }
 
-    // What a multipart/related says it begins with, where it has such a text (RFC 2387 3.2).
+    // The part named by the `start` of its multipart/related, if it is text (RFC 2387 3.2).
     bool is_start(const part& one) const
     {
         const auto* parent = parent_of(one);
@@ -205,8 +204,8 @@ private:
                 text_part_ = &one;
                 return;
             }
-            // The later of two alternatives is the richer one (RFC 2046 5.1.4); elsewhere the first
-            // is the body.
+            // Of two alternatives the later is richer (RFC 2046 5.1.4); elsewhere the first is the
+            // body.
             if (one.type.type == "text/html" &&
                 (html_part_ == nullptr || are_alternatives(*html_part_, one))) {
                 html_part_ = &one;
@@ -257,8 +256,7 @@ private:
         auto body = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
                                   : decode(one.encoding, one.body);
         note_damage(one, body.is_damaged);
-        // No charset in use needs more than four bytes for one of UTF-8: what comes later would be
-        // decoded for nothing.
+        // No charset in use needs more than four bytes for one of UTF-8, so later bytes cannot fit.
         const auto max_coded_bytes = 4 * limits_.text_bytes;
         const auto bytes = std::string_view(body.bytes).substr(0, max_coded_bytes);
         const bool needs_meta_charset =
@@ -294,7 +292,7 @@ private:
             defects_.insert("bare_newline");
     }
 
-    // memchr is what makes this cheap.
+    // Searches by memchr, which makes this cheap.
     static bool has_bare_newline(std::string_view raw)
     {
         for (std::size_t at = 0;;) {
@@ -308,13 +306,13 @@ private:
         }
     }
 
-    // The beginning of the text on one line.
+    // The beginning of the text, on one line.
     static std::string make_preview(std::string_view text)
     {
         std::string line;
         bool wants_blank = false;
         for (const char c : take_bytes(text, preview_characters * 16)) {
-            if (line.size() >= preview_characters * 4) // enough, whatever the characters are
+            if (line.size() >= preview_characters * 4) // enough bytes for any characters
                 break;
             if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
                 wants_blank = !line.empty();
@@ -333,10 +331,10 @@ private:
     std::chrono::steady_clock::time_point deadline_;
     view found_;
     std::set<std::string> defects_;
-    bool has_bare_newline_ = false; // the mail, anywhere
+    bool has_bare_newline_ = false; // anywhere in the message
     const part* text_part_ = nullptr;
     const part* html_part_ = nullptr;
-    std::set<int> has_root_; // parts that hold their start
+    std::set<int> has_root_; // multiparts that have the part their `start` names
 };
 
 } // namespace

@@ -12,7 +12,7 @@
 
 namespace tempinbox::mime {
 
-// Bounds of the view; the stored message is never cut. smtp.md 4c.
+// Limits of the view; the stored message is never cut.
 struct view_limits
 {
     std::size_t header_bytes = 256 * 1024;
@@ -40,10 +40,10 @@ struct attachment
     std::int64_t size = 0; // decoded bytes
 };
 
-// What list, event, rules and code finding need; found once, before the commit.
+// What lists, events, rules and the search for codes need; computed once, before the commit.
 struct summary
 {
-    std::string from; // first address of From; empty where there is none
+    std::string from; // the first address of From; empty if there is none
     std::string from_name;
     std::string subject; // decoded, one line
     std::vector<std::string> to_header;
@@ -53,25 +53,27 @@ struct summary
     int received_hops = 0;
 };
 
-// The whole reading of a message. Every string is valid UTF-8 without NUL.
+// The whole view of a message. Every string is valid UTF-8 without NUL.
 struct view
 {
     mime::summary summary;
     std::vector<email_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
-    std::optional<std::string> text; // first text/plain that is no attachment; derived where there
-                                     // is only html; format=flowed comes as whole paragraphs
-    std::optional<std::string> html; // decoded only, as sent; like in text a line ends in CRLF
+    // The first text/plain that is no attachment; derived if there is only html. format=flowed
+    // comes as whole paragraphs.
+    std::optional<std::string> text;
+    // Decoded only, otherwise as sent; in html and text a line ends in CRLF.
+    std::optional<std::string> html;
     bool is_text_derived = false;
     std::vector<attachment> attachments; // inline parts too
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"
 };
 
-// Reads any bytes at all: never throws for what they say, linear in their length.
+// Accepts any bytes: never throws for their content; linear in their length.
 view read_view(std::string_view raw, const view_limits& limits = {});
 
-// The decoded bytes of one attachment; absent where there is no such part.
+// The decoded bytes of one attachment; absent if there is no such part.
 std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id,
                                            const view_limits& limits = {});
 } // namespace tempinbox::mime
