@@ -17,7 +17,7 @@ bool is_separator(char c)
     return c == ' ' || c == '-' || c == '\n';
 }
 
-// Whether the value begins the text, groups of it apart.
+// Whether the value begins the text, not counting separators between groups.
 bool begins_with(std::string_view text, std::string_view value)
 {
     std::size_t at = 0;

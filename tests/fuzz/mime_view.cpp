@@ -104,8 +104,7 @@ void require_view(const mime::view& view, std::string_view raw, const mime::view
 
 } // namespace
 
-// A mail of any bytes: what is shown of it is clean and bounded, and the mail itself stays as it
-// came.
+// Any bytes as a mail: the view is clean and bounded, and the mail itself stays unchanged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string raw(reinterpret_cast<const char*>(input), size);

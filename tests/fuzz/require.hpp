@@ -8,7 +8,7 @@
 
 namespace tempinbox::fuzz {
 
-// What must hold whatever the input: libFuzzer keeps the input of a process that aborts.
+// An invariant for any input: libFuzzer keeps the input of a process that aborts.
 inline void require(bool holds, const char* what)
 {
     if (holds)
@@ -17,7 +17,7 @@ inline void require(bool holds, const char* what)
     std::abort();
 }
 
-// What PostgreSQL and JSON take: valid UTF-8 without NUL.
+// What PostgreSQL and JSON accept: valid UTF-8 without NUL.
 inline void require_clean(std::string_view text, const char* what)
 {
     require(is_valid_utf8(text) && text.find('\0') == std::string_view::npos, what);

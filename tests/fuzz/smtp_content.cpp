@@ -9,7 +9,7 @@ using namespace tempinbox;
 
 namespace {
 
-// RFC 5321 4.5.2 and 4.1.1.4 said in another way, on the whole at once.
+// RFC 5321 4.5.2 and 4.1.1.4, implemented in another way, on the whole at once.
 struct reference_scan
 {
     std::string message;
@@ -45,7 +45,7 @@ struct scanned
     std::size_t used = 0;
     smtp::data_scanner scanner;
 
-    // In pieces of 1 to `longest` bytes.
+    // Scans in pieces of 1 to `max_piece_bytes` bytes.
     scanned(std::string_view bytes, std::size_t max_piece_bytes)
     {
         std::size_t size = 1;
@@ -81,8 +81,8 @@ bool has_bare_newline(std::string_view bytes)
 
 } // namespace
 
-// What follows DATA or BDAT, cut in many ways: the end, the dots and the bare newlines are the same
-// for all cuts, and are what the standard says.
+// What follows DATA or BDAT, split in many ways: the end, the dots and the bare newlines are the
+// same for all splits, and as the standard says.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string_view bytes(reinterpret_cast<const char*>(input), size);
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
         const scanned found(bytes, max_piece_bytes);
         fuzz::require(found.scanner.is_complete() == expected.is_complete,
                       "CRLF.CRLF ends the data and nothing else");
-        // What an unfinished dot or CR will become is not known yet.
+        // An unfinished dot or CR is not decided yet.
         if (!expected.is_complete)
             continue;
         fuzz::require(found.used == expected.used, "the data end right after CRLF.CRLF");

@@ -11,8 +11,9 @@
 
 namespace tempinbox::fuzz {
 
-// Owns one dialogue and does what it asks for: answers recipients by their first letter and
-// messages by their first byte, keeps a transcript, and aborts where the dialogue breaks a promise.
+// Runs one session machine and does the actions it returns: answers recipients by their first
+// letter and messages by their first byte, keeps a transcript, and aborts if the machine breaks an
+// invariant.
 class smtp_host
 {
 public:
@@ -29,7 +30,7 @@ public:
     void write(std::string_view bytes, std::size_t max_piece_bytes)
     {
         while (!bytes.empty() && !is_closed_) {
-            // A buffer of its own that is gone afterwards, as the session's is.
+            // A buffer of its own that is freed afterwards, as the session's is.
             const std::string piece(bytes.substr(0, max_piece_bytes));
             received_ += piece.size();
             machine_.receive(piece, now_);
@@ -57,7 +58,7 @@ public:
     }
     void run()
     {
-        // Every byte brings a bounded number of steps.
+        // Every byte causes a bounded number of steps.
         for (std::size_t step = 0;; ++step) {
             require(step < 64 + 16 * (received_ + 1),
                     "a dialogue waits for its client sooner or later");
@@ -70,8 +71,8 @@ public:
     }
 
     smtp::session_machine& session_machine() { return machine_; }
-    // How replies are gathered into writes depends on how the input was: so they are kept apart
-    // from what was done.
+    // How replies are batched into writes depends on how the input was split, so they are kept
+    // apart from the actions.
     const std::string& replies() const { return replies_; }
     const std::string& events() const { return events_; }
 
@@ -230,7 +231,7 @@ private:
         transcript += '\n';
     }
 
-    // Beside what this host keeps.
+    // Without what this host itself keeps.
     std::size_t heap_since_start() const
     {
         const auto now = __sanitizer_get_current_allocated_bytes();

@@ -8,7 +8,7 @@ using fuzz::require;
 
 namespace {
 
-// What divides the input into what the client does, one thing after the other; none of them is
+// Separators that split the input into the client's actions, one after the other; none of them is
 // UTF-8.
 constexpr char write_ends = '\xf8';
 constexpr char time_passes = '\xf9';
@@ -65,8 +65,9 @@ void play(fuzz::smtp_host& host, std::string_view script, std::size_t max_piece_
 
 } // namespace
 
-// A whole session: any bytes, cut in any way, with pauses, a shutdown and a lack of memory. The
-// first byte chooses the server's settings, the second how the same bytes are cut the second time.
+// A whole session: any bytes, split in any way, with pauses, a shutdown and a lack of memory. The
+// first byte chooses the server's settings, the second how the same bytes are split the second
+// time.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     if (size < 2)
@@ -83,8 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     fuzz::smtp_host cut(bounds, who);
     play(cut, script, input[1] % 16U + 1, talks_first);
 
-    // A client that does not wait where it must is sent away, and only the cut tells whether it
-    // waited.
+    // A client that does not wait where it must is disconnected, and only the split shows whether
+    // it waited.
     if (whole.replies().find("554 5.5.0") == std::string::npos) {
         require(whole.replies() == cut.replies(),
                 "a session cut at any byte gets the same replies");

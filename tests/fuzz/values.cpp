@@ -92,7 +92,7 @@ void try_rules(std::string_view text)
         require(mail.matches(rules::field::to, how, folded), "a text matches itself");
 }
 
-// As RFC 5322 3.3 has it.
+// The format of RFC 5322 3.3.
 std::string write_date(time_point time)
 {
     constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -109,7 +109,7 @@ void try_dates(std::string_view text)
         return;
     require(parse_iso8601(to_iso8601(*date)) == date,
             "a date is a whole second that the API can show");
-    // One of 1900 in a zone far to the east is of 1899 in UTC, and so has no year.
+    // A date of 1900 in a zone far to the east is of 1899 in UTC, which is out of range.
     if (to_iso8601(*date).substr(0, 4) != "1899")
         require(mime::parse_date(write_date(*date)) == date,
                 "a date that is written is read as the same");
@@ -154,7 +154,7 @@ void try_html(std::string_view text)
 
 } // namespace
 
-// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values;
+// Untrusted values that the API and the rules parse: JSON, cursors, encodings, times, rule values;
 // dates, addresses and HTML's characters of mail.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {

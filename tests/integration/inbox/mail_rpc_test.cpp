@@ -83,7 +83,7 @@ TEST_CASE("a list gives texts where they are asked for, and all inboxes where no
     CHECK(refused.error().code == errc::invalid_argument);
 }
 
-TEST_CASE("texts larger than wanted are left out, and their size is told",
+TEST_CASE("texts larger than the limit are left out, and their size is reported",
           "[inbox][postgres][kafka]")
 {
     mailed_service running;

@@ -17,7 +17,7 @@ namespace tempinbox::inbox {
 
 using namespace std::chrono_literals;
 
-// A file with a token, gone at the end.
+// A file with a token, removed by the destructor.
 struct token_file
 {
     std::string path = "/tmp/tempinbox-token-XXXXXX";
@@ -31,7 +31,8 @@ struct token_file
     ~token_file() { unlink(path.c_str()); }
 };
 
-// The service on a database of its own, called as other services call it, and what it publishes.
+// The service on a database of its own, called as other services call it, and the events it
+// publishes.
 struct running_service
 {
     testing::scratch_database scratch{{"mailbox"}};
@@ -70,8 +71,7 @@ struct running_service
         chosen.purge_interval = 50ms;
         service = std::make_unique<inbox::service>(host, chosen);
         service->start();
-        // Rows that tests write on their own must not meet the making of the partitions they belong
-        // in.
+        // Rows that tests insert must not meet the creation of the partitions they belong in.
         const auto hours_left =
             "SELECT 1 FROM generate_series(0, 2) AS n WHERE to_regclass('mailbox.bodies_' || "
             "to_char(now() AT TIME ZONE 'UTC' + n * interval '1 hour', 'YYYYMMDD_HH24')) IS NULL";
@@ -116,7 +116,7 @@ struct running_service
         return call<v1::CreateInboxResponse>("CreateInbox", request);
     }
 
-    // The event of an inbox once it is on its topic.
+    // The event of an inbox, once it is on its topic.
     const kafka::record* wait_for(const std::string& topic, const std::string& inbox)
     {
         const kafka::record* found = nullptr;

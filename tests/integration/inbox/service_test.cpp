@@ -30,7 +30,7 @@ TEST_CASE("an inbox made by RPC can be read and listed, and its event is publish
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
 }
 
-TEST_CASE("an inbox that holds all it can is said to be full", "[inbox][postgres][kafka]")
+TEST_CASE("an inbox that holds all it can is reported as full", "[inbox][postgres][kafka]")
 {
     running_service running;
     running.add_domain();

@@ -45,7 +45,7 @@ TEST_CASE("a commit that is held up does not hold up the mail of others", "[mail
     CHECK(waiting.reply().starts_with("250 2.0.0"));
 }
 
-TEST_CASE("who would wait for a commit behind a full queue is told to come again",
+TEST_CASE("a message that would wait for a commit behind a full queue gets 452",
           "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;
@@ -61,7 +61,7 @@ TEST_CASE("who would wait for a commit behind a full queue is told to come again
 
     auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(clients[0], "under way");
-    // Until it waits in the database it would take the second along.
+    // Until it waits in the database it would take the second into its batch.
     const auto waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
                        "AND wait_event_type = 'Lock'";
     REQUIRE(testing::eventually([&] { return world.scratch.execute(waits)[0][0].as<int>() == 1; }));
@@ -96,7 +96,8 @@ TEST_CASE("a message whose commit ends too late for its sender is one email when
     CHECK(world.count("emails") == 1);
 }
 
-TEST_CASE("what gathers behind a commit is stored in the order it came", "[mail-ingest][postgres]")
+TEST_CASE("what queues up behind a commit is stored in the order it came",
+          "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;
     const auto account = mailbox::seeds::account();

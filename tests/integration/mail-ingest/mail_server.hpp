@@ -14,7 +14,7 @@
 
 namespace tempinbox::testing {
 
-// The time here, set off from the true one by hand.
+// A clock with a settable offset from the true time.
 class shifted_clock final : public clock_source
 {
 public:
@@ -26,8 +26,8 @@ private:
     std::chrono::microseconds ahead_{0};
 };
 
-// The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the
-// outbox.
+// The components of one mail-ingest process on a database; its broker is unreachable, so events
+// stay in the outbox.
 struct mail_server
 {
     explicit mail_server(const std::string& dsn,
@@ -117,7 +117,7 @@ public:
         socket_.non_blocking(true);
     }
 
-    // The last line of the next reply; empty when the connection ended instead.
+    // The last line of the next reply; empty if the connection ended instead.
     std::string reply()
     {
         std::string last;
@@ -145,7 +145,7 @@ public:
         if (!is_sent)
             throw std::runtime_error("the server does not read");
     }
-    // From the greeting to after the last RCPT.
+    // Says everything from the greeting to the last RCPT.
     mail_client& begin(const std::vector<std::string>& recipients)
     {
         reply();
@@ -163,7 +163,7 @@ public:
         send(message);
         return say(".");
     }
-    // Says nothing more, and still reads.
+    // Sends no more, and still reads.
     void end_output() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
     bool has_ended()
     {
@@ -198,7 +198,7 @@ private:
     bool is_ended_ = false;
 };
 
-// A transaction of somebody else that holds what `statement` locks, until it goes out of scope.
+// Another transaction that holds the locks of `statement` until it goes out of scope.
 class held_lock
 {
 public:

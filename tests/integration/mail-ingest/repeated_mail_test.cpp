@@ -37,9 +37,9 @@ struct repeat_world : mailbox::seeds::world
 const std::string inbox_row =
     "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
 const std::string unacknowledged_rows =
-    "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // they can be read
+    "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // readers pass, writers wait
 
-// Up to the end of a message, without its answer.
+// Sends a message up to its end, without reading the reply.
 void begin_sending(mail_client& client, const std::string& text)
 {
     client.begin({"box@mail.test"});
@@ -143,7 +143,7 @@ TEST_CASE("after ten minutes a repeat is a new email", "[mail-ingest][postgres]"
     CHECK(world.count("unconfirmed") == 0);
 }
 
-TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest][postgres]")
+TEST_CASE("all mail of the minute before a crash is unacknowledged", "[mail-ingest][postgres]")
 {
     repeat_world world;
     std::string first;
@@ -224,7 +224,7 @@ TEST_CASE("a message again, before it is written down that the first was not con
 
     mail_client again(server.listener.local_address());
     begin_sending(again, message);
-    // It waits, which others do not.
+    // This one waits; other mail does not.
     send(server, message + "more\r\n", true);
     send(server, "Subject: hi\r\n\r\nhello\r\n", true);
     CHECK(world.count("emails") == 3);
@@ -301,7 +301,7 @@ TEST_CASE("the same message on several connections at once is several emails",
     lock.reset();
 
     CHECK(queued_id(one.reply()) != queued_id(other.reply()));
-    CHECK(send(server, message, true) != ""); // while neither has said anything since
+    CHECK(send(server, message, true) != ""); // while neither client has sent anything since
     CHECK(world.count("emails") == 3);
 }
 

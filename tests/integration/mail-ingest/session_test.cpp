@@ -43,7 +43,7 @@ kafka::record account_record(const plans::account_state& state)
     return record;
 }
 
-// As the gateway publishes it.
+// In the form the gateway publishes.
 kafka::record tombstone_of(const plans::account_state& state)
 {
     const auto row = events::make_row(state, event_id::make(), trace::traceparent::make());
@@ -55,7 +55,7 @@ kafka::record tombstone_of(const plans::account_state& state)
     return record;
 }
 
-// A value of /metrics; 0 where it is not there yet.
+// A value of /metrics; 0 if it is not there yet.
 double shown(const std::string& name)
 {
     const auto text = "\n" + testing::test_host().metrics().text();
@@ -93,7 +93,7 @@ TEST_CASE("a mail is committed before its 250, and is there as it was sent",
     CHECK(client.has_ended());
 }
 
-TEST_CASE("recipients are known, unknown, quarantined or elsewhere", "[mail-ingest][postgres]")
+TEST_CASE("recipients are known, unknown, quarantined or foreign", "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -125,7 +125,7 @@ TEST_CASE("an inbox made a moment ago receives, also after its address was asked
     CHECK(client.say("RCPT TO:<late@mail.test>") == accepted);
 }
 
-TEST_CASE("an inbox that ends before the commit gets nothing and its sender is told",
+TEST_CASE("an inbox that ends before the commit gets nothing and its sender gets 550",
           "[mail-ingest][postgres]")
 {
     mail_world world;
@@ -225,7 +225,7 @@ TEST_CASE("one deleted account does not keep the mail from the others", "[mail-i
     CHECK(client.deliver().starts_with("250"));
     CHECK(world.count("emails") == 1);
     CHECK(world.count("emails WHERE inbox_id = '" + staying.id.text() + "'") == 1);
-    // What is older than the tombstone does not bring it back.
+    // What is older than the tombstone does not restore the account.
     leaving.version = 1;
     leaving.is_deleted = false;
     server.recipients.take_events({account_record(leaving)});
@@ -262,7 +262,7 @@ TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile",
     CHECK(world.count("bodies") == 0);
 }
 
-TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
+TEST_CASE("events keep the cached recipients current", "[mail-ingest][postgres]")
 {
     mail_world world;
     mail_server server(world.scratch.dsn());
@@ -286,7 +286,7 @@ TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
     CHECK(server.recipients.find_cached(path)->inbox == inbox.id);
     server.recipients.take_events({record_of(events::topics::inbox_expired, expired)});
     CHECK_FALSE(server.recipients.find_cached(path));
-    // Topics have no order between each other: what has ended does not come back.
+    // Topics have no order between each other: an ended inbox does not come back.
     server.recipients.take_events({creation});
     CHECK_FALSE(server.recipients.find_cached(path));
 }
@@ -363,8 +363,7 @@ TEST_CASE("a recipient that got no message has not used up the rate of its inbox
           "450 4.2.1 Mailbox receives too much mail just now");
 }
 
-TEST_CASE("an address whose messages have a rate is told at MAIL that it is over",
-          "[mail-ingest][postgres]")
+TEST_CASE("an address over its message rate is refused at MAIL", "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");

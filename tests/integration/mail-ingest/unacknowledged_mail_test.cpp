@@ -6,12 +6,12 @@
 
 using namespace tempinbox;
 
-TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted",
+TEST_CASE("unacknowledged mail beyond the limit while the database is away is counted",
           "[mail-ingest][postgres]")
 {
     testing::scratch_database scratch({"mailbox"});
     mailbox::unacknowledged_store store(scratch.db());
-    // Not started: nothing is written down, as without a database.
+    // Not started: nothing is written, as without a database.
     mail_ingest::unacknowledged_mail unacknowledged(testing::test_host(), store, "test");
     auto& dropped = testing::test_host().metrics().counter(
         "tempinbox_mail_ingest_unconfirmed_forgotten_total",

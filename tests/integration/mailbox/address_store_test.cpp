@@ -8,7 +8,7 @@
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 
-TEST_CASE("addresses are looked up together, live ones with their owner's limits",
+TEST_CASE("addresses are looked up in a batch, live ones with their owner's limits",
           "[mailbox][address-store][postgres]")
 {
     seeds::world world;

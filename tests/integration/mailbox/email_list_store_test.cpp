@@ -27,7 +27,7 @@ struct listing : seeds::world
         return testing::await(emails.list(std::move(requested)));
     }
 
-    // Emails as many as wanted, with nothing but their numbers to tell them apart.
+    // `count` emails that differ only in their numbers.
     void fill(const inbox& of, int count)
     {
         add_email({of}, "mail");
@@ -86,11 +86,11 @@ TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them",
     CHECK(world.list(query).value().items.at(0).codes.size() == 1);
     query.with_codes = false;
     CHECK(world.list(query).value().items.at(0).codes.empty());
-    query.filter.has_code = true; // which looks at them
+    query.filter.has_code = true; // this one reads them
     CHECK(world.list(query).value().items.size() == 1);
 }
 
-TEST_CASE("a filtered page looks at two thousand rows and goes on from there",
+TEST_CASE("a filtered page reads two thousand rows and continues from there",
           "[mailbox][email-list][postgres]")
 {
     listing world;

@@ -72,7 +72,7 @@ TEST_CASE("a search finds the lowest sequence above the one given", "[mailbox][p
     CHECK(found.results[2].searched_to == 4);
 }
 
-TEST_CASE("a search with a filter tells of the emails it passed over", "[mailbox][postgres]")
+TEST_CASE("a search with a filter reports the emails it skipped", "[mailbox][postgres]")
 {
     searched_inbox inbox(14);
 
@@ -87,7 +87,7 @@ TEST_CASE("a search with a filter tells of the emails it passed over", "[mailbox
     CHECK(sequences_of(found.results[1].near_misses) == numbers{13, 14});
 }
 
-TEST_CASE("each condition is looked for in the columns it names", "[mailbox][postgres]")
+TEST_CASE("each condition is searched in the columns it names", "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
     inbox.world.scratch.execute(
@@ -111,7 +111,7 @@ TEST_CASE("each condition is looked for in the columns it names", "[mailbox][pos
     CHECK(found.results[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
 }
 
-TEST_CASE("a look reads a bounded number of emails, and the search is gone on with where it ended",
+TEST_CASE("a search reads a bounded number of emails and continues from where it ended",
           "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
@@ -156,7 +156,7 @@ TEST_CASE("nothing is found in the inbox of another account, nor in one that has
     CHECK(inbox.find({above(0)}).error().code == errc::not_found);
 }
 
-TEST_CASE("one look tells how far many inboxes are", "[mailbox][postgres]")
+TEST_CASE("one query reports the last sequences of many inboxes", "[mailbox][postgres]")
 {
     searched_inbox inbox(3);
     const auto bob = seeds::account();

@@ -27,7 +27,7 @@ awaitable<void> expire_all(expiry_store& store, std::vector<inbox_id>& ended, in
 
 } // namespace
 
-TEST_CASE("a due inbox is ended with its event, its place freed and its address quarantined",
+TEST_CASE("a due inbox is ended with its event, its slot freed and its address quarantined",
           "[mailbox][postgres]")
 {
     seeds::world world;
@@ -220,7 +220,7 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's",
             .value();
     REQUIRE(testing::await(emails.find(gone.account, email)));
 
-    // Whoever marks it may die at once: the note is for everybody.
+    // The process that marks it may die at once: any process can do the rest.
     testing::await(accounts.mark_deleted(gone.account, 9));
     const auto batch = testing::await(world.endings.expire_of_deleted());
     const auto again = testing::await(world.endings.expire_of_deleted());

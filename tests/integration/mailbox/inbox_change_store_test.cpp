@@ -9,7 +9,7 @@ using namespace tempinbox::mailbox;
 
 namespace {
 
-// An inbox and what changes it.
+// An inbox and a store to change it.
 struct changing : seeds::world
 {
     inbox_change_store changes{scratch.db()};
@@ -72,7 +72,7 @@ TEST_CASE("name, tags and metadata can be taken away", "[mailbox][inbox-change][
     CHECK(changed.metadata.empty());
 }
 
-TEST_CASE("a new life counts from now, as often as wished, and the address lives as long",
+TEST_CASE("a new TTL counts from now, any number of times, and the address lives as long",
           "[mailbox][inbox-change][postgres]")
 {
     changing world;

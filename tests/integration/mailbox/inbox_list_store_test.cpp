@@ -106,7 +106,7 @@ TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgr
     CHECK(list(inbox_status::expired, std::nullopt, "ended@mail.test") == names{"ended"});
 }
 
-TEST_CASE("a filtered page may be short, and its cursor goes on where the look ended",
+TEST_CASE("a filtered page may be short, and its cursor continues where reading ended",
           "[mailbox][postgres]")
 {
     seeds::world world;

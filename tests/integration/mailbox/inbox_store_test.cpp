@@ -104,8 +104,7 @@ TEST_CASE("a hundred calls at once with one id make one inbox", "[mailbox][postg
     CHECK(testing::await(world.inboxes.count_live(requested.account.account)) == 1);
 }
 
-TEST_CASE("of a hundred calls at once with one place left exactly one passes",
-          "[mailbox][postgres]")
+TEST_CASE("of a hundred calls at once with one slot left exactly one passes", "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(5);
@@ -131,7 +130,7 @@ TEST_CASE("of a hundred calls at once with one place left exactly one passes",
 }
 
 TEST_CASE(
-    "the refusal at the limit names the call that frees a place, and ending an inbox frees one",
+    "the refusal at the limit names the call that frees a slot, and ending an inbox frees one",
     "[mailbox][postgres]")
 {
     seeds::world world;

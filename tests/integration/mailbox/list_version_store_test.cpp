@@ -26,8 +26,9 @@ struct versioned : seeds::world
 
 } // namespace
 
-TEST_CASE("every change of an inbox's emails gives it a version it never had, and a list tells it",
-          "[mailbox][versions][postgres]")
+TEST_CASE(
+    "every change of an inbox's emails gives it a version it never had, and a list returns it",
+    "[mailbox][versions][postgres]")
 {
     versioned world;
     std::set<std::string> seen{world.version()};
@@ -55,7 +56,7 @@ TEST_CASE("every change of an inbox's emails gives it a version it never had, an
     CHECK_FALSE(is_new());
 }
 
-TEST_CASE("versions are told in the order asked, empty for inboxes that are not there",
+TEST_CASE("versions are returned in the order of the request, empty for inboxes that are not there",
           "[mailbox][versions][postgres]")
 {
     versioned world;

@@ -142,7 +142,7 @@ TEST_CASE("deleting bodies locks the partitions of their hours alone",
     world.scratch.execute("SELECT mailbox.ensure_body_hour(now() + n * interval '1 hour') FROM "
                           "generate_series(0, 30) AS n");
 
-    // As remove() does, with a look at the locks before the end.
+    // As remove() does, with a check of the locks before the end.
     const auto locked = testing::await(world.scratch.db().transact([&](pqxx::work& tx) {
         const auto deleted = tx.exec("DELETE FROM mailbox.emails RETURNING "
                                      "mailbox.to_micros(body_hour), body_id, is_body_shared");

@@ -79,8 +79,8 @@ std::vector<delivery_status> statuses_of(const stored_message& stored)
     return statuses;
 }
 
-// A store whose statement waits for a row that somebody else has locked when its connection is
-// lost: now the server alone knows how it will end.
+// A store that loses its connection while its statement waits for a row that another transaction
+// has locked: now only the server knows how it will end.
 struct lost_store
 {
     mail_world world;

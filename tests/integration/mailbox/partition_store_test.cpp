@@ -93,7 +93,7 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
     CHECK(past[0].is_overdue);
     CHECK_FALSE(past[1].hour);
     CHECK(testing::await(partitions.drop(past[0])) ==
-          drop_status::dropped); // with the body nobody needs
+          drop_status::dropped); // with the body that is no longer needed
     CHECK(testing::await(partitions.drop(past[0])) == drop_status::absent);
     CHECK(testing::await(partitions.drop(past[1])) == drop_status::needed);
     world.scratch.execute("DELETE FROM mailbox.emails");
@@ -170,7 +170,7 @@ TEST_CASE("one process at a time is at the partitions, and none waits for anothe
 
 namespace {
 
-// Live inboxes with mail in partitions of hours to come; then time goes by for some of it.
+// Live inboxes with mail in partitions of future hours; then time passes for some of it.
 struct hours_world : seeds::world
 {
     partition_store partitions{scratch.db()};
@@ -248,7 +248,7 @@ TEST_CASE("what an extended inbox has in a past hour is moved before the hour is
 
     CHECK(before == drop_status::needed);
     CHECK(after == drop_status::dropped);
-    // The other of the two lives longer still: the shared body is where the first one ends.
+    // The other inbox lives longer still: the shared body is in the hour where the first one ends.
     CHECK(world.count("extended_inboxes WHERE body_hour <= now()") == 0);
     CHECK(world.raw_in(also_extended) == "of three");
     const auto hours = world.scratch.execute(
@@ -264,7 +264,7 @@ TEST_CASE("what an extended inbox has in a past hour is moved before the hour is
                       "' AND body_hour < now() + interval '40 hours'") == 0);
 }
 
-TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier one is dropped",
+TEST_CASE("a later hour of an extended inbox stays noted once an earlier one is dropped",
           "[mailbox][postgres]")
 {
     hours_world world;
@@ -273,7 +273,7 @@ TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier on
     world.put_into_early_hour(first);
     world.extend(inbox, 48h);
     world.note_early_end();
-    // Shared once with an inbox that was to live longer than this one then.
+    // Was shared with an inbox that was to live longer than this one at the time.
     world.add_email({inbox}, "later");
 
     while (testing::await(world.partitions.move_needed(world.early)))

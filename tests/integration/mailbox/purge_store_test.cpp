@@ -117,7 +117,7 @@ TEST_CASE("much mail is deleted in batches of bounded size", "[mailbox][postgres
     CHECK(world.count("emails") == 0);
 }
 
-TEST_CASE("an ended inbox is forgotten when its time is over and its mail is gone",
+TEST_CASE("an ended inbox is purged when its time is over and its mail is gone",
           "[mailbox][postgres]")
 {
     seeds::world world;
@@ -168,7 +168,7 @@ TEST_CASE("bodies of inboxes that ended by time are left to the partition of the
     const auto left = add(by_time, "0");
     add(deleted, "0");
     add(later,
-        "5"); // its inbox was to live longer: its partition would keep it for five hours more
+        "5"); // its inbox was to live longer: its partition would keep the body for five more hours
     add(without_partition, "-1");
     testing::await(world.endings.expire(account.account, deleted.id)).value();
     world.make_due();

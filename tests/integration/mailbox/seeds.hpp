@@ -61,7 +61,7 @@ struct world
             .as<std::int64_t>();
     }
 
-    // Makes inboxes due a while ago.
+    // Makes inboxes overdue.
     void make_due(const std::string& condition = "true")
     {
         scratch.execute(
@@ -69,7 +69,8 @@ struct world
             condition);
     }
 
-    // A body and an email of it in each inbox, as mail-ingest stores them; answers the body's id.
+    // Inserts a body and its email in each inbox, as mail-ingest stores them; returns the body's
+    // id.
     body_id add_email(const std::vector<inbox>& to, const std::string& raw)
     {
         const auto body = body_id::make();

@@ -76,7 +76,7 @@ TEST_CASE("a code is found though its sentence names what it is for", "[extract]
              "Your OTP is 482913.Do not share it",
              "Your code is ***482913***",
              "Your code is __482913__",
-             // Words that mean something else, in names and behind abbreviations
+             // Words that mean something else, in names and after abbreviations
              "Your verification code for Google Drive is 482913",
              "Your verification code for Example Ltd. is 482913",
              "Your 2FA code for Binance is 482913. Room 77123 pending",
@@ -218,7 +218,7 @@ TEST_CASE("a code says where it stands, in characters", "[extract]")
     CHECK(found[0].score <= 1);
 }
 
-TEST_CASE("a code that only the html shows is found at its place in the source", "[extract]")
+TEST_CASE("a code that only the html shows is found at its offset in the source", "[extract]")
 {
     const std::string html = "<style>.x{color:#123456}</style><p>Your code</p><p><b>482913</b></p>";
     const auto found = extract::find_codes("Sign in", std::string("See the HTML part."), html);
@@ -303,7 +303,7 @@ TEST_CASE("a URL or a link of nothing but marks or entities costs linear time",
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(5));
 }
 
-TEST_CASE("only the first 256 KiB of a part are looked at", "[extract][torture-33]")
+TEST_CASE("only the first 256 KiB of a part are searched", "[extract][torture-33]")
 {
     const std::string padding(256 * 1024, ' ');
     const std::string late = padding + "Your verification code is 482913: https://a.test/verify";

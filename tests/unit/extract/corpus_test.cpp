@@ -78,7 +78,7 @@ TEST_CASE("first codes of the corpus: precision and recall stay where they are",
     CHECK(known_misses.size() <= 3);
 }
 
-TEST_CASE("the place of a code in the corpus is within its part", "[extract][corpus]")
+TEST_CASE("the offset of a code in the corpus is within its part", "[extract][corpus]")
 {
     for (const auto& mail : corpus::read_all()) {
         const auto view = mime::read_view(mail.raw);

@@ -256,7 +256,8 @@ TEST_CASE("the words around a link that only points say what it is for", "[extra
     }
 }
 
-TEST_CASE("a link seen again tells more by its text, not by words around its address", "[extract]")
+TEST_CASE("a link seen again is judged anew by its text, not by words around its address",
+          "[extract]")
 {
     const std::string terms = "By confirming your email you agree to our terms (https://a.test/t).";
 

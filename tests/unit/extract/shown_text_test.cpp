@@ -20,7 +20,7 @@ std::vector<std::string> candidates_of(std::string_view text)
 
 } // namespace
 
-TEST_CASE("digits of any script, blanks and dashes are made plain, at their places", "[extract]")
+TEST_CASE("digits of any script, blanks and dashes are normalized, at their offsets", "[extract]")
 {
     const auto shown = shown_text::of_plain("码：４８２\u00a0٩١٣ – ५६\u200b७\r\n");
 
@@ -30,7 +30,7 @@ TEST_CASE("digits of any script, blanks and dashes are made plain, at their plac
     CHECK(shown.offset_of(shown.text().find('7')) == 15);
 }
 
-TEST_CASE("an entity of two characters stands at one place", "[extract]")
+TEST_CASE("an entity of two characters stands at one offset", "[extract]")
 {
     const auto shown = shown_text::of_html("a&fjlig;&nGt;1&ThickSpace;2");
 
@@ -41,7 +41,7 @@ TEST_CASE("an entity of two characters stands at one place", "[extract]")
     CHECK(shown.offset_of(shown.text().find('2')) == 26);
 }
 
-TEST_CASE("html is shown without what browsers hide, at its places", "[extract]")
+TEST_CASE("html is shown without what browsers hide, at its offsets", "[extract]")
 {
     const std::string html = "<style>a{color:#123456}</style><p>Your&nbsp;code</p><!-- 9999 "
                              "--><table><tr><td>4</td><td>8</td></tr>"
@@ -53,7 +53,7 @@ TEST_CASE("html is shown without what browsers hide, at its places", "[extract]"
     CHECK(shown.offset_of(shown.text().find("bc")) == html.find("b</b>"));
 }
 
-TEST_CASE("places are right behind characters of several bytes, invisible ones and joined blanks",
+TEST_CASE("offsets are right after characters of several bytes, invisible ones and joined blanks",
           "[extract]")
 {
     const std::string text = "é\u200b€x\U0001f600y\t\r\nz";

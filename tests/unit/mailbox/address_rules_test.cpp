@@ -71,7 +71,7 @@ TEST_CASE("a random local part is words and digits that a customer could have as
 
 TEST_CASE("every entropy bit that is used changes the name: at least 60 bits", "[mailbox]")
 {
-    // Nine syllables of 64 and a number of 100.
+    // Nine syllables of 64 and a number below 100.
     for (std::size_t syllable = 0; syllable < 9; ++syllable) {
         std::set<std::string> names;
         for (unsigned value = 0; value < 64; ++value) {

@@ -14,14 +14,14 @@ using testing::repeated;
 
 namespace {
 
-// What the reading of a mail keeps and decodes, in numbers: linear or bounded is seen without a
+// What reading a mail keeps and decodes, in numbers: linear or bounded growth shows without a
 // clock.
 struct cost
 {
     std::size_t parts = 0;
     std::size_t fields = 0;
     std::size_t field_bytes = 0;
-    std::size_t leaf_bytes = 0; // what decoding and measuring walk over
+    std::size_t leaf_bytes = 0; // bytes that decoding and measuring read
     std::size_t id_bytes = 0;
     int depth = 0;
 
@@ -41,7 +41,7 @@ struct cost
     bool operator==(const cost&) const = default;
 };
 
-// A view without a deadline: what is counted must not depend on how fast the machine is.
+// A view without a deadline, so that the counts do not depend on the machine's speed.
 mime::view read_whole(std::string_view raw)
 {
     return mime::read_view(raw, {.time = std::chrono::minutes(10)});
@@ -64,7 +64,7 @@ std::size_t bytes_of(const mime::view& view)
     return total;
 }
 
-// The processor time of a view, of several the least: what else the machine does is not in it.
+// The processor time of a view, the least of several runs: other load does not show in it.
 double seconds_of(std::string_view raw)
 {
     const auto now = [] {
@@ -81,7 +81,7 @@ double seconds_of(std::string_view raw)
     return min_seconds;
 }
 
-// Encoded words that go through the charsets.
+// Encoded words that take turns in charset.
 std::string words(const std::vector<std::string>& charsets)
 {
     std::string all;
@@ -162,7 +162,7 @@ TEST_CASE("parts past the number that is listed cost nothing more", "[mime][tort
     CHECK(bytes_of(read_whole(many)) == bytes_of(read_whole(many_parts(2'000))));
     CHECK(has_defect(read_whole(many), "too_many_parts"));
 
-    // The last one that fits holds a message whose header is still to come.
+    // The last part that fits holds a message whose header was not read yet.
     const auto digest =
         mail("Content-Type: multipart/digest; boundary=b\n\n" + repeated("--b\n\n", 2'000));
     CHECK(cost(digest).parts == 1'000);
@@ -178,7 +178,7 @@ TEST_CASE("no byte of a mail is in two leaves", "[mime][torture-18]")
     CHECK(cost(raw).leaf_bytes < raw.size());
 }
 
-// Each was hundreds of times dearer than its control once; now none is ten times.
+// Each once cost hundreds of times its control; now none costs ten times as much.
 
 TEST_CASE("a content type is read once, however many lines could be its boundary",
           "[mime][torture-16]")
@@ -204,7 +204,7 @@ TEST_CASE("changing the charset with each word costs no more than keeping it", "
     }
 }
 
-TEST_CASE("a long label of a charset is looked at once", "[mime][torture-8]")
+TEST_CASE("a long label of a charset is read once", "[mime][torture-8]")
 {
     const auto with_label = [](std::size_t length) {
         return mail("Content-Type: text/plain; charset=" + std::string(length, 'x') +
@@ -214,7 +214,7 @@ TEST_CASE("a long label of a charset is looked at once", "[mime][torture-8]")
     CHECK(seconds_of(with_label(120'000)) < 20 * seconds_of(with_label(10)));
 }
 
-TEST_CASE("the start of a multipart/related is looked at once", "[mime][torture-22]")
+TEST_CASE("the start of a multipart/related is read once", "[mime][torture-22]")
 {
     const auto with_start = [](std::size_t length) {
         return mail("Content-Type: multipart/related; boundary=b; start=\"" +

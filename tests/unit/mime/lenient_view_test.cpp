@@ -5,7 +5,7 @@
 
 using namespace tempinbox;
 
-// Mails that break the rules in ways other readers forgive.
+// Mails that break the rules in ways that other readers accept.
 
 TEST_CASE("raw bytes inside an encoded word keep the charset of their word", "[mime]")
 {

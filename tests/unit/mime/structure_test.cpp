@@ -72,8 +72,8 @@ TEST_CASE("boundaries", "[mime][torture-16]")
     const std::string too_long(2'000, 'x');
     CHECK(has_defect(view_of(multipart(too_long, "--" + too_long + "\n\none\n")), "no_boundary"));
 
-    // The same boundary inside and outside: the innermost open one wins, and after its end it is
-    // open no more.
+    // The same boundary inside and outside: the innermost open one wins, and is no longer open
+    // after its end.
     CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\ninner\n--b--\n") +
                                     "--b\n\nouter\n--b--\n")) == "1.1=inner|2=outer");
     CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\none\n--b\n\ntwo\n--b--\n") +
@@ -253,7 +253,7 @@ TEST_CASE("what names no content type is plain text (RFC 2045 5.2)", "[mime][tor
               multipart("b", "--b\nContent-Type: \n\none\n--b\nContent-Type: x\n\ntwo\n--b--\n")) ==
           "1=one|2=two");
 
-    // A file is one all the same, and what no text holds is none.
+    // A file stays an attachment, and so are bytes that no text has.
     const auto file =
         view_of("Content-Type: pdf\nContent-Disposition: attachment; filename=a.txt\n\nx\n");
     CHECK_FALSE(file.text);

@@ -160,7 +160,7 @@ TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
         view_of("Content-Type: multipart/related; boundary=r; start=\"<gone>\"\n\n" + last);
     CHECK(no_such_root.html == "<p>frame</p>");
 
-    // One that is asked for twice, one that nobody asks for, one that is not there.
+    // One that is used twice, one that is not used, one that does not exist.
     const auto images = view_of("Content-Type: multipart/related; boundary=r\n\n--r\nContent-Type: "
                                 "text/html\n\n<img src=\"cid:x\"><img "
                                 "src=\"cid:gone\">\n--r\nContent-Type: image/png\nContent-ID: "
@@ -269,7 +269,7 @@ TEST_CASE("long texts are cut at a character", "[mime]")
     CHECK(view.text->size() == 99);
     CHECK(has_defect(view, "text_truncated"));
 
-    // Four bytes a character, and bytes that stand for none.
+    // Four bytes a character, and bytes that are no character.
     const auto wide = mime::read_view(mail("Content-Type: text/plain; charset=utf-32be\n\n") +
                                           std::string(1'000, '\x01'),
                                       limits);

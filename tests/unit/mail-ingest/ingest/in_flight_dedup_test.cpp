@@ -33,7 +33,7 @@ struct dedup_world
     {
         return all.begin(digest, from.session);
     }
-    // False when it would have to wait.
+    // False if it would have to wait.
     bool is_free(const std::shared_ptr<in_flight_message>& mail)
     {
         const bool is_known = testing::await(all.wait_for_earlier(*mail, steady::now()));
@@ -67,7 +67,8 @@ TEST_CASE("a message waits for the same one of a client that has gone", "[mail-i
     CHECK(world.is_free(again));
 }
 
-TEST_CASE("who waits for a message goes on as soon as it is decided", "[mail-ingest]")
+TEST_CASE("a message that waits for another goes on as soon as that one is decided",
+          "[mail-ingest]")
 {
     dedup_world world;
     auto earlier = world.begin(world.first);
@@ -102,9 +103,8 @@ TEST_CASE("no two messages wait for each other, and none for one of its own sess
     CHECK(world.is_free(own));
 }
 
-TEST_CASE(
-    "of many sessions with the same message not all are asked whether their clients are there",
-    "[mail-ingest]")
+TEST_CASE("of many sessions with the same message not all are checked for their clients",
+          "[mail-ingest]")
 {
     dedup_world world;
     int checked = 0;
@@ -112,7 +112,7 @@ TEST_CASE(
         ++checked;
         return false;
     }};
-    // Of each the oldest is asked for: these are sessions of their own.
+    // Only the oldest message of each session is checked, so these are sessions of their own.
     std::vector<sender> crowds(200, crowd);
     std::vector<std::shared_ptr<in_flight_message>> many;
     for (const auto& one : crowds)
@@ -126,7 +126,7 @@ TEST_CASE(
     CHECK(world.all.has_earlier(*again));
 }
 
-TEST_CASE("what a session has of the same message is not looked through", "[mail-ingest]")
+TEST_CASE("a session's repeats of the same message are not scanned", "[mail-ingest]")
 {
     constexpr int many = 20'000;
     dedup_world world;

@@ -49,7 +49,7 @@ TEST_CASE("a message that was here before is a loop, one that names this server 
     CHECK_FALSE(
         trace("from a.test by mx.test with ESMTP id 12345; Mon, 1 Jan 2024 10:00:00 +0000"));
     CHECK_FALSE(trace("from mx.test by b.test with ESMTP id 01890a5d-ac96-774b-bcce-b302099a8057"));
-    // As the inbox service writes it above a download (inbox::trace_headers).
+    // As the inbox service writes it at the front of a download (inbox::trace_headers).
     CHECK(trace("from mx.example.org ([192.0.2.1])\r\n\tby in.test with ESMTPS id "
                 "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f\r\n"
                 "\tfor <Ann+x@in.test>; Thu, 5 Nov 2026 09:08:07 +0000"));

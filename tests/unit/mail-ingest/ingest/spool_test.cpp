@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-// A folder for spool files in which 100 KiB may be.
+// A spool folder with a budget of 100 KiB.
 struct spool_world
 {
     testing::scratch_folder scratch;
@@ -34,7 +34,7 @@ struct spool_world
         return testing::eventually(
             [&] { return folder.available() == 100 * kib && memory.used() == 0; });
     }
-    // Of this process, in the folder.
+    // Files of this process in the folder.
     std::size_t open_files() const
     {
         std::size_t count = 0;

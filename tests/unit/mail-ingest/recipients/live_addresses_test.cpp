@@ -26,7 +26,7 @@ TEST_CASE("an address in quarantine is remembered for ten seconds", "[mail-inges
     CHECK_FALSE(addresses.is_quarantined(box, now + 10s));
 }
 
-TEST_CASE("near the end of its quarantine an address is asked for each time", "[mail-ingest]")
+TEST_CASE("near the end of its quarantine an address is looked up each time", "[mail-ingest]")
 {
     live_addresses addresses(10);
 

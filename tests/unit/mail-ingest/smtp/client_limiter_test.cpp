@@ -54,7 +54,7 @@ TEST_CASE("a /56 of IPv6 has 60 connections, a /48 has 120", "[smtp]")
     CHECK(all.enter(at("2001:db8:0:4::1")) == admission::welcome);
 }
 
-TEST_CASE("exempt connections take no place from others of their network", "[smtp]")
+TEST_CASE("exempt connections take no slot from others of their network", "[smtp]")
 {
     smtp::client_limits limits;
     limits.exempt = {*network::parse("2001:db8:0:1::/64")};

@@ -9,8 +9,8 @@
 
 namespace tempinbox::testing {
 
-// A dialogue with a client that is played by the test: feeds what it says, plays the directory and
-// the store, keeps the replies and the messages.
+// A session machine with a client that the test plays: feeds it bytes, plays recipient resolver and
+// store, keeps the replies and the messages.
 class conversation
 {
 public:
@@ -37,7 +37,7 @@ public:
     }
     void slow(const std::string& address) { recipients_[address].is_slowed = true; }
 
-    // Everything answered to these bytes, with `|` between lines and `[2000]` for a pause of that
+    // Everything replied to these bytes, with `|` between lines and `[2000]` for a pause of that
     // many milliseconds.
     std::string raw(std::string_view bytes)
     {
@@ -52,7 +52,7 @@ public:
         machine_.greet();
         return run();
     }
-    // From the greeting to where MAIL can be said.
+    // Says everything from the greeting to where MAIL can be said.
     conversation& hello()
     {
         greet();

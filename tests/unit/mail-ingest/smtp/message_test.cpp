@@ -52,7 +52,7 @@ TEST_CASE("no memory: later", "[smtp]")
     CHECK(talk.say("MAIL FROM:<a@b.test>") == full_disk);
 }
 
-TEST_CASE("what cannot be stored just now is told at MAIL", "[smtp]")
+TEST_CASE("what cannot be stored at present is refused at MAIL", "[smtp]")
 {
     conversation talk;
     talk.hello();
@@ -114,8 +114,7 @@ TEST_CASE("want of room is no mistake of the client", "[smtp]")
     }
 }
 
-TEST_CASE("a message that was lost on its way is answered so at its end, or at its chunk's",
-          "[smtp]")
+TEST_CASE("a message that was lost on its way gets 452 at its end, or at its chunk's", "[smtp]")
 {
     conversation talk;
     talk.rcpt();

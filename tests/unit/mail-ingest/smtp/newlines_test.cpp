@@ -12,7 +12,7 @@ const std::string smuggled = "MAIL FROM:<smuggled@evil.test>\r\n";
 const std::string refused = "550 5.5.2 Message has a bare CR or LF";
 const std::string taken = "250 2.0.0 Ok: queued as id-1";
 
-// What servers have taken for the end of the data.
+// Sequences that servers have taken for the end of the data.
 struct false_end
 {
     std::string sequence;
@@ -51,7 +51,7 @@ smtp::limits bounds_with(bool takes_bare_newlines)
     return bounds;
 }
 
-// Byte by byte, so that no reading ahead can help.
+// Byte by byte, so that no lookahead can help.
 std::string trickle(conversation& talk, const std::string& bytes)
 {
     std::string answer;

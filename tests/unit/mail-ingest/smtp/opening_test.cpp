@@ -101,7 +101,7 @@ TEST_CASE("what is sent past EHLO, DATA, STARTTLS or QUIT ends the session", "[s
     }
 }
 
-TEST_CASE("other protocols on the port are told so", "[smtp]")
+TEST_CASE("other protocols on the port get 521", "[smtp]")
 {
     for (const std::string bytes :
          {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n",

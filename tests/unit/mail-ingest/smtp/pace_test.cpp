@@ -225,7 +225,7 @@ TEST_CASE("a message that began in time may end after the session's, but lasts n
         CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
         CHECK(talk.session_machine().take_ending()->result == "timed_out");
     }
-    SECTION("in a chunk that nobody wants")
+    SECTION("in a refused chunk")
     {
         REQUIRE(talk.say("RSET") == "250 2.0.0 Ok");
         talk.raw("BDAT 30000000\r\n");
