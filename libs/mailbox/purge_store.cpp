@@ -104,6 +104,7 @@ purge_batch purge_in(pqxx::work& tx)
     batch.emails = static_cast<std::int64_t>(deleted.size());
     batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
 
+    // No emails are left: the inboxes are done.
     if (batch.emails < purge_store::batch_size) {
         tx.exec_prepared(mark_purged.name, to_id_array(accounts), to_id_array(ids));
         batch.inboxes = static_cast<std::int64_t>(ids.size());

@@ -44,6 +44,7 @@ void show(pqxx::work& tx, const std::string& replica, bool begins)
     std::string since;
     for (const auto& row : tx.exec_params(take_crashed, replica, begins))
         since = since.empty() ? row[0].c_str() : std::min<std::string>(since, row[0].c_str());
+    // Mark all mail since the earliest crash.
     if (!since.empty()) {
         tx.exec0(long_statement_timeout);
         tx.exec_params(mark_since, since);

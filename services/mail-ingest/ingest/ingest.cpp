@@ -91,6 +91,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     const auto deadline = steady::now() + settings_.group_commit.timeout;
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
+    // Refuse what can be refused without reading it.
     leave_out_deleted_accounts(envelope);
     if (envelope.recipients.empty())
         co_return ingest_result(message_status::gone);
@@ -104,6 +105,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     if (!co_await unacknowledged_.is_ready())
         co_return ingest_result(message_status::unavailable);
 
+    // Read small messages here, large ones on a worker.
     reading_facts facts;
     facts.envelope = std::move(envelope);
     facts.remote_address = std::move(remote_address);
@@ -128,6 +130,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     memory_reservation reservation(budget_);
     if (!reservation.grow(mail.message->held_bytes()))
         co_return ingest_result(message_status::overloaded);
+    // Dedup: wait for earlier copies whose sender may not have seen the 250.
     std::shared_ptr<in_flight_message> in_flight;
     if (mail.message->message_id) {
         in_flight = unacknowledged_.in_flight().begin(mail.message->sha256, from);

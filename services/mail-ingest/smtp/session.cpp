@@ -74,6 +74,7 @@ awaitable<void> session::converse()
         machine_.greet();
     }
     for (;;) {
+        // Before each step the machine learns the state of the process.
         machine_.set_overloaded(context_.ingest.is_overloaded());
         machine_.set_available_bytes(context_.ingest.available_bytes());
         machine_.set_unavailable(context_.clock.is_off());
@@ -243,6 +244,7 @@ awaitable<void> session::store()
 {
     auto message = std::move(spool_);
     mail_ingest::ingest_result taken(message_status::overloaded);
+    // Emails are found by their time, so nothing is stored while the clock is off.
     const bool is_in_time = co_await context_.clock.is_compared();
     if (!is_in_time || context_.clock.is_off()) {
         taken.result.status = message_status::unavailable;
