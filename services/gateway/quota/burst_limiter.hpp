@@ -8,15 +8,15 @@
 
 namespace tempinbox::gateway {
 
-// The shield before the quota: a token bucket for each API key on this replica, as deep as the
-// plan's burst/s and refilled at that rate. Bounded: past 100,000 keys within a second the rest
-// pass unjudged.
+// Limits bursts before the quota is charged: a token bucket for each API key on this replica, as
+// deep as the plan's burst/s and refilled at that rate. Bounded: past 100,000 keys within a second
+// further keys pass unchecked.
 class burst_limiter
 {
 public:
     explicit burst_limiter(std::size_t max_keys = 100'000) : max_keys_(max_keys) {}
 
-    // Takes a token. 0 a second: no limit.
+    // Takes a token; false if there is none. `per_second` 0: no limit.
     bool take(key_id key, int per_second, time_point now);
     std::size_t size() const { return buckets_.size(); }
 

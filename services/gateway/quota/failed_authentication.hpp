@@ -9,9 +9,9 @@
 
 namespace tempinbox::gateway {
 
-// How often an address may fail to authenticate, or have something looked up that is not there: 60
-// times a minute on this replica. IPv6 addresses count by their /64. Bounded: past 100,000
-// addresses in a minute the rest share one allowance.
+// Counts how often an address fails to authenticate, or has something looked up that does not
+// exist: 60 times a minute are allowed on this replica. IPv6 addresses count by their /64. Bounded:
+// past 100,000 addresses in a minute the rest share one allowance.
 class failed_authentication
 {
 public:
@@ -24,7 +24,7 @@ public:
     };
 
     decision note(const boost::asio::ip::address& address, time_point now);
-    // Without counting anything.
+    // The same without counting a failure.
     rate_limit_headers rate_limit(const boost::asio::ip::address& address, time_point now);
     bool has_allowance(const boost::asio::ip::address& address, time_point now)
     {

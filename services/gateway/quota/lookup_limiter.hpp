@@ -10,9 +10,9 @@
 
 namespace tempinbox::gateway {
 
-// What strangers may ask of PostgreSQL: keys and sessions that this gateway has not seen good, and
-// attempts at the door. A few at a time, so that they take a share of the connections and no more;
-// some wait briefly, the rest are refused. Runs on the loop.
+// Limits lookups for strangers in PostgreSQL: keys and sessions that this gateway has not seen
+// good, and attempts to sign in. A few run at a time, so they use only their share of the
+// connections; some wait briefly, the rest are refused. Runs on the loop.
 class lookup_limiter
 {
 public:
@@ -20,10 +20,10 @@ public:
     lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t max_waiting = 64,
                    std::chrono::milliseconds timeout = std::chrono::seconds(1));
 
-    // Held while it asks; may outlive the limiter.
+    // Held during the lookup; may outlive the limiter.
     using slot = std::shared_ptr<const void>;
 
-    // Null when too many ask already.
+    // Null when too many lookups are running and waiting.
     awaitable<slot> enter();
 
 private:
@@ -33,7 +33,7 @@ private:
     prometheus::Counter& refused_;
 };
 
-// What who is refused is told.
+// The error for a refused lookup.
 failure too_many_lookups();
 
 } // namespace tempinbox::gateway

@@ -26,20 +26,20 @@ struct quota_replica
     quota_transport take;
 };
 
-// One request's unit, from the question to the answer; shared by the request that waits and the
-// call that carries it.
+// One request's unit, from its submission to its result; shared by the waiting request and the call
+// that carries it.
 struct quota_ticket
 {
     account_id account;
     std::int64_t limit;
     std::int64_t limit_version;
-    time_point requested_at; // whose day it is counted for
+    time_point requested_at; // the unit counts for this day
     completion done;
-    bool is_sent = false;      // a call's end settles it, or has
-    bool is_fail_open = false; // nobody waits any more
+    bool is_sent = false;      // a call carries it, and accounts for it at its end
+    bool is_fail_open = false; // its request was let through and waits no more
     bool was_retried = false;
     bool is_granted = false;
-    std::optional<rate_limit_headers> rate_limit; // absent where nobody could judge it
+    std::optional<rate_limit_headers> rate_limit; // absent if rate-limit could not decide
 
     quota_ticket(const boost::asio::any_io_executor& executor, account_id who,
                  std::int64_t max_units, std::int64_t version, time_point now)
@@ -51,13 +51,14 @@ struct quota_ticket
     {}
 };
 
-// Where a call failed at once: asks another replica, once; false where there is none.
+// Submits the ticket of a call that failed at once to another replica, once; false if there is
+// none.
 using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 
-// The way to one replica: one call under way, the tickets that come meanwhile gather for the next.
-// A call that is not answered in `patience` no longer holds up the next one, but its answer still
-// counts: what it granted to requests that were let through is not owed again. Owned by the client
-// and by its own calls, so that it outlives its replica's leaving.
+// Batches the tickets for one replica: one call is in flight, and tickets that come meanwhile go
+// into the next. A call that exceeds `timeout` no longer holds up the next one, but its response
+// still counts: a unit that it granted to a request that failed open is not kept as unreported
+// usage too. Owned by the client and by its own calls, so it outlives the removal of its replica.
 class quota_batcher : public std::enable_shared_from_this<quota_batcher>
 {
 public:
@@ -66,14 +67,14 @@ public:
     quota_batcher(const quota_batcher&) = delete;
 
     void submit(std::shared_ptr<quota_ticket> ticket);
-    // Tells the replica what these accounts owe, where no request does it on its way.
+    // Reports the usage of these accounts to the replica if no ticket carries it.
     void report(std::vector<quota_cache::unreported_account> unreported_accounts);
     bool is_idle() const
     {
         return !is_sending_ && late_calls_ == 0 && pending_.empty() && to_report_.empty();
     }
     const std::string& name() const { return replica_.name; }
-    // Whether it failed or was late in the last second.
+    // Whether a call failed or was late in the last second.
     bool is_doubtful() const { return std::chrono::steady_clock::now() < doubtful_until_; }
 
 private:

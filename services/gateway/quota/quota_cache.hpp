@@ -11,34 +11,36 @@
 
 namespace tempinbox::gateway {
 
-// What this gateway last learned of each account's day, and the requests it let through that nobody
-// has stored yet. The numbers of a day that is over are forgotten; what is owed to it is told until
-// it is stored, for 24 h at most: a unit is counted for its own day only.
+// The last known numbers of each account's day, and the unreported usage: requests that failed open
+// and that rate-limit has not stored yet. The numbers of a day that is over are evicted. Unreported
+// usage is kept until it is stored, at most 24 h past its day, because a unit counts for its own
+// day only.
 class quota_cache
 {
 public:
-    // The numbers as they may be shown: within a day and a limit what remains never rises.
+    // Caches the numbers and returns them as they may be shown: within a day and a limit the
+    // remaining number never rises.
     rate_limit_headers learn(account_id account, rate_limit_headers rate_limit);
-    // The last known, or `limit` of `limit`; nothing is counted.
+    // The last known numbers, or `limit` of `limit`; counts nothing.
     rate_limit_headers last_known(account_id account, std::int64_t limit, time_point now);
-    // The numbers for a request that is let through: the last known, lowered by it; without any,
-    // `limit` of `limit` until midnight.
+    // The numbers for a request that fails open: the last known with one less remaining; if none
+    // are known, `limit` of `limit` until midnight.
     rate_limit_headers fail_open(account_id account, std::int64_t limit, time_point now);
 
     void add_unreported(account_id account, std::int64_t limit, std::int64_t limit_version,
                         std::int64_t units, time_point now);
-    // What is owed under one id, until it is told to be stored; what comes to be owed meanwhile
-    // gets another id after that.
+    // Usage reported under one id until it is stored. Usage that is added meanwhile gets another id
+    // in a later report.
     struct usage_report
     {
         uuid id;
         std::int64_t units = 0;
         std::chrono::sys_days on_day{};
     };
-    // What to tell rate-limit of the account, again and again, the oldest day first; absent for
-    // nothing.
+    // The account's next report, the oldest day first; the same report until it is stored. Absent:
+    // there is no unreported usage.
     std::optional<usage_report> next_report(account_id account, time_point now);
-    // Rate-limit has stored it: nobody owes it any more.
+    // Rate-limit has stored the report, so it is dropped.
     void note_stored(account_id account, uuid id);
 
     struct unreported_account

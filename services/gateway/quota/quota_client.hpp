@@ -17,10 +17,10 @@ struct quota_decision
     rate_limit_headers rate_limit;
 };
 
-// Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing;
-// a replica that just failed is passed over, and replicas may come and go. Without an answer within
-// 250 ms the request is let through (metric, log) and owed until rate-limit says that it is stored;
-// a 429 is never guessed.
+// Takes one unit of an account's day from rate-limit. Accounts map to replicas by rendezvous
+// hashing. A replica that just failed is passed over, and replicas may come and go. Without a
+// response within 250 ms it fails open: the request is let through (metric, log) and kept as
+// unreported usage until rate-limit has stored it. A 429 is never guessed.
 class quota_client
 {
 public:
@@ -29,19 +29,18 @@ public:
     quota_client(runtime::host& host, std::vector<quota_replica> replicas);
     quota_client(const quota_client&) = delete;
 
-    // Spawns the settling of debts that no later request carries.
+    // Starts reporting usage that no later request carries.
     void start();
     void stop();
-    // Tells what is owed until it is stored, for that long at most; the end of the process forgets
-    // the rest.
+    // Reports unreported usage until it is stored or the deadline passes. What is then left is lost
+    // with the process.
     awaitable<void> flush(std::chrono::milliseconds deadline);
 
-    // The replicas from now on. Those that stay keep their calls, those that go finish what they
-    // hold.
+    // Replaces the replicas. Those that stay keep their calls; those that go finish their tickets.
     void set_replicas(std::vector<quota_replica> replicas);
 
     awaitable<quota_decision> take(const plans::account_state& account);
-    // The numbers of the account's day as last known; nothing is counted.
+    // The last known numbers of the account's day; counts nothing.
     rate_limit_headers last_known(const plans::account_state& account);
 
 private:
@@ -64,8 +63,8 @@ private:
     prometheus::Gauge& unreported_gauge_;
 };
 
-// An account belongs to the replica with the highest score: the same on every gateway, whatever the
-// order of its list.
+// An account belongs to the replica with the highest score, which is the same on every gateway
+// whatever the order of its list.
 std::uint64_t rendezvous_score(account_id account, std::string_view replica);
 
 } // namespace tempinbox::gateway

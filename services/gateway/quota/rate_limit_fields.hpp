@@ -6,7 +6,7 @@
 
 namespace tempinbox::gateway {
 
-// What X-RateLimit-* say.
+// The values of X-RateLimit-*.
 struct rate_limit_headers
 {
     std::int64_t limit = 0;
