@@ -16,7 +16,7 @@
 
 namespace tempinbox::gateway {
 
-// How those who wait look for mail, and where the memory of what they find is counted.
+// How a poller reads mail, and where memory for the emails it finds is reserved.
 struct poll_sources
 {
     template <class Response>
@@ -33,10 +33,10 @@ struct poll_sources
     std::function<response_budget::reservation(account_id, std::size_t bytes)> reserve_memory;
 };
 
-// All who wait on one inbox, and their looks: one under way, for all of them, and at most one more
-// to follow. What was asked for before a look began is decided by that look or a later one. A look
-// that fails ends only those who were never looked for; the others wait for the next. An email that
-// was found is in memory once, counted, and only until all who get it are answered.
+// The waiters on one inbox and their polls: at most one poll in flight for all of them, and one
+// more to follow. Each waiter is covered by a poll that began after it was added. A failed poll
+// ends only the waiters that were never polled for; the others wait for the next poll. A matched
+// email is in memory once, counted, and only until all its waiters have their responses.
 class inbox_poller : public std::enable_shared_from_this<inbox_poller>
 {
 public:
@@ -53,20 +53,20 @@ public:
     void remove(const std::shared_ptr<poll_waiter>& gone);
     bool is_empty() const { return waiters_.empty(); }
 
-    // Sees to it that a look begins from now on.
+    // Makes sure that a poll begins after this call.
     void poll();
-    // An email was stored; a look only where it is news.
+    // An email was stored; polls only if the sequence is new.
     void note_email(std::int64_t sequence);
-    // Where the inbox stands; -1: it is no more.
+    // The inbox's last sequence; -1: the inbox has ended.
     void note_position(std::int64_t last_sequence);
-    // The inbox is no more.
+    // The inbox has ended.
     void end();
-    // Everybody is answered at once; who was not looked for yet, after that look.
+    // Ends every waiter at once; one that was not polled for yet ends after its first poll.
     void interrupt();
-    // One is answered at once, with what is known.
+    // Ends one waiter at once, with what is known.
     void interrupt(poll_waiter& one) { finish(one, long_poll_outcome::interrupted); }
 
-    // The last time that it was known where the inbox stands.
+    // Whether the inbox's last sequence was last learned before `before` and no poll is in flight.
     bool is_due(clock::time_point before) const { return !is_polling_ && polled_at_ < before; }
     bool needs_poll() const { return has_failed_; }
 

@@ -16,43 +16,43 @@
 
 namespace tempinbox::gateway {
 
-// How many requests may wait at once: in all, and so that one account leaves room for the others.
+// How many long polls may wait at once: in all, and per account so that one leaves room for others.
 struct long_poll_limits
 {
     std::size_t in_all = 0;
     std::size_t of_account = 0;
-    std::size_t for_each_of_burst = 10; // times the burst of the account's plan, where it has one
-    std::size_t of_sessions = 8;        // of an account, through its sessions
+    std::size_t for_each_of_burst = 10; // times the plan's burst, if it has one
+    std::size_t of_sessions = 8;        // of an account, made through its sessions
 
     explicit long_poll_limits(std::size_t most) : in_all(most), of_account(most) {}
 };
 
-// Every request of this process that waits for mail, by inbox. Woken by the events of the topics;
-// once a second all inboxes are looked at besides, hundreds in one call, so that lost events cost a
-// second and nothing else. Bounded; runs on the loop.
+// All long polls of this process, grouped by inbox. Events from the topics trigger polls. In
+// addition the last sequence of every inbox is requested once a second, hundreds in one call, so a
+// lost event costs a second and nothing else. Bounded; runs on the loop.
 class long_poll_hub
 {
 public:
-    // `final_poll_timeout`: how long a wait whose time is over waits for its last look; a call to
-    // the inbox service ends before.
+    // `final_poll_timeout`: how long a request whose time is over waits for its last poll. A call
+    // to the inbox service has a shorter deadline.
     long_poll_hub(runtime::host& host, poll_sources sources, long_poll_limits bounds,
                   std::chrono::milliseconds final_poll_timeout = std::chrono::seconds(7));
     long_poll_hub(const long_poll_hub&) = delete;
 
-    // Spawns the looks of each second.
+    // Starts the polls of each second.
     void start();
     awaitable<void> stop();
 
-    // Ends with the email, with the time, or with the room; and when the client hangs up. Fails
-    // with what the first look answered: not_found, or unavailable; with unavailable when the room
-    // is full, and with rate_limited past the account's share.
+    // Ends with the matched email, at the timeout, when the hub drains, or when the client hangs
+    // up. Fails with the error of the first poll (not_found or unavailable), with unavailable when
+    // the hub is full, and with rate_limited past the account's share.
     awaitable<result<long_poll_result>>
     wait(long_poll_request request, std::chrono::milliseconds timeout, http::request& received);
 
     // email.received and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
 
-    // From now on every wait is interrupted as soon as it was looked for once.
+    // From now on every waiter is interrupted as soon as it was polled for once.
     void interrupt();
 
     std::size_t waiters() const { return waiters_; }
@@ -61,7 +61,7 @@ public:
 private:
     using clock = inbox_poller::clock;
     class slot;
-    // Of an account, by the way they came.
+    // Long polls of an account, by how they authenticated.
     struct waits_of_account
     {
         std::size_t by_key = 0;
@@ -82,12 +82,12 @@ private:
     long_poll_limits bounds_;
     std::chrono::milliseconds final_poll_timeout_;
     std::size_t waiters_ = 0;
-    std::unordered_map<account_id, waits_of_account> by_account_; // of those who wait
+    std::unordered_map<account_id, waits_of_account> by_account_; // only accounts with waiters
     bool is_ending_ = false;
-    // One for each account that asks, since only the look knows whose the inbox is.
+    // One poller per account and inbox: only the poll can tell whether the inbox is the account's.
     std::unordered_multimap<inbox_id, std::shared_ptr<inbox_poller>> pollers_;
     prometheus::Gauge& waiting_requests_;
-    // Requests of a process that ends may outlive the room: they find it gone.
+    // During shutdown a request may outlive this object: it sees that this pointer has expired.
     std::shared_ptr<const bool> presence_ = std::make_shared<const bool>(true);
     runtime::periodic_task poll_task_;
 };

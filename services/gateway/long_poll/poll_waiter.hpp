@@ -16,7 +16,7 @@
 
 namespace tempinbox::gateway {
 
-// What a request waits for: the email with the lowest sequence above `after` that matches.
+// A request for the email with the lowest sequence above `after` that matches the filter.
 struct long_poll_request
 {
     account_id account;
@@ -29,20 +29,20 @@ struct long_poll_request
 
 enum class long_poll_outcome {
     matched,
-    timeout,    // the whole time was waited, and a look after it found nothing
-    interrupted // nothing is decided
+    timeout,    // the full timeout passed, and a poll after it found nothing
+    interrupted // no poll has decided it
 };
 
-// What it came to.
+// The result of a long poll.
 struct long_poll_result
 {
     long_poll_outcome end = long_poll_outcome::interrupted;
-    std::shared_ptr<const std::string> email; // as JSON, one for all who get it
+    std::shared_ptr<const std::string> email; // as JSON, shared by all waiters that get it
     std::int64_t last_sequence = 0;
-    std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, in the order of their sequence
+    std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, by ascending sequence
 };
 
-// One request that waits; shared by the request and the watch of its inbox.
+// A waiting request; shared by the request and its inbox's poller.
 class poll_waiter
 {
 public:
@@ -66,7 +66,7 @@ public:
     std::int64_t searched_to;      // no email up to here matches
     std::vector<inbox::v1::NearMiss> near_misses;
     bool was_polled = false;
-    // What it ends as when the next look finds nothing either.
+    // The outcome if the next poll finds nothing either.
     std::optional<long_poll_outcome> final_outcome;
     std::optional<result<long_poll_result>> final_result;
     completion done;
