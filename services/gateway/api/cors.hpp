@@ -8,7 +8,7 @@ namespace tempinbox::gateway {
 // own and never by cookies, so any origin may call it.
 bool is_preflight(const http::request& received);
 http::response preflight_response();
-// On every answer to a request that names its origin.
+// Set on every response to a request that names its origin.
 void allow_origin(const http::request& received, http::response& response);
 
 } // namespace tempinbox::gateway

@@ -9,17 +9,18 @@
 
 namespace tempinbox::gateway {
 
-// What another service answered, and the memory that is counted for it while an answer is made of
-// it.
+// A response of another service, and the memory reserved for it while the gateway makes its own
+// response from it.
 template <class Response>
 struct counted_reading
 {
     Response found;
-    response_budget::reservation counted; // null where it is small
+    response_budget::reservation counted; // null if the response is small
 };
 
-// Asks for what may be large: what is small comes with the first call, the rest with a second one,
-// once there is memory for it. Fails as the calls do, and with unavailable when there is no room.
+// Makes a call whose response may be large. The first call leaves out large fields; if there were
+// any, a second call reads the whole response after memory for it was reserved. Fails with the
+// call's error, and with unavailable when there is no memory.
 template <class Request, class Response>
 awaitable<result<counted_reading<Response>>>
 read_counted(Request request, std::function<awaitable<result<Response>>(Request)> fetch,

@@ -15,7 +15,8 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
 awaitable<http::response> replay_deliveries(const http::request& received, const caller& who,
                                             webhook_client& webhooks);
 
-// Whether the three would find the request itself wrong: their 400, or 204. Nothing is sent.
+// Whether the three operations above would refuse the request itself: their 400, or 204. Nothing is
+// sent.
 awaitable<http::response> check_webhook_test(const http::request& received, const caller& who,
                                              webhook_client& webhooks);
 awaitable<http::response> check_retry(const http::request& received, const caller& who,

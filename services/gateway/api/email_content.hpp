@@ -7,8 +7,8 @@
 
 namespace tempinbox::gateway {
 
-// Messages and attachments, which can be large: what is past 64 KiB is counted against `memory`
-// until it is sent; without room there the answer is 503.
+// Messages and attachments, which can be large. A response over 64 KiB is counted against `memory`
+// until it is sent; if there is no memory, the response is 503.
 awaitable<http::response> get_raw_email(const http::request& received, const caller& who,
                                         inbox_client& inboxes, response_budget& memory);
 awaitable<http::response> get_attachment(const http::request& received, const caller& who,

@@ -5,12 +5,12 @@
 
 namespace tempinbox::gateway {
 
-// What the fields of an inbox may hold, when it is made and when it is changed.
+// Limits on the fields of an inbox, for creation and change.
 constexpr std::size_t max_name_length = 100;
 constexpr std::size_t max_tags = 10;
 constexpr std::size_t max_tag_length = 50;
-constexpr std::size_t max_address_length =
-    254; // RFC 5321 4.5.3.1.3: of a path, without its brackets
+// RFC 5321 4.5.3.1.3: of a path, without its brackets.
+constexpr std::size_t max_address_length = 254;
 constexpr std::size_t max_metadata = 20;
 constexpr std::size_t max_metadata_key_length = 50;
 constexpr std::size_t max_metadata_value_length = 500;

@@ -8,7 +8,7 @@ namespace tempinbox::gateway {
 
 awaitable<http::response> create_inbox(const http::request& received, const caller& who,
                                        inbox_client& inboxes);
-// Whether create_inbox would find the request itself wrong: its 400, or 204. Nothing is made.
+// Whether create_inbox would refuse the request itself: its 400, or 204. Nothing is created.
 awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
                                           inbox_client& inboxes);
 awaitable<http::response> list_inboxes(const http::request& received, const caller& who,

@@ -16,7 +16,7 @@ namespace tempinbox::gateway {
 
 // The resources of the API as JSON, field by field as the API's documentation lists them.
 
-// What the dashboard is told of an inbox besides.
+// Fields of an inbox that only the dashboard gets.
 struct inbox_extras
 {
     bool fullness = false;
@@ -24,11 +24,11 @@ struct inbox_extras
 std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = {});
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
-// Without a routing that is known, `routing` is null.
+// If the routing is not known, `routing` is null.
 std::string to_json(const inbox::v1::Email& email,
                     const webhooks::v1::GetRoutingResponse& routing = {});
 std::string to_json(const inbox::v1::EmailSummary& email);
-// `include` asks for more of each email.
+// The parts of each email that `include` adds to a list.
 struct email_extras
 {
     bool text = false;
@@ -52,7 +52,7 @@ struct account_usage
     std::int64_t webhooks = 0;
 };
 std::string to_json(const accounts::account& account, const account_usage& usage, time_point now);
-// Who is signed in, with what a page must send along with each change.
+// The signed-in account, with the CSRF token that the page must send with each change.
 std::string session_json(const accounts::account& account, std::string_view csrf_token,
                          time_point now);
 

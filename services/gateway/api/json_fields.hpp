@@ -11,7 +11,7 @@
 
 namespace tempinbox::gateway {
 
-// Protobuf's shapes as members of a JSON object.
+// Protobuf's types as members of a JSON object.
 inline void put_time(json::writer& out, std::string_view name, bool has_value,
                      const google::protobuf::Timestamp& stamp)
 {

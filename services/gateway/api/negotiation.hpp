@@ -9,20 +9,21 @@
 
 namespace tempinbox::gateway {
 
-// The values of a header given once or several times, as one list (RFC 9110 5.3). Absent: nothing.
+// All values of a header, given once or several times, as one list (RFC 9110 5.3). Absent: the
+// header is absent.
 std::optional<std::string> joined_header(const http::request& received, std::string_view name);
 
-// Which of the media types a client is offered its Accept header prefers (RFC 9110 12.5.1): the
-// highest quality, of equal ones the earlier. Without the header the first; nothing where none will
-// do.
+// The index of the offered media type that Accept prefers (RFC 9110 12.5.1): the highest quality,
+// and among equals the earlier offer. Without the header it is the first offer. Absent: Accept
+// allows no offer.
 std::optional<std::size_t> choose_media_type(const std::optional<std::string>& accept,
                                              const std::vector<std::string>& offers);
 
-// Whether If-None-Match names this strong tag or any (RFC 9110 13.1.2; tags compare weakly).
+// Whether If-None-Match names this strong tag or `*` (RFC 9110 13.1.2; tags compare weakly).
 bool matches_etag(const http::request& received, std::string_view etag);
 
-// A file name as a parameter of Content-Disposition: attachment (RFC 6266, RFC 8187). The ASCII
-// form stands in for clients that know no other.
+// A Content-Disposition of `attachment` with this file name (RFC 6266, RFC 8187). The ASCII form is
+// for clients that know no other.
 std::string attachment_disposition(std::string_view filename);
 
 } // namespace tempinbox::gateway

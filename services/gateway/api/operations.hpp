@@ -14,7 +14,7 @@
 
 namespace tempinbox::gateway {
 
-// What the operations ask; outlives them.
+// The services that operations call; outlives the operations.
 struct operation_services
 {
     accounts::account_store& accounts;
@@ -26,8 +26,8 @@ struct operation_services
     long_poll_hub& long_polls;
 };
 
-// Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its
-// own that says who the caller is; the operations are the same.
+// The routes of inboxes, emails, webhooks and account below a root such as `/v1`. Each root has its
+// own pipeline, which identifies the caller; the operations are the same.
 std::vector<route> operations_below(const std::string& root, const operation_services& services);
 
 } // namespace tempinbox::gateway

@@ -5,7 +5,7 @@
 
 namespace tempinbox::gateway {
 
-// A request of another service with the account and an id of the path, which `put` writes into it.
+// Builds an RPC request with the caller's account and an id from the path, which `put` sets.
 template <class Request, class Id, class Put>
 result<Request> read_path_id(const http::request& received, const caller& who, const char* name,
                              Put put)
@@ -19,7 +19,8 @@ result<Request> read_path_id(const http::request& received, const caller& who, c
     return request;
 }
 
-// For an operation without parameters: what was read of the path, where the query is empty.
+// For operations without parameters: the request read from the path, or an error if the URL has a
+// query.
 template <class Request>
 result<Request> without_query(const http::request& received, result<Request> request)
 {

@@ -18,25 +18,26 @@
 
 namespace tempinbox::gateway {
 
-// What the pipeline asks others for.
+// The functions that the pipeline calls.
 struct pipeline_sources
 {
-    // Throws dependency_error when nobody knows.
+    // Throws dependency_error when the key cannot be looked up.
     std::function<awaitable<result<key_result>>(std::string digest, lookups allowed)> find_key;
     std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
-    // What is left as far as is known, for an answer that is not counted.
+    // The last known values, for a response that is not counted.
     std::function<rate_limit_headers(const plans::account_state&)> last_known_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
-    // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
+    // Handles a POST with an Idempotency-Key. If it is not set, the operation is called directly.
     std::function<awaitable<http::response>(http::request&, caller&, const route&)>
         handle_idempotent;
 };
 
-// Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429,
-// path 404, method 405, size 413, type 415, then the operation (syntax and fields 400, object 404,
-// conflicts; last the 422 of an Idempotency-Key). Every answer carries X-RateLimit-*. A large
-// answer to a GET is counted in memory until it is sent; without room it is 503. An operation that
-// throws is answered 500, 503 for a lost dependency; nothing escapes.
+// Handles everything under /v1, with its checks in this order: preflight, key 401, plan 403, burst
+// 429, daily limit 429, path 404, method 405, size 413, type 415, then the operation (syntax and
+// fields 400, object 404, conflicts; last the 422 of an Idempotency-Key). Every response carries
+// X-RateLimit-*. A large response to a GET is counted in memory until it is sent; if there is no
+// memory, the response is 503. An operation that throws becomes 500, or 503 for a lost dependency;
+// no exception escapes.
 class pipeline
 {
 public:
@@ -65,7 +66,7 @@ private:
     std::vector<network> trusted_proxies_;
     response_budget& memory_;
     failed_authentication failures_;
-    failed_authentication failed_lookups_; // of well-formed keys that nobody has
+    failed_authentication failed_lookups_; // of well-formed keys that do not exist
     burst_limiter bursts_;
 };
 

@@ -10,9 +10,9 @@
 
 namespace tempinbox::gateway {
 
-// Reads the query of a request as json::object_reader reads a body: ask for every parameter, then
-// `finish`, which also refuses what nobody asked for. The first problem is kept; an empty value
-// counts as given.
+// Reads the query of a request as json::object_reader reads a body: read every parameter, then call
+// `finish`, which also refuses parameters that were never read. The first error is kept. An empty
+// value counts as given.
 class query_reader
 {
 public:
@@ -38,7 +38,7 @@ private:
     std::optional<failure> error_;
 };
 
-// Where a list begins and how long it is: `limit` 1–100, by default 25, and an opaque `cursor`.
+// The page of a list: `limit` 1–100, by default 25, and an opaque `cursor`.
 struct page
 {
     int limit = 25;

@@ -8,14 +8,15 @@
 
 namespace tempinbox::gateway {
 
-// What every pipeline checks once it knows who asks, in this order: path 404, method 405, size 413,
-// headers 400, type 415, target 400. Fills in the route and the parameters of its path.
+// The checks that every pipeline makes once it knows the caller, in this order: path 404, method
+// 405, size 413, headers 400, type 415, target 400. Fills in the route and its path parameters.
 std::optional<http::response> check_request(http::request& received, const routes::match& target);
 
-// RFC 9110 5.3: of a header that is no list, which of two would count is anybody's guess.
+// Whether a header came twice. For one that is no list it is then unclear which of the two counts
+// (RFC 9110 5.3).
 bool is_given_twice(const http::request& received, std::string_view header);
 
-// What an operation that throws is answered, and its line in the log.
+// The response for an operation that throws; both write a log line.
 http::response unavailable_response(const http::request& received, std::string_view error);
 http::response internal_error_response(const http::request& received, std::string_view error);
 

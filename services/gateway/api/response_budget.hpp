@@ -12,12 +12,12 @@
 
 namespace tempinbox::gateway {
 
-// Takes memory for one account; null when there is no room.
+// Reserves memory for one account; null when there is none left.
 using memory_reserver = std::function<memory_budget::reservation(std::size_t bytes)>;
 
-// Memory for large answers until they are sent. All accounts share it; none takes more than a
-// quarter, so that the slow downloads of one leave room for the others. One thing alone may be
-// larger than either. Used on one thread.
+// Memory for large responses until they are sent. All accounts share it. One account gets at most a
+// quarter, so its slow downloads leave memory for the others. A single response may be larger than
+// either bound if it is alone. Used on one thread.
 class response_budget
 {
 public:
@@ -29,9 +29,9 @@ public:
     {}
     response_budget(const response_budget&) = delete;
 
-    // Null when there is no room.
+    // Null when there is no memory left.
     reservation try_reserve(account_id account, std::size_t bytes);
-    // The same for what takes it later; the memory outlives it.
+    // try_reserve bound to an account; the budget must outlive the function.
     memory_reserver reserver_for(account_id account)
     {
         return [this, account](std::size_t bytes) { return try_reserve(account, bytes); };
@@ -44,17 +44,17 @@ private:
 
     memory_budget all_;
     std::size_t max_per_account_;
-    std::shared_ptr<account_budgets> account_budgets_ =
-        std::make_shared<account_budgets>(); // of the accounts that hold something
+    // Only accounts that hold a reservation.
+    std::shared_ptr<account_budgets> account_budgets_ = std::make_shared<account_budgets>();
 };
 
-// Smaller answers are not counted.
+// Smaller responses are not counted.
 constexpr std::size_t small_response = 64 * 1024;
-// While an answer is made: as received from the other service, as read from it, and as JSON, where
-// escapes and base64 make it larger.
+// Copies that exist while a response is made: as received from the other service, as parsed from
+// it, and as JSON, which escapes and base64 make larger.
 constexpr std::size_t response_copies = 4;
 
-// The answer, counted until it is sent; 503 without room for it.
+// The response, counted until it is sent; 503 if there is no memory for it.
 http::response reserve_response(http::response response, account_id account,
                                 response_budget& memory);
 http::response out_of_memory_response();

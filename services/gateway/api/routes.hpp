@@ -13,17 +13,17 @@ namespace tempinbox::gateway {
 // merge_patch: JSON too, by either of its media types (RFC 7396).
 enum class body_kind { none, json, merge_patch };
 
-// An operation of the API: how it is called and what answers it.
+// An operation of the API: how it is called, and its handler.
 struct route
 {
     std::string method;
     std::string pattern;
     body_kind body = body_kind::none;
     api_handler handle;
-    // A POST's own 400 without its effect, so that it comes before the 422 of an Idempotency-Key;
-    // may be empty.
+    // For a POST: makes the checks that give 400 without the effect, so that 400 comes before the
+    // 422 of an Idempotency-Key. May be empty.
     api_handler check;
-    // The body does: no digest of it is kept, so an Idempotency-Key means nothing.
+    // The body holds a password. No digest of it is stored, so an Idempotency-Key has no effect.
     bool holds_password = false;
 
     route(std::string verb, std::string path, body_kind takes, api_handler handler,
@@ -45,7 +45,7 @@ public:
 
     struct match
     {
-        const route* operation = nullptr; // null: no such path, or not with this method
+        const route* operation = nullptr; // null: no such path or method
         http::router::match path;
     };
     // HEAD finds the route of GET.

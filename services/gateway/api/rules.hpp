@@ -7,9 +7,9 @@
 
 namespace tempinbox::gateway {
 
-// Routing rules: managed with a dashboard session (spec section 2), so their paths begin with
-// /dashboard/api. Listing, reading and deleting work on every plan, since rules outlive the plan
-// that had them; the rest answers 403 where the plan has none.
+// Routing rules. They are managed with a dashboard session, so their paths begin with
+// /dashboard/api. Listing, reading and deleting work on every plan, because rules outlive the plan
+// that allowed them; the other operations are 403 on a plan without rules.
 awaitable<http::response> list_rules(const http::request& received, const caller& who,
                                      webhook_client& webhooks);
 awaitable<http::response> create_rule(const http::request& received, const caller& who,
@@ -20,8 +20,8 @@ awaitable<http::response> update_rule(const http::request& received, const calle
                                       webhook_client& webhooks);
 awaitable<http::response> delete_rule(const http::request& received, const caller& who,
                                       webhook_client& webhooks);
-// Which rules match a mail, given by its fields or as an email of the account, and where it would
-// go.
+// Which rules match an email, given by its fields or as a stored email of the account, and where it
+// would be delivered.
 awaitable<http::response> test_rules(const http::request& received, const caller& who,
                                      webhook_client& webhooks, inbox_client& inboxes);
 

@@ -12,7 +12,7 @@
 
 namespace tempinbox::gateway {
 
-// What an account used of each of the last 30 UTC days, today last.
+// An account's usage on each of the last 30 UTC days, including today.
 class usage_history
 {
 public:
@@ -27,7 +27,8 @@ public:
 
     explicit usage_history(time_point now) : today_(std::chrono::floor<std::chrono::days>(now)) {}
 
-    // Nobody's where the day, given as its first second, is none of the thirty.
+    // The entry of a day, given as its first second. A day outside the thirty gets an entry that is
+    // never shown.
     day_use& of(std::int64_t seconds);
     day_use& of_today() { return uses_.back(); }
     // Newest first: `{"days":[{"date":"2026-11-21","requests":1,"emails":2,"deliveries":3},…]}`

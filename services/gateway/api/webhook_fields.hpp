@@ -11,9 +11,9 @@ namespace tempinbox::gateway {
 inline constexpr std::size_t max_webhook_url_length = 2'048;
 inline constexpr std::size_t max_webhook_description_length = 200;
 
-// All kinds of events there are.
+// The names of all event types.
 std::vector<std::string> all_events();
-// The body's `events`, each once; nothing where it is absent.
+// The body's `events` without duplicates; absent if the field is absent.
 std::optional<std::vector<std::string>> read_events(json::object_reader& body);
 
 } // namespace tempinbox::gateway
