@@ -12,10 +12,10 @@
 
 namespace tempinbox::gateway {
 
-// The way in for who has no session: an attempt is counted for its address before anything is
-// looked up for it, a few at a time. An address that has had its number is remembered for a minute,
-// so that its further attempts cost PostgreSQL nothing. Bounded; throws when PostgreSQL cannot be
-// reached.
+// Guards the operations that need no session. An attempt is counted for its address before anything
+// is looked up for it, and only a few attempts run at a time. An address that has used up its
+// attempts is refused from memory for a minute, so further attempts cost PostgreSQL nothing.
+// Bounded; throws when PostgreSQL cannot be reached.
 class attempt_gate
 {
 public:
@@ -28,16 +28,17 @@ public:
     struct entry
     {
         accounts::attempt_status status;
-        lookup_limiter::slot
-            slot; // held while more is looked up for the attempt; null where it is not allowed
+        // Held while more is looked up for the attempt; null if the attempt is not allowed.
+        lookup_limiter::slot slot;
     };
 
-    // The subjects are of the address. Fails with unavailable when too many try at once.
+    // The subjects belong to the address. Fails with unavailable when too many attempts run at
+    // once.
     awaitable<result<entry>> begin(uuid attempt, std::vector<accounts::attempt_subject> of_address);
-    // The attempt succeeded: it counts for nobody.
+    // The attempt succeeded, so it no longer counts for any subject.
     awaitable<void> take_back(uuid attempt, std::vector<accounts::attempt_subject> subjects);
 
-    // Also an attempt that is counted for an account, behind the gate.
+    // Attempts that are counted for an account, after they passed the gate.
     accounts::attempt_store& attempts() { return attempts_; }
 
 private:

@@ -15,13 +15,13 @@
 
 namespace tempinbox::gateway {
 
-// Sign-up and forgotten passwords by mail, where the operator has set a relay. What is answered is
-// the same, and as soon, for addresses with an account and without: only the mail tells them apart.
-// An address is sent five letters in ten minutes at most.
+// Sign-up and password reset by email, if the operator has set a relay. The response and its timing
+// are the same for addresses with and without an account; only the email differs. An address gets
+// at most five messages in ten minutes.
 class email_verification_handlers
 {
 public:
-    // All outlive the desk.
+    // All arguments outlive the handlers.
     email_verification_handlers(accounts::account_store& accounts, accounts::user_store& users,
                                 accounts::sign_up_store& sign_ups, attempt_gate& gate,
                                 password_hasher& hasher, session_issuer& issuer, mail_relay& relay,
@@ -29,7 +29,8 @@ public:
     email_verification_handlers(const email_verification_handlers&) = delete;
 
     bool is_set() const { return relay_.is_set(); }
-    // All need no session. The sign-up stands in place of the desk's that mails nothing.
+    // No operation needs a session. sign_up_operations replaces sign_in_handlers' sign-up, which
+    // sends no mail.
     std::vector<route> sign_up_operations();
     std::vector<route> operations();
 

@@ -5,8 +5,7 @@
 
 namespace tempinbox::gateway {
 
-// The account's API keys. What is shown of a key once it is made: its label and its first
-// characters.
+// The account's API keys. After creation only a key's label and its first characters are shown.
 awaitable<http::response> list_keys(const http::request& received, const caller& who,
                                     accounts::key_store& keys);
 awaitable<http::response> create_key(const http::request& received, const caller& who,

@@ -16,17 +16,17 @@ namespace tempinbox::gateway {
 inline constexpr std::size_t min_password_length = 10;
 inline constexpr std::size_t max_password_length = 200;
 
-// New passwords: with the old one, or with a link that is good once. Each ends the account's
+// Sets a new password, given the old one or a link that works once. Each change ends the account's
 // sessions.
 class password_handlers
 {
 public:
-    // All outlive the desk.
+    // All arguments outlive the handlers.
     password_handlers(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher,
                       session_issuer& issuer, event_stream& stream);
     password_handlers(const password_handlers&) = delete;
 
-    // Those that need no session, and those that do.
+    // The operations that need no session, and those that do.
     std::vector<route> open_operations();
     std::vector<route> operations();
 

@@ -17,28 +17,28 @@
 
 namespace tempinbox::gateway {
 
-// What the dashboard's pipeline asks others for.
+// The functions that the dashboard's pipeline calls.
 struct dashboard_sources
 {
-    // By the digest of the session.
+    // Finds a session by its digest.
     std::function<awaitable<result<session_result>>(std::string digest, lookups allowed)>
         find_session;
-    // Counts a request against the day of the account's sessions; without it they have no daily
-    // limit.
+    // Counts a request against the day of the account's sessions. If it is not set, sessions have
+    // no daily limit.
     std::function<awaitable<quota_decision>(account_id)> take_session_quota;
     std::function<rate_limit_headers(const plans::account_state&)> last_known_quota;
-    // Answers a POST that carries an Idempotency-Key and no password; without it the operation is
-    // called as it is.
+    // Handles a POST that carries an Idempotency-Key and no password. If it is not set, the
+    // operation is called directly.
     std::function<awaitable<http::response>(http::request&, caller&, const route&)>
         handle_idempotent;
 };
 
-// Everything under /dashboard/api. Public operations must come from our own page (403). All others
-// need a session, in this order: session 401, CSRF token 403, burst 429, the day of the account's
-// sessions 429, then as under /v1. Nothing is counted against the day of the API. An address that
-// sent too many sessions that do not exist is 429 until the minute ends, unless its session was
-// seen here before. X-API-Key means nothing here. An operation that throws is answered 500, 503 for
-// a lost dependency; nothing escapes.
+// Handles everything under /dashboard/api. Public operations must come from our own page (403). All
+// others need a session and are checked in this order: session 401, CSRF token 403, burst 429, the
+// day of the account's sessions 429, then as under /v1. Nothing counts against the day of the API.
+// An address that sent too many sessions that do not exist gets 429 until the minute ends, unless
+// its session was seen open here before. X-API-Key has no effect here. An operation that throws
+// becomes 500, or 503 for a lost dependency; no exception escapes.
 class dashboard_pipeline
 {
 public:

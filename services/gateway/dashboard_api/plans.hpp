@@ -6,8 +6,7 @@
 
 namespace tempinbox::gateway {
 
-// What there is to choose from: every plan with its price and limits, from the smallest to the
-// largest.
+// Every plan with its price and limits, from the smallest to the largest.
 awaitable<http::response> list_plans(const http::request& received, accounts::plan_store& plans);
 
 } // namespace tempinbox::gateway

@@ -12,13 +12,13 @@
 
 namespace tempinbox::gateway {
 
-// What a session opens: the operations of the API below /dashboard/api, plans, keys, events, and
-// the session itself. All outlive the routes.
+// The operations that need a session: those of the API below /dashboard/api, plans, keys, events,
+// and the session itself. All arguments outlive the routes.
 std::vector<route> dashboard_operations(const operation_services& services,
                                         accounts::plan_store& plans, accounts::key_store& keys,
                                         sign_in_handlers& sign_ins, password_handlers& passwords,
                                         event_stream& stream, const session_issuer& issuer);
-// What is open to everybody.
+// The operations that need no session.
 std::vector<route> open_dashboard_operations(sign_in_handlers& sign_ins,
                                              password_handlers& passwords,
                                              email_verification_handlers& email_verification);

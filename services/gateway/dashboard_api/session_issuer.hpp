@@ -12,20 +12,20 @@
 
 namespace tempinbox::gateway {
 
-// Opens sessions for who has shown a password, and knows the browser's side of them.
+// Opens a session after a password was verified, and reads and writes its cookie.
 class session_issuer
 {
 public:
     session_issuer(accounts::session_store& sessions, session_lookups& lookups,
                    std::vector<network> trusted_proxies);
 
-    // Answers the session with its cookie. The one that the browser had ends, so that nobody who
-    // knew its id is signed in now. 401 where the password was changed meanwhile.
+    // Responds with the new session and its cookie. The browser's earlier session ends, so that
+    // somebody who knew its id is not signed in. 401 if the password was changed meanwhile.
     awaitable<http::response> issue(const http::request& received, const accounts::account& account,
                                     std::string password_hash, unsigned status, time_point now);
 
     session_cookie cookie_of(const http::request& received) const;
-    // By what the client is counted.
+    // The key by which the client is counted.
     std::string address_of(const http::request& received) const;
 
 private:
@@ -34,7 +34,7 @@ private:
     std::vector<network> trusted_proxies_;
 };
 
-// One text for an unknown address and a wrong password.
+// The same text for an unknown address and for a wrong password.
 http::response wrong_credentials();
 
 } // namespace tempinbox::gateway

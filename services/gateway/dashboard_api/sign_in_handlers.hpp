@@ -16,20 +16,20 @@ namespace tempinbox::gateway {
 enum class sign_up { open, closed };
 http::response sign_up_is_closed();
 
-// Accounts with a password, and the sessions that they open. Failures are counted by address before
-// an account is looked up, and by account before a password is looked at; an address nobody has
-// takes as long, and is answered the same, as a wrong password.
+// Sign-up and sign-in with a password, and sessions. A failure is counted by client address before
+// an account is looked up, and by account before its password is checked. An email address without
+// an account takes as long, and gets the same response, as a wrong password.
 class sign_in_handlers
 {
 public:
-    // All outlive the desk.
+    // All arguments outlive the handlers.
     sign_in_handlers(accounts::account_store& accounts, accounts::user_store& users,
                      accounts::session_store& sessions, attempt_gate& gate, password_hasher& hasher,
                      session_issuer& issuer, event_stream& stream, sign_up how, bool sends_mail);
     sign_in_handlers(const sign_in_handlers&) = delete;
 
-    // Those that need no session, and those that do. Sign-up stands apart: it is another one where
-    // mail is sent.
+    // The operations that need no session, and those that do. sign_up_operations is separate
+    // because email_verification_handlers replaces it when the gateway sends mail.
     std::vector<route> sign_up_operations();
     std::vector<route> open_operations();
     std::vector<route> operations();
@@ -48,7 +48,7 @@ private:
     attempt_gate& gate_;
     password_hasher& hasher_;
     session_issuer& issuer_;
-    event_stream& event_stream_; // a session that ends takes its streams along
+    event_stream& event_stream_; // a session that ends ends its streams
     sign_up sign_up_;
     bool sends_mail_;
 };

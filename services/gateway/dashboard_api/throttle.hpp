@@ -7,10 +7,10 @@
 
 namespace tempinbox::gateway {
 
-// For whom what fails at the door is counted. `address` is client_prefix_key's.
+// The subjects for which failed attempts are counted. `address` comes from client_prefix_key.
 accounts::attempt_subject sign_ins_of_account(const std::string& email);
 accounts::attempt_subject sign_ins_of_address(const std::string& address);
-// A taken address tells that it is taken: nobody may ask for long lists of them.
+// The response reveals that an email address is taken, so nobody may test long lists of them.
 accounts::attempt_subject taken_addresses_of(const std::string& address);
 accounts::attempt_subject accounts_of_address(const std::string& address);
 accounts::attempt_subject resets_of_address(const std::string& address);
