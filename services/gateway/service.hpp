@@ -46,8 +46,8 @@
 
 namespace tempinbox::gateway {
 
-// The public API and the dashboard: checks keys and the daily quota, or sessions, validates, and
-// calls the services that own what is asked for. Publishes the outbox of accounts.
+// The public API and the dashboard. Checks keys and the daily quota, or sessions; validates; and
+// calls the services that own the data. Publishes the outbox of accounts.
 class service final : public runtime::service
 {
 public:
@@ -70,7 +70,7 @@ private:
     admin::listener admin_;
     rpc::tokens tokens_;
     postgres::pool db_;
-    postgres::pool changes_db_; // one connection: what is read there waits for nothing else
+    postgres::pool changes_db_; // one connection, so reads here wait for nothing else
     kafka::producer producer_;
     outbox::publisher publisher_;
     accounts::account_store accounts_;
@@ -93,15 +93,15 @@ private:
     accounts::session_store sessions_;
     session_lookups session_lookups_;
     event_stream event_stream_;
-    kafka::broadcast_reader mail_events_; // wakes those who wait, and feeds dashboards
+    kafka::broadcast_reader mail_events_; // triggers long polls, and feeds event streams
     operation_services operation_services_;
     routes operations_;
     pipeline api_;
     accounts::user_store users_;
     accounts::attempt_store attempts_;
     attempt_gate gate_;
-    runtime::periodic_task
-        purge_task_; // sessions and attempts that are past, and what deleted accounts left
+    // Purges ended sessions, old attempts, and the rest of deleted accounts.
+    runtime::periodic_task purge_task_;
     password_hasher hasher_;
     session_issuer session_issuer_;
     sign_in_handlers sign_ins_;
@@ -114,7 +114,7 @@ private:
     routes dashboard_operations_;
     dashboard_pipeline dashboard_;
     dashboard_assets dashboard_assets_;
-    http::router site_; // what is outside /v1 and /dashboard
+    http::router site_; // everything outside /v1 and /dashboard
     http::server server_;
 };
 

@@ -24,17 +24,17 @@ struct settings
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::vector<network> trusted_proxies;
-    crypto::keyring master_keys; // seal stored answers
+    crypto::keyring master_keys; // seal stored responses
     std::size_t list_cache_bytes = 64 * 1024 * 1024;
-    std::size_t response_bytes = 512 * 1024 * 1024; // of large answers on their way to clients
-    std::string base_path; // of the gateway behind a proxy, such as `/some/path`; empty: the root
-                           // of its host
+    std::size_t response_bytes = 512 * 1024 * 1024; // of large responses until they are sent
+    // Path of the gateway behind a proxy, such as `/some/path`; empty: the root of its host.
+    std::string base_path;
     std::string dashboard_files; // folder of the built page
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;
     long_poll_limits waits{0};
-    std::int64_t session_requests_a_day = 20'000; // of an account; 0: any number
-    std::int64_t stored_keys_a_day = 10'000;      // Idempotency-Keys of an account; 0: any number
+    std::int64_t session_requests_a_day = 20'000; // of an account; 0: no limit
+    std::int64_t stored_keys_a_day = 10'000;      // Idempotency-Keys of an account; 0: no limit
 };
 
 settings read_settings(config::reader& reader);

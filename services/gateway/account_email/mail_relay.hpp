@@ -17,10 +17,11 @@
 
 namespace tempinbox::gateway {
 
-// Hands letters to the operator's mail relay (libcurl's SMTP) on a thread of its own, one after the
-// other. A letter is tried three times within a minute, others meanwhile, then dropped and logged:
-// whoever waits for it asks again. One that the relay refuses for good is dropped at once. Bounded;
-// letters of a process that ends are lost. Without a relay nothing is sent.
+// Sends the gateway's own messages through the operator's mail relay (libcurl's SMTP), one after
+// the other on a thread of its own. A message is tried three times within a minute, with others
+// sent in between; then it is dropped and logged, and its user has to ask again. A message that the
+// relay refuses for good is dropped at once. The queue is bounded and in memory only: messages of a
+// process that ends are lost. Without a relay nothing is sent.
 class mail_relay
 {
 public:
@@ -33,11 +34,11 @@ public:
     bool is_set() const { return settings_.is_set(); }
     const std::string& dashboard_url() const { return settings_.dashboard_url; }
 
-    // Takes it for sending, without waiting. False where there is no room (logged) or the address
-    // cannot be mailed. `on_sent` is called on the relay's thread once the relay has the letter,
-    // and not at all where it is dropped.
+    // Queues the message without waiting. False if the queue is full (logged), the relay is stopped
+    // or not set, or the address cannot be mailed. `on_sent` is called on the relay's thread once
+    // the relay has the message, and never for one that is dropped.
     bool enqueue(outgoing_message sent, std::function<void()> on_sent = {});
-    // Drops what waits; a letter under way has two seconds more.
+    // Drops the queued messages; the one being sent has two seconds more.
     void stop();
 
 private:
@@ -45,18 +46,20 @@ private:
     {
         outgoing_message sent;
         std::function<void()> on_sent;
-        std::string message; // the same at every attempt, its id too; empty before the first
+        // RFC 5322 text, the same at every attempt with the same Message-ID; empty before the
+        // first.
+        std::string message;
         int attempts = 0;
     };
     struct refusal
     {
         std::string reason;
-        bool is_final = false; // of this letter, not of the relay's
+        bool is_final = false; // of this message, not of the relay
     };
 
     void work();
     void deliver(queued_message next);
-    // Absent: the relay has it.
+    // Absent: the relay has the message.
     std::optional<refusal> try_once(const queued_message& next) const;
     void requeue(queued_message next);
 

@@ -7,7 +7,7 @@
 
 namespace tempinbox::gateway {
 
-// One message of the gateway's own: ASCII text, to one address.
+// A message that the gateway itself sends: ASCII text, to one address.
 struct outgoing_message
 {
     std::string to;
@@ -15,22 +15,22 @@ struct outgoing_message
     std::string text; // lines end with LF
 };
 
-// What is said to whom.
+// The messages there are.
 outgoing_message sign_up_code_message(std::string address, std::string_view code);
 outgoing_message account_exists_message(std::string address, const std::string& dashboard_url);
 outgoing_message password_link_message(std::string address, const std::string& dashboard_url,
                                        const std::string& token);
-// The URL is told without its query, which may hold secrets.
+// The message has the URL without its query, which may hold secrets.
 outgoing_message webhook_disabled_message(std::string address, const std::string& dashboard_url,
                                           std::string_view webhook_url,
                                           const std::string& webhook_id, const std::string& reason);
 
-// RFC 5322, with the lines of SMTP. `id` is unique.
+// The message as RFC 5322 text with CRLF lines, as SMTP sends them. `id` is unique.
 std::string to_rfc5322(const outgoing_message& sent, const std::string& from, std::string_view id,
                        time_point now);
 
-// Whether an address can stand in a message and in SMTP as it is: ASCII, no quoting, nothing that
-// would end it.
+// Whether an address can be written into a message and into SMTP as it is: ASCII, no quoting, and
+// no character that would end it.
 bool can_be_mailed(std::string_view address);
 
 } // namespace tempinbox::gateway

@@ -7,7 +7,7 @@
 
 namespace tempinbox::gateway {
 
-// The one mail server that takes the gateway's own mail. Not set: no such mail is sent.
+// The mail server that takes the gateway's own mail. Not set: the gateway sends none.
 struct relay_settings
 {
     enum class protection { none, starttls, tls };

@@ -8,13 +8,13 @@
 
 namespace tempinbox::gateway {
 
-// Tells accounts by mail that the service switched off a webhook of theirs. Every 15 s the webhook
-// dispatcher is asked whom; a notice is settled when the relay has the letter, so that one whose
-// letter was lost is told again. Without a relay it does nothing.
+// Emails accounts whose webhook the service switched off. Claims notices from the webhook
+// dispatcher every 15 s. A notice is settled only once the relay has its message, so a lost message
+// is sent again. Without a relay it does nothing.
 class webhook_notices
 {
 public:
-    // All outlive it.
+    // The services must outlive this object.
     webhook_notices(runtime::host& host, webhook_client& webhooks,
                     accounts::account_store& accounts, mail_relay& relay);
     webhook_notices(const webhook_notices&) = delete;

@@ -49,7 +49,7 @@ public:
         return call<inbox::v1::ListEmailsResponse>("tempinbox.inbox.v1.InboxService/ListEmails",
                                                    std::move(request));
     }
-    // A failure is the list's to tell, which is then asked for itself.
+    // On failure the caller reads the list as usual; that call reports the error.
     awaitable_result<inbox::v1::GetListVersionsResponse>
     list_versions(inbox::v1::GetListVersionsRequest request)
     {

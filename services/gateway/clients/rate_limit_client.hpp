@@ -7,7 +7,7 @@
 
 namespace tempinbox::gateway {
 
-// What rate-limit knows of past days; taking units is the quota client's.
+// Reads past usage from rate-limit. quota_client takes units.
 class rate_limit_client
 {
 public:

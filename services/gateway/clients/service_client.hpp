@@ -7,9 +7,9 @@
 
 namespace tempinbox::gateway {
 
-// Calls to one of the other services on behalf of a caller of the API. A refusal passes through;
-// what concerns only the suite (replicas away, a wrong token, a bug) is logged and becomes
-// `unavailable` or `internal` with a sentence fit for strangers.
+// Calls another service on behalf of an API caller. A refusal passes through. An error that
+// concerns only the suite (no replica, a wrong token, a bug) is logged and becomes `unavailable` or
+// `internal` with a message fit for strangers.
 class service_client
 {
 public:
@@ -27,7 +27,7 @@ public:
         co_return outcome;
     }
 
-    // For what the answer can do without: a failure is passed on as it is, and not logged.
+    // For data that the response can do without: an error is returned unchanged and not logged.
     template <class Response, class Request>
     awaitable<result<Response>> try_call(const char* method, Request request,
                                          std::chrono::milliseconds deadline)

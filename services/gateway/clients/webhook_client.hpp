@@ -103,7 +103,7 @@ public:
         return call<webhooks::v1::ListDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ListDeliveries", std::move(request));
     }
-    // These two wait for a receiver.
+    // These two calls wait for the receiver's endpoint.
     awaitable_result<webhooks::v1::TestWebhookResponse>
     test(webhooks::v1::TestWebhookRequest request)
     {
@@ -132,7 +132,7 @@ public:
             routing_deadline);
     }
 
-    // On nobody's behalf: failures are the caller's to log.
+    // Not on behalf of an API caller: the code that calls these two logs their errors.
     awaitable_result<webhooks::v1::ClaimNoticesResponse>
     claim_notices(webhooks::v1::ClaimNoticesRequest request)
     {
@@ -149,9 +149,9 @@ public:
     }
 
 private:
-    // The whole exchange with a receiver and as much again as the calls take.
+    // Covers the whole exchange with the receiver, and as much again for the calls themselves.
     static constexpr std::chrono::seconds exchange_deadline{20};
-    // An email is read without its routing rather than late.
+    // An email is given without its routing rather than late.
     static constexpr std::chrono::milliseconds routing_deadline{200};
     static constexpr std::chrono::seconds notice_deadline{5};
 

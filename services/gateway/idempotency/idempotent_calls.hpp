@@ -9,21 +9,21 @@
 
 namespace tempinbox::gateway {
 
-// POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id
-// of the object it makes from here; the same request again gets the same answer, marked as
-// replayed, another one with the key its own 400 or a 422. The id is stored before the operation is
-// called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
-// secrets. Only 2xx is kept; of a first attempt that was refused nothing is left. An account that
-// has its number of keys stored is answered 429 for a new one: nothing is ever done without its
-// key.
+// Handles POST requests with an Idempotency-Key. The first request is handled by its operation,
+// which gets from here the id of the object it creates. The same request again gets the stored
+// response, marked as replayed; a different request with the key gets its own 400, or 422. The id
+// is stored before the operation is called, so an attempt after a crash creates the same object.
+// Stored responses are sealed, because some hold secrets. Only 2xx is stored; a first attempt that
+// was refused leaves nothing behind. If an account has its maximum of keys stored, a new key gets
+// 429: no request is ever carried out without storing its key.
 class idempotent_calls
 {
 public:
-    // `max_stored`: keys of an account in 24 hours; 0: any number.
+    // `max_stored`: keys of an account in 24 hours; 0: no limit.
     idempotent_calls(runtime::host& host, accounts::idempotency_store& store,
                      const crypto::keyring& keys, std::int64_t max_stored);
 
-    // Forgetting what is past its day.
+    // Starts the purge of keys older than a day.
     void start() { purge_task_.start(); }
     awaitable<void> stop() { return purge_task_.stop(); }
 

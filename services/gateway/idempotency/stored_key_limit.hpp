@@ -9,14 +9,14 @@
 
 namespace tempinbox::gateway {
 
-// How many requests with an Idempotency-Key each account may have stored, of the last 24 hours and
-// over all replicas. They are counted in PostgreSQL every ten seconds and at every hundredth of the
-// limit, and here in between: one replica alone never passes the limit, several may by what the
-// others stored since the last count. Runs on the loop.
+// Limits how many Idempotency-Keys of each account are stored, over the last 24 hours and all
+// replicas. The keys are counted in PostgreSQL every ten seconds and after every hundredth of the
+// limit; in between this process adds its own. One replica alone never passes the limit; several
+// may, by the keys that the others stored since the last count. Runs on the loop.
 class stored_key_limit
 {
 public:
-    // `most` 0: any number.
+    // `max_keys` 0: no limit.
     stored_key_limit(accounts::idempotency_store& store, std::int64_t max_keys)
         : store_(store),
           max_keys_(max_keys)
@@ -25,14 +25,14 @@ public:
 
     std::int64_t max_keys() const { return max_keys_; }
 
-    // Room for one more until it is known whether it was stored. Ends before the limit.
+    // Holds room for one key until it is known whether it was stored. Must end before the limit.
     class reservation;
-    // Null where there is no room. Throws when PostgreSQL cannot be reached.
+    // Null if there is no room. Throws when PostgreSQL cannot be reached.
     awaitable<std::shared_ptr<reservation>> reserve(account_id account);
-    // One that was stored is not there any more.
+    // A stored key was deleted.
     void note_dropped(account_id account);
 
-    // When there is room again for an account that has none.
+    // How long until an account that is at its limit has room again.
     std::chrono::seconds retry_after(account_id account, time_point now) const;
 
 private:

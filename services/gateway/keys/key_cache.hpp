@@ -16,48 +16,47 @@
 
 namespace tempinbox::gateway {
 
-// Which keys or sessions may be looked up in PostgreSQL for who asks.
+// Which keys or sessions of a client may be looked up in PostgreSQL.
 enum class lookups {
     all,
     seen_good // only those that this gateway has seen good before
 };
 
-// Whose a key is: null for one that is unknown or revoked.
+// The owner of a key: null if the key is unknown or revoked.
 struct key_result
 {
     std::shared_ptr<const accounts::key_owner> owner;
     bool was_looked_up = false;
 };
 
-// Whose an API key is, from memory. Reads accounts.changes every 300 ms and drops what changed; an
-// entry is used only while the last successful read began less than 900 ms ago, else the key is
+// A cache of API keys' owners. It reads accounts.changes every 300 ms and drops what changed. An
+// entry is used only if the last successful read began less than 900 ms ago; otherwise the key is
 // looked up. So a revocation is in force within 1 s, and with PostgreSQL away `find` throws
-// dependency_error rather than give an old yes. A key that was never seen good is looked up through
-// the limiter: strangers' keys never keep good ones waiting. Bounded; runs on the loop.
+// dependency_error rather than return an old owner. A key never seen good here is looked up through
+// the limiter, so strangers' keys never delay good ones. Bounded; runs on the loop.
 class key_cache
 {
 public:
     using owner = std::shared_ptr<const accounts::key_owner>;
 
-    // `changes` is read on a connection that nothing else waits for, or the entries would age while
-    // others are served.
+    // `changes` has a connection that nothing else uses; otherwise entries would go stale while
+    // other statements run.
     key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
               lookup_limiter& strangers);
     key_cache(const key_cache&) = delete;
 
-    // Begins to read changes.
+    // Starts reading changes.
     void start() { reader_.start(); }
-    // Lets a read under way finish.
+    // Waits for a read in progress.
     awaitable<void> stop() { return reader_.stop(); }
 
-    // Fails with rate_limited for a key that may not be looked up, with unavailable when too many
-    // are.
+    // Fails with rate_limited if `allowed` forbids the lookup, with unavailable when too many
+    // lookups are under way.
     awaitable<result<key_result>> find(std::string digest, lookups allowed);
 
 private:
     struct lookup;
-    // One that is not current was good when it was last looked up, and is looked up again before it
-    // is used.
+    // An entry that is not current was good at its last lookup, and is looked up again before use.
     struct entry
     {
         owner found;
@@ -80,7 +79,7 @@ private:
     std::optional<std::int64_t> version_; // of accounts.changes, as last read
     std::chrono::steady_clock::time_point read_at_{};
     std::unordered_map<std::string, entry> cached_;
-    std::unordered_map<account_id, std::vector<std::string>> digests_of_; // of the known ones
+    std::unordered_map<account_id, std::vector<std::string>> digests_of_; // of the cached keys
     std::unordered_set<std::string> unknown_;
     std::unordered_map<std::string, std::shared_ptr<lookup>> in_flight_;
     prometheus::Counter& lookups_;

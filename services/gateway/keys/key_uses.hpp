@@ -9,8 +9,8 @@
 
 namespace tempinbox::gateway {
 
-// Remembers when keys were last used and writes it every 10 s, each key at most once a minute.
-// Losing some at a crash does no harm.
+// Records when keys were last used and writes the times every 10 s, each key at most once a minute.
+// Losing some in a crash does no harm.
 class key_uses
 {
 public:

@@ -15,10 +15,10 @@
 
 namespace tempinbox::gateway {
 
-// Answers to lists of an inbox's emails, given again for as long as the inbox's emails are what
-// they were. Whether they are, the inbox service is asked for each request after it came: many in
-// one call, one row each, where a list is many. So a list from here is never older than its
-// request. Used on one thread.
+// Caches lists of an inbox's emails by the inbox's version. For every request the current version
+// is requested from the inbox service, after the request came: many versions in one call, each one
+// row where a list reads many. So a cached list is never older than its request. Used on one
+// thread.
 class list_cache
 {
 public:
@@ -27,18 +27,18 @@ public:
 
     using inbox_name = std::pair<std::string, std::string>; // ids of account and inbox
 
-    // Larger answers are not kept.
+    // Larger lists are not cached.
     static constexpr std::size_t max_list_bytes = 256 * 1024;
 
-    // `most` bytes in all; 0 keeps nothing. After `longest` a list is read anew, should two states
-    // ever have had the same version (a database that was put back to an earlier one).
+    // `max_bytes` in all; 0 caches nothing. After `ttl` a list is read anew, in case two states
+    // ever had the same version (a database restored to an earlier state).
     list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::milliseconds ttl,
                version_source source);
 
-    // What was kept of the same request, where it is still right.
+    // The cached list of an equal request if its version is still current.
     awaitable<std::optional<std::string>> find(const inbox::v1::ListEmailsRequest& request);
 
-    // `version` as it came with the list that `json` was made of; empty: not kept.
+    // `version` is that of the list from which `json` was made; if it is empty, nothing is cached.
     void store(const inbox::v1::ListEmailsRequest& request, const std::string& version,
                const std::string& json);
 

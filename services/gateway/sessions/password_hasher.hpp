@@ -15,8 +15,8 @@
 
 namespace tempinbox::gateway {
 
-// Passwords' hashes, computed off the loop: two at once, since each takes 64 MiB and a processor,
-// and a bounded number waiting. Past it the answer is `unavailable`. Owns its threads.
+// Computes password hashes off the loop: two at once, because each takes 64 MiB and a processor,
+// with a bounded queue. Past the bound it fails with `unavailable`. Owns its threads.
 class password_hasher
 {
 public:
@@ -28,10 +28,10 @@ public:
     password_hasher(const password_hasher&) = delete;
 
     awaitable<result<std::string>> hash(secret password);
-    // An empty hash, of somebody who is not known, matches nothing and takes as long as any other.
+    // An empty hash, for an unknown user, matches nothing and takes as long as any other.
     awaitable<result<bool>> matches(std::string hash, secret password);
 
-    // Lets the computations under way end (blocking, short).
+    // Waits for the computations under way (blocking, short).
     void stop();
 
 private:

@@ -8,9 +8,9 @@
 
 namespace tempinbox::gateway {
 
-// Whether the request was sent by our own page, as the browser says: `Sec-Fetch-Site: same-origin`,
-// or, from browsers that do not send it, an Origin that is the host asked for. No page can write
-// these headers itself. permission_denied where neither says so.
+// Whether our own page sent the request, as the browser reports it: `Sec-Fetch-Site: same-origin`,
+// or, from browsers that do not send it, an Origin equal to the requested host. No page can set
+// these headers itself. permission_denied if neither says so.
 result<void> check_same_origin(const http::request& received,
                                const std::vector<network>& trusted_proxies);
 

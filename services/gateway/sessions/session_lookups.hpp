@@ -12,16 +12,16 @@
 
 namespace tempinbox::gateway {
 
-// Whose a session is: absent for one that is unknown or has ended.
+// The account of a session: absent if the session is unknown or has ended.
 struct session_result
 {
     std::optional<accounts::account> account;
     bool was_strange = false; // this gateway had not seen it open
 };
 
-// Looks sessions up, each time anew. One that this gateway has not seen open may be anything a
-// stranger sends: it is looked up through the limiter. Bounded; throws when PostgreSQL cannot be
-// reached.
+// Looks sessions up, each time anew. A session that this gateway has not seen open may be anything
+// a stranger sends, so it is looked up through the limiter. Bounded; throws when PostgreSQL cannot
+// be reached.
 class session_lookups
 {
 public:
@@ -31,11 +31,11 @@ public:
     {}
     session_lookups(const session_lookups&) = delete;
 
-    // Fails with rate_limited for a session that may not be looked up, with unavailable when too
-    // many are.
+    // Fails with rate_limited if `allowed` forbids the lookup, with unavailable when too many
+    // lookups are under way.
     awaitable<result<session_result>> find(std::string digest, lookups allowed);
 
-    // It was opened here.
+    // The session was opened here.
     void note_open(std::string digest);
 
 private:

@@ -8,7 +8,7 @@
 
 namespace tempinbox::gateway {
 
-// A file of the page as browsers get it, with its compressed forms where the build made some.
+// A file of the page as browsers get it, with the compressed forms that the build made.
 struct asset
 {
     std::string content_type;
@@ -19,15 +19,15 @@ struct asset
     bool has_hash_in_name = false; // its content never changes
 };
 
-// The dashboard's page: the files of a folder, read once. Every path below /dashboard that is no
-// file is a route of the page's own and gets index.html. Paths are looked up among the files read,
-// so none leads out of the folder. Without a built page a text says how to build it.
+// The dashboard's page: the files of a folder, read once. A path below /dashboard that is no file
+// is a route of the page and gets index.html. Paths are looked up among the files read, so none
+// leads out of the folder. Without a built page the response is a text that says how to build it.
 class dashboard_assets
 {
 public:
-    // An absent or empty folder is no failure. Throws std::runtime_error for one that cannot be
-    // read, or holds more than 32 MiB. Every address in index.html that begins with a slash gets
-    // the base path before it, so that one build serves everywhere.
+    // An absent or empty folder is no error. Throws std::runtime_error for a folder that cannot be
+    // read or holds more than 32 MiB. Every address in index.html that begins with a slash gets the
+    // base path before it, so one build can be served anywhere.
     explicit dashboard_assets(const std::string& folder, std::string_view base_path = {});
 
     static bool serves(std::string_view path);

@@ -8,17 +8,18 @@
 
 namespace tempinbox::documentation {
 
-// What the build makes of docs/openapi.yaml: openapi.json, and docs.html with style.css.
+// Built from docs/openapi.yaml: openapi.json, and docs.html with style.css.
 extern const std::span<const embedded_file> files;
 
 } // namespace tempinbox::documentation
 
 namespace tempinbox::gateway {
 
-// The API's contract as JSON, as built in; throws std::logic_error for a program built without it.
+// The built-in contract of the API as JSON; throws std::logic_error if the program was built
+// without it.
 std::string_view openapi_json();
 
-// A contract whose server is `/`, with the server at the base path instead.
+// Replaces a contract's server `/` by the base path.
 std::string with_server_at(std::string_view contract, std::string_view base_path);
 
 // Serves `/openapi.json`, and a page for people at `/docs`. No key is needed; the page loads

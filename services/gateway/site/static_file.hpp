@@ -7,8 +7,8 @@
 
 namespace tempinbox::gateway {
 
-// Content that is fixed for the life of the program, with an ETag of its own, so that a client that
-// has it already gets 304 (RFC 9110 13.1.2). The content outlives the object.
+// Content that is fixed for the life of the program. It has an ETag, so a client that has it
+// already gets 304 (RFC 9110 13.1.2). The content outlives the object.
 class static_file
 {
 public:
