@@ -5,7 +5,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Every bucket is full again after this long.
+// Every bucket refills in this time.
 constexpr std::chrono::seconds time_to_fill{1};
 
 } // namespace
@@ -21,7 +21,7 @@ bool burst_limiter::take(key_id key, int per_second, time_point now)
         entry = buckets_.emplace(key, bucket{static_cast<double>(per_second), now}).first;
     }
     auto& state = entry->second;
-    // A clock that was set back takes nothing away.
+    // A clock that was set back takes no tokens away.
     const auto passed = std::max(std::chrono::duration<double>(now - state.filled_at).count(), 0.0);
     state.tokens = std::min(state.tokens + passed * per_second, static_cast<double>(per_second));
     state.filled_at = now;
@@ -31,7 +31,7 @@ bool burst_limiter::take(key_id key, int per_second, time_point now)
     return true;
 }
 
-// Forgets full buckets, at most once in the time one takes to fill.
+// Evicts full buckets, at most once in the time one takes to refill.
 bool burst_limiter::evict_full_buckets(time_point now)
 {
     if (now >= swept_at_ && now - swept_at_ < time_to_fill)

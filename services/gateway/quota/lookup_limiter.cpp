@@ -21,7 +21,7 @@ struct lookup_limiter::state
         return slot(self.get(), [self](const void*) { self->release(); });
     }
 
-    // The slot goes to who waits longest.
+    // The slot goes to the longest waiting lookup.
     void release()
     {
         if (waiters.empty()) {

@@ -21,10 +21,10 @@ constexpr auto doubtful_for = 1s;
 
 } // namespace
 
-// A call with the tickets and debts it carries, in the order of its items.
+// A call with its tickets and usage reports, in the order of its items.
 struct quota_batcher::call
 {
-    // What concerns one account.
+    // The tickets and the report of one account.
     struct item
     {
         account_id account;
@@ -111,7 +111,7 @@ void quota_batcher::start()
 awaitable<void> quota_batcher::send_batches(std::shared_ptr<quota_batcher> self)
 {
     while (self->late_calls_ < max_late_calls) {
-        // Requests that are being read at this moment come along.
+        // Lets requests that are being read at this moment join the call.
         co_await boost::asio::post(boost::asio::use_awaitable);
         const auto sent = self->next_call();
         if (sent->items.empty())
@@ -175,8 +175,8 @@ awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::sha
     }
 }
 
-// Grants go to the tickets in the order they came; each sees what was left after its own unit. What
-// nobody could judge is let through by whoever waits for it.
+// Grants go to the tickets in the order they came; each sees what was left after its own unit.
+// Tickets that rate-limit could not decide fail open in their own requests.
 void quota_batcher::take_response(call& answered, const ratelimit::v1::TakeQuotaResponse& response)
 {
     for (std::size_t i = 0; i < answered.items.size(); ++i) {
@@ -187,6 +187,7 @@ void quota_batcher::take_response(call& answered, const ratelimit::v1::TakeQuota
         rate_limit_headers last(result.limit(), result.remaining(), result.reset());
         if (result.reset() > 0)
             last = cache_.learn(part.account, last);
+        // The first tickets are granted, the next are undecided, the rest are refused.
         std::int64_t left = result.granted();
         std::int64_t unjudged = result.undecided();
         for (const auto& ticket : part.pending) {
@@ -197,7 +198,7 @@ void quota_batcher::take_response(call& answered, const ratelimit::v1::TakeQuota
                                       ticket->requested_at);
             const bool is_unjudged = !ticket->is_granted && unjudged > 0;
             unjudged -= is_unjudged ? 1 : 0;
-            // A unit that was granted is counted, also where nobody could say what is left.
+            // A granted unit is counted, even if the remaining number is not known.
             if (is_unjudged || result.reset() == 0)
                 ticket->is_sent = ticket->is_granted;
             else
@@ -208,9 +209,10 @@ void quota_batcher::take_response(call& answered, const ratelimit::v1::TakeQuota
     }
 }
 
-// Another replica is asked, once; without one the requests are let through. What was let through
-// meanwhile is owed; the debts that were told still are. A call that timed out may have been
-// counted: then its units count twice, which only lowers what is left.
+// A ticket that still waits goes to another replica, once; without one its request fails open.
+// Tickets that failed open meanwhile become unreported usage, and the reports in the call stay
+// unreported. If the call timed out but was counted, its units count twice, which only lowers what
+// remains.
 void quota_batcher::take_failure(call& failed)
 {
     failed_calls_.Increment();

@@ -6,7 +6,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Of the day before, and only so many accounts: the rest is given up.
+// Old usage is that of the day before, kept for only so many accounts; the rest is dropped.
 constexpr std::chrono::days report_period{1};
 constexpr std::size_t max_accounts_with_old_usage = 200'000;
 
@@ -115,7 +115,7 @@ quota_cache::unreported_accounts(std::size_t max_accounts) const
     return found;
 }
 
-// With the first debt of a day; until then nothing is added.
+// Runs once a day, at the first unreported request; until then nothing is added.
 void quota_cache::drop_old_usage(std::chrono::sys_days today)
 {
     if (today <= newest_day_)

@@ -15,11 +15,11 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr auto report_interval = 1s;
-// How long after the last request that was let through the gauge still says so.
+// How long the gauge stays 1 after the last request that failed open.
 constexpr auto shown_for = 5s;
 constexpr std::size_t max_reported_accounts = 10'000;
 constexpr auto poll_interval = 20ms;
-// A plan without a daily limit counts like the others, against a number nobody reaches.
+// A plan without a daily limit is counted like others, against a number nobody reaches.
 constexpr std::int64_t unlimited = 1'000'000'000'000;
 
 std::int64_t limit_of(const plans::account_state& account, time_point now)
@@ -30,7 +30,7 @@ std::int64_t limit_of(const plans::account_state& account, time_point now)
 
 } // namespace
 
-// FNV-1a over the name and the account, then the finalizer of SplitMix64, so that near names
+// FNV-1a over the name and the account, then the finalizer of SplitMix64, so that similar names
 // spread.
 std::uint64_t rendezvous_score(account_id account, std::string_view replica)
 {
@@ -109,8 +109,8 @@ awaitable<quota_decision> quota_client::wait_for(std::shared_ptr<quota_ticket> t
     co_return fail_open(*ticket);
 }
 
-// A ticket that a call still carries is settled by that call's end; one that was granted without
-// numbers is counted already.
+// If a call still carries the ticket, the call's end accounts for it. A ticket that was granted
+// without numbers is counted already.
 quota_decision quota_client::fail_open(const quota_ticket& ticket)
 {
     const auto now = host_.clock().now();
@@ -138,8 +138,8 @@ quota_batcher& quota_client::batcher_of(account_id account)
     return **best;
 }
 
-// The one that failed is doubtful by now, so that another comes first; with none in good state
-// nobody is asked.
+// The replica that failed is doubtful by now, so another ranks first; if all are doubtful, none is
+// called.
 bool quota_client::failover(const std::shared_ptr<quota_ticket>& ticket)
 {
     if (ticket->was_retried || is_stopped_)
