@@ -12,11 +12,11 @@
 namespace tempinbox::gateway {
 namespace {
 
-// What one call to the inbox service takes.
+// The most searches in one call to the inbox service.
 constexpr std::size_t max_searches_per_call = 100;
 constexpr std::size_t max_near_misses = 10;
 
-// An email as JSON, counted until the last of those who get it lets go of it.
+// An email as JSON, counted until its last waiter releases it.
 struct counted_json
 {
     std::string text;
@@ -25,8 +25,7 @@ struct counted_json
 
 } // namespace
 
-// Those who look for the same from the same place on, and whether this look is the last one for
-// each.
+// Waiters with the same filter and the same `after`; for each whether this poll is its last.
 struct inbox_poller::group
 {
     std::int64_t after = 0;
@@ -80,7 +79,8 @@ void inbox_poller::note_position(std::int64_t last_sequence)
     note_email(last_sequence);
 }
 
-// Who was not looked for yet is told by the look, which knows whether there ever was such an inbox.
+// A waiter that was not polled for yet is ended by its poll, which knows whether the inbox ever
+// existed.
 void inbox_poller::end()
 {
     polled_at_ = clock::now();
@@ -131,6 +131,7 @@ awaitable<void> inbox_poller::poll_once()
 
 inbox_poller::groups inbox_poller::gather() const
 {
+    // Waiters with the same position and filter share one search.
     std::map<std::pair<std::int64_t, std::string_view>, group> by_search;
     for (const auto& one : waiters_) {
         if (one->final_result)
@@ -146,7 +147,7 @@ inbox_poller::groups inbox_poller::gather() const
     return all;
 }
 
-// False when the inbox service did not answer: the look is over.
+// False if the call failed: the poll is over.
 awaitable<bool> inbox_poller::search_part(groups& part)
 {
     inbox::v1::FindFirstEmailsRequest request;
@@ -164,7 +165,7 @@ awaitable<bool> inbox_poller::search_part(groups& part)
         co_return false;
     }
     last_sequence_ = std::max(last_sequence_, found->last_sequence());
-    // Each email is read once for all who get it, and let go of before the next is read.
+    // Each email is read once for all its waiters, and released before the next is read.
     std::map<std::string, std::vector<std::pair<group*, std::int64_t>>> by_email;
     for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < found->results_size(); ++i) {
         const auto& result = found->results(static_cast<int>(i));
@@ -188,7 +189,7 @@ void inbox_poller::fail(const failure& reason)
     }
 }
 
-// What a search without an email leaves behind; with one, all but that email.
+// Records that a search found nothing up to searched_to, or nothing before its email.
 void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResult& result,
                                 std::int64_t last_sequence)
 {
@@ -204,7 +205,7 @@ void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResul
         if (has_email)
             continue;
         if (!is_whole) {
-            is_poll_requested_ = true; // a look ends after so many emails
+            is_poll_requested_ = true; // a search ends after so many emails
             continue;
         }
         one->was_polled = true;
@@ -213,8 +214,8 @@ void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResul
     }
 }
 
-// Those who found the email get it. Where it was deleted since they look further; where it cannot
-// be had the look has failed.
+// Gives the email to the waiters it matched. If the email was deleted meanwhile, they search on; if
+// it cannot be read, the poll has failed.
 awaitable<void> inbox_poller::deliver(std::string email_id,
                                       std::vector<std::pair<group*, std::int64_t>> found)
 {
@@ -249,7 +250,7 @@ awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email
 
     const auto json = std::make_shared<counted_json>();
     json->text = to_json(email->found.email());
-    email->counted.reset(); // one copy is left
+    email->counted.reset(); // only the JSON is left
     if (json->text.size() > small_response) {
         json->counted = reserve(json->text.size());
         if (!json->counted)

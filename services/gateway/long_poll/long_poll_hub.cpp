@@ -11,14 +11,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 1s;
-// Inboxes are looked at when their second is over, a part of them at a time.
+// At each tick those inboxes are polled whose second is over.
 constexpr auto tick_interval = 100ms;
-// Few enough that events are handled in between.
+// Few enough that events are handled between two calls.
 constexpr std::size_t max_inboxes_per_call = 250;
 
 } // namespace
 
-// A waiter's place: left however the wait ends.
+// A waiter's slot in the hub; freed however the wait ends.
 class long_poll_hub::slot
 {
 public:
@@ -86,8 +86,8 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
 
     bool is_answered = co_await one->done.wait_until(deadline);
     if (!is_answered) {
-        // Mail that came at the last moment counts: the time is over when a look after it found
-        // nothing.
+        // Mail that came at the last moment counts: a wait times out only after a poll that began
+        // after its deadline found nothing.
         if (!one->final_outcome)
             one->final_outcome = long_poll_outcome::timeout;
         poller->poll();
@@ -181,7 +181,7 @@ void long_poll_hub::take_event(const kafka::record& event)
         if (email)
             entry->second->note_email(email->sequence());
         else
-            entry->second->poll(); // ended, or not to be understood: the look knows
+            entry->second->poll(); // inbox.expired, or unreadable: the poll finds out
     }
 }
 
