@@ -68,7 +68,7 @@ awaitable<http::response> get_account(const http::request& received, const calle
     usage.requests_today = who.quota.limit - who.quota.remaining;
     if (who.is_dashboard) {
         const auto today = co_await quotas.usage(usage_of_today(who));
-        if (today) // else what was last heard must do
+        if (today) // otherwise the last known value has to do
             usage.requests_today = std::max(usage.requests_today, sum_of(*today));
     }
     usage.live_inboxes = live->live_inboxes();

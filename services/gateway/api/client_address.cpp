@@ -33,8 +33,8 @@ boost::asio::ip::address client_address(const http::request& received,
         if (equals_ignoring_ascii_case(name, "X-Forwarded-For"))
             for (auto& entry : split_list(value))
                 entries.push_back(std::move(entry));
-    // From the right, each entry was written by the proxy to its right: the walk ends at the first
-    // that is not trusted, or that nobody can read.
+    // Each entry was written by the proxy to its right. The walk from the right ends at the first
+    // entry that is not a trusted proxy or cannot be parsed.
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
         const auto parsed = parse_entry(*entry);
         if (!parsed)

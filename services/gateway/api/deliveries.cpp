@@ -9,7 +9,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Room is free again after six seconds at most.
+// The dispatcher has room again after at most six seconds.
 constexpr std::int64_t retry_after_seconds = 6;
 constexpr std::size_t max_time_length = 40;
 

@@ -9,8 +9,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// A message never changes, so its id names its content; the number changes with the way it is
-// shown.
+// A message never changes, so its id names its content. The number changes when its representation
+// changes.
 std::string etag_of(std::string_view id, std::string_view form)
 {
     return "\"" + std::string(id) + "." + std::string(form) + ".1\"";
@@ -36,7 +36,7 @@ http::response not_modified(std::string_view etag)
     return add_validators(response, etag);
 }
 
-// What strangers sent is only ever saved, never shown as a page of ours.
+// What strangers sent may only be saved, never rendered as a page of our origin.
 http::response file_response(std::string_view content_type, std::string content,
                              std::string_view filename, std::string_view etag)
 {
@@ -47,7 +47,7 @@ http::response file_response(std::string_view content_type, std::string content,
     return add_validators(response, etag);
 }
 
-// Base64 needs no escapes: it is put behind the other members as it is.
+// Base64 needs no escapes, so it is appended to the object as it is.
 std::string with_base64(std::string object, std::string_view name, std::string_view bytes)
 {
     object.pop_back();

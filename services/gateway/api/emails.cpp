@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t max_condition_length = 500;
 
-// A list as it was asked for.
+// The parameters of a list.
 struct list_query
 {
     inbox::v1::ListEmailsRequest request;
     email_extras extras;
 };
 
-// The conditions and the page: what every list of emails takes.
+// The conditions and the page, which every list of emails takes.
 void read_conditions(query_reader& query, list_query& list)
 {
     auto& request = list.request;
@@ -85,7 +85,7 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
     return request;
 }
 
-// Why it went where. Not known where nobody answers: the email is worth more than that.
+// How the email was routed. Empty if the dispatcher does not respond: the email matters more.
 awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std::string email,
                                                          webhook_client& webhooks)
 {
@@ -100,7 +100,7 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
     co_return std::move(*found);
 }
 
-// A list; its texts may be large.
+// Reads a list, whose texts may be large.
 awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
 read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {

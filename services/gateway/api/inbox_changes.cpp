@@ -14,7 +14,7 @@ void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& req
 {
     if (body.has_null("metadata"))
         request.mutable_metadata()->set_remove_all(true);
-    // As many removed as set.
+    // A patch can remove as many entries as it sets.
     const auto patch = body.text_map_patch("metadata", 2 * max_metadata, max_metadata_key_length,
                                            max_metadata_value_length);
     if (!patch)
@@ -27,7 +27,7 @@ void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& req
     }
 }
 
-// RFC 7396: null removes; a life cannot be removed.
+// RFC 7396: null removes a field. The lifetime cannot be removed.
 result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received, const caller& who)
 {
     const auto id = inbox_id::parse(received.path_param("inboxId"));

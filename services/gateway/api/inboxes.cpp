@@ -9,7 +9,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// The body of POST /v1/inboxes. The inbox service knows which local parts and domains can be had.
+// Reads the body of POST /v1/inboxes. The inbox service decides which local parts and domains are
+// available.
 result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
                                                      const caller& who)
 {

@@ -10,7 +10,7 @@ namespace {
 void put_metadata(json::writer& out,
                   const google::protobuf::Map<std::string, std::string>& metadata)
 {
-    // Protobuf's map has no order of its own; an answer's should not change from call to call.
+    // Protobuf's map has no fixed order, but a response should not change from call to call.
     const std::map<std::string, std::string> sorted(metadata.begin(), metadata.end());
     out.key("metadata").begin_object();
     for (const auto& [name, text] : sorted)

@@ -8,7 +8,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// One element of Accept. How specific it is: 0 is any type, 1 any subtype, 2 one type.
+// One element of Accept. Specificity: 0 is any type, 1 any subtype, 2 one type.
 struct media_range
 {
     std::string type;
@@ -36,7 +36,7 @@ std::vector<std::string> split_outside_quotes(std::string_view text, char separa
     return pieces;
 }
 
-// RFC 9110 12.4.2: 0 to 1 with at most three digits behind the dot, in thousandths.
+// RFC 9110 12.4.2: 0 to 1 with at most three decimals, returned in thousandths.
 std::optional<int> read_quality(std::string_view text)
 {
     if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1') ||
@@ -52,7 +52,7 @@ std::optional<int> read_quality(std::string_view text)
     return quality;
 }
 
-// Other parameters than q narrow nothing: no offer has variants.
+// Parameters other than q are ignored, since no offer has variants.
 std::optional<media_range> read_range(std::string_view text)
 {
     const auto pieces = split_outside_quotes(text, ';');
@@ -76,7 +76,7 @@ std::optional<media_range> read_range(std::string_view text)
     return range;
 }
 
-// The most specific range that fits decides.
+// The quality of the most specific range that matches.
 int quality_of(std::string_view offer, const std::vector<media_range>& ranges)
 {
     const auto slash = offer.find('/');
@@ -115,14 +115,15 @@ std::string escape(std::string_view text)
     return escaped;
 }
 
-// One underscore a character that a quoted string cannot hold everywhere (RFC 6266 appendix D).
+// Replaces each character that is not safe in every quoted string by one underscore (RFC 6266
+// appendix D).
 std::string in_plain_ascii(std::string_view text)
 {
     std::string plain;
     for (const char each : text) {
         const auto c = static_cast<unsigned char>(each);
         if ((c & 0xc0U) == 0x80U)
-            continue; // the rest of a character
+            continue; // a continuation byte of UTF-8
         const bool is_plain = c >= 0x20 && c < 0x7f && each != '"' && each != '\\' && each != '%';
         plain += is_plain ? each : '_';
     }

@@ -13,7 +13,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// An operation on one of the clients.
+// An operation that calls one client.
 template <class Client>
 api_handler on(Client& client,
                awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
@@ -23,7 +23,7 @@ api_handler on(Client& client,
     };
 }
 
-// What can be large, so that its memory is counted before it is read.
+// An operation whose response can be large: it reserves memory before it reads.
 api_handler content(inbox_client& inboxes, response_budget& memory,
                     awaitable<http::response> (*handle)(const http::request&, const caller&,
                                                         inbox_client&, response_budget&))

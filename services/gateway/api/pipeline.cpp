@@ -11,8 +11,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Of what takes longer the key is checked again before it is answered: mostly waits, and it costs a
-// look into memory.
+// A GET that took longer has its key checked again before its response: mostly long polls. The
+// check is usually a cache lookup.
 constexpr std::chrono::milliseconds recheck_after{100};
 
 http::response too_many(std::string_view reason, const rate_limit_headers& rate_limit,
@@ -25,7 +25,7 @@ http::response too_many(std::string_view reason, const rate_limit_headers& rate_
 
 } // namespace
 
-// One request on its way through the checks, and what they found out.
+// A request and what its checks found.
 struct pipeline::request_context
 {
     http::request& request;
@@ -99,8 +99,8 @@ awaitable<http::response> pipeline::run(request_context& x)
         response = reserve_response(std::move(response), x.who.account(), memory_);
     if (!is_read || clock_.now() - x.who.now < recheck_after)
         co_return response;
-    // What is read after a long time, such as mail waited for, is not given to a key revoked
-    // meanwhile.
+    // Data that is read after a long time, such as awaited mail, is not given to a key that was
+    // revoked meanwhile.
     x.who.now = clock_.now();
     if (auto refused = co_await check_key(x))
         co_return std::move(*refused);
@@ -142,7 +142,7 @@ awaitable<pipeline::refusal> pipeline::check_key(request_context& x)
     co_return std::nullopt;
 }
 
-// The caller's address pays for the failure: 401 while its allowance lasts, then 429.
+// The failure counts against the client's address: 401 while its allowance lasts, then 429.
 http::response pipeline::refuse_key(request_context& x, std::string_view reason)
 {
     const auto outcome = failures_.note(x.client, x.who.now);
@@ -153,8 +153,8 @@ http::response pipeline::refuse_key(request_context& x, std::string_view reason)
                     x.who.now);
 }
 
-// Nobody has looked whose key it is: its address had too many looked up that nobody has, or too
-// many are looked up at once.
+// The key was not looked up: too many lookups are under way, or too many keys from this address did
+// not exist.
 http::response pipeline::refuse_lookup(request_context& x, const failure& reason)
 {
     if (reason.code != errc::rate_limited)

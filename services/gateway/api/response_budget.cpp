@@ -4,7 +4,7 @@
 
 namespace tempinbox::gateway {
 
-// What was taken of both. An account that holds nothing more is forgotten.
+// A reservation of both budgets. An account without reservations is erased.
 struct response_budget::account_reservation
 {
     std::shared_ptr<account_budgets> all_budgets;

@@ -8,7 +8,7 @@ std::string name_of(std::string_view method, std::string_view pattern)
     return std::string(method) + " " + std::string(pattern);
 }
 
-// The router only finds: between finding and calling sit the checks of the pipeline.
+// The router only matches: the pipeline makes its checks between the match and the call.
 awaitable<http::response> never_called(http::request&)
 {
     throw std::logic_error("an operation was called past the pipeline");

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t max_conditions = 5;
 constexpr std::size_t max_value_length = 500;
-constexpr std::size_t max_id_length = 100; // only so that messages stay short
+constexpr std::size_t max_id_length = 100; // only to keep error messages short
 
 std::string required_choice(json::object_reader& body, std::string_view name,
                             const std::vector<std::string>& allowed)

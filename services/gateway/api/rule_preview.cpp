@@ -11,17 +11,17 @@ constexpr std::size_t max_drafts = 20;
 constexpr std::size_t max_address_length = 1'000;
 constexpr std::size_t max_subject_length = 1'000;
 constexpr std::size_t max_recipients = 100;
-constexpr std::size_t max_id_length = 100; // only so that messages stay short
+constexpr std::size_t max_id_length = 100; // only to keep error messages short
 
-// What is to be tested: the mail's fields are in the request already unless it is an email of the
-// account.
+// What to test. If `email` is absent, the request already has the mail's fields; otherwise they are
+// read from that stored email.
 struct rule_preview
 {
     webhooks::v1::TestRulesRequest request;
     std::optional<email_id> email;
 };
 
-// One recipient as a string, or several.
+// The recipients: one string, or an array.
 std::vector<std::string> read_recipients(json::object_reader& body)
 {
     if (!body.has_text("to"))
@@ -53,8 +53,8 @@ void read_mail(json::object_reader& body, rule_preview& preview)
     }
 }
 
-// An unsaved rule: as in POST /dashboard/api/rules, but only what is known yet; `id` names the
-// saved rule it is a version of.
+// An unsaved rule: the fields of POST /dashboard/api/rules, of which any may be missing. `id` names
+// the saved rule that it would replace.
 webhooks::v1::Rule read_draft(json::object_reader& fields)
 {
     webhooks::v1::Rule draft;
@@ -112,7 +112,7 @@ inbox::v1::GetEmailRequest email_request(const caller& who, email_id id)
     return request;
 }
 
-// What the dispatcher saw of it: the fields of its event.
+// Copies the fields that the dispatcher gets in its event.
 void take_mail(webhooks::v1::TestRulesRequest& request, const inbox::v1::EmailSummary& email)
 {
     request.set_from(email.from());

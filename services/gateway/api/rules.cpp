@@ -38,8 +38,8 @@ result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& recei
     return request;
 }
 
-// RFC 7396; nothing of a rule can be removed. An empty array of conditions makes a catch-all, which
-// null would do by accident.
+// RFC 7396, but no field of a rule can be removed. Conditions are cleared by an empty array, which
+// makes a catch-all; null could do that by accident.
 result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& received,
                                                     const caller& who)
 {

@@ -75,8 +75,8 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
         history.of(day.day().seconds()).emails = day.emails();
     for (const auto& day : deliveries->days())
         history.of(day.day().seconds()).deliveries = day.deliveries();
-    // Of today another replica may hold what it has not told yet; this very request has been
-    // counted by whoever knows best.
+    // For today, another replica may hold usage that it has not reported yet; this request's own
+    // quota response is at least as recent.
     auto& today = history.of_today();
     today.requests = std::max(today.requests, who.quota.limit - who.quota.remaining);
     co_return http::ok_json(history.json());

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t max_filter_length = 500;
 
-// The query of a wait.
+// The parameters of a long poll.
 struct wait_params
 {
     long_poll_request request;

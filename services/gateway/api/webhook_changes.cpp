@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* fields[] = {"url", "events", "description", "isEnabled"};
 
-// RFC 7396: null gives back what a new webhook has; it cannot be without a URL.
+// RFC 7396: null restores a new webhook's default. The URL has none and cannot be null.
 result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& received,
                                                        const caller& who)
 {
@@ -50,7 +50,7 @@ result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& rece
     return request;
 }
 
-// The body has no fields. A repeat with the same Idempotency-Key is the same rotation.
+// The body has no fields. A retry with the same Idempotency-Key is the same rotation.
 result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& received,
                                                         const caller& who)
 {

@@ -8,7 +8,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// The body of POST /v1/webhooks. The dispatcher knows which addresses it may call.
+// Reads the body of POST /v1/webhooks. The dispatcher decides which addresses it may call.
 result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request& received,
                                                             const caller& who)
 {
