@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Other replicas may have heard that some of what was counted succeeded.
+// Not longer, because on other replicas counted attempts may have succeeded since.
 constexpr auto max_cached_time = 60s;
 constexpr std::size_t max_refused = 100'000;
 

@@ -19,13 +19,13 @@ constexpr std::size_t max_code_length = 20;
 struct verification_request
 {
     std::string email;
-    secret password; // empty where none is asked for
+    secret password; // empty if not required
     std::string code;
 };
 
 enum class required_fields { email, password, code };
 
-// What each of them asks for besides what the one before it does.
+// Each value requires one field more than the one before.
 result<verification_request> read_request(const http::request& received, required_fields required)
 {
     if (const auto query = expect_no_query(received); !query)
@@ -109,8 +109,8 @@ std::vector<route> email_verification_handlers::operations()
     return all;
 }
 
-// POST /dashboard/api/accounts, with a relay. The password is asked for again with the code and
-// kept only then: a code that somebody else had sent here sets no password of theirs.
+// POST /dashboard/api/accounts, with a relay. The password comes again with the code and is stored
+// only then, so a code that somebody else requested for this address cannot set their password.
 awaitable<http::response> email_verification_handlers::begin_sign_up(const http::request& received,
                                                                      const caller&)
 {
@@ -151,7 +151,7 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
         co_return http::error_response(begun.error());
     if (!begun->status.is_allowed)
         co_return too_many_attempts(begun->status);
-    begun->slot.reset(); // hashes have a bound of their own
+    begun->slot.reset(); // the hasher has its own bound
 
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
@@ -219,7 +219,7 @@ awaitable<void> email_verification_handlers::send_link(std::string email)
         relay_.enqueue(password_link_message(begun->email, relay_.dashboard_url(), token.reveal()));
 }
 
-// Nobody can have a stranger's mailbox filled.
+// Nobody can fill a stranger's mailbox.
 awaitable<bool> email_verification_handlers::may_send_email(std::string email)
 {
     std::vector<accounts::attempt_subject> subjects;

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-// A stream that lasted this long is opened again by the page, perhaps at another replica.
+// After this time a stream ends; the page opens it again, perhaps at another replica.
 constexpr auto max_stream_time = 15min;
 constexpr std::string_view stream_preamble = "retry: 2000\nevent: ready\ndata: {}\n\n";
 constexpr std::string_view refetch_event = "event: refetch\ndata: {}\n\n";
@@ -58,7 +58,7 @@ std::string expiry_text(const events::v1::InboxExpired& ended)
 
 } // namespace
 
-// One open stream; kept by its connection.
+// An open stream, owned by its connection.
 class event_stream::stream
 {
 public:
@@ -101,7 +101,7 @@ public:
 
     bool is_of(std::string_view session_digest) const { return session_ == session_digest; }
 
-    // Nothing is handed out before the session was asked for within the interval.
+    // Returns the next text, after the session was checked within the interval; empty at the end.
     awaitable<std::string> next()
     {
         for (;;) {
@@ -110,7 +110,7 @@ public:
             const bool is_check_due = steady::now() - checked_at_ >= times_.interval;
             if (is_check_due && !co_await check_session())
                 co_return std::string();
-            if (has_ended()) // while the session was asked for
+            if (has_ended()) // ended during the check
                 co_return std::string();
             if (!queue_.empty())
                 co_return take();
@@ -136,8 +136,8 @@ private:
         return is_ended_ || parent_presence_.expired() || steady::now() - began_ >= max_stream_time;
     }
 
-    // Whether the session is open. While nobody can be asked the stream stands, until the last
-    // answer is too old.
+    // Whether the session is open. If the check fails, the stream goes on until the last successful
+    // check is too old.
     awaitable<bool> check_session()
     {
         checked_at_ = steady::now();
@@ -159,7 +159,7 @@ private:
     boost::asio::steady_timer wait_timer_;
     std::deque<std::string> queue_;
     steady::time_point began_ = steady::now();
-    // It was opened by a session that was just found open.
+    // The session that opened the stream was just found open.
     steady::time_point checked_at_ = began_;
     steady::time_point last_open_at_ = began_;
     bool is_ended_ = false;
@@ -195,7 +195,7 @@ result<std::shared_ptr<const http::body_source>> event_stream::open(account_id a
     return std::shared_ptr<const http::body_source>(std::move(source));
 }
 
-// Keeps the stream while it waits.
+// Keeps the stream alive while it waits.
 awaitable<std::string> event_stream::next(std::shared_ptr<stream> self)
 {
     co_return co_await self->next();

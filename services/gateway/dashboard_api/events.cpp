@@ -20,7 +20,7 @@ awaitable<http::response> stream_events(const http::request& received, const cal
         co_return http::error_response(source.error());
 
     http::response response(200, "text/event-stream", "");
-    response.set("X-Accel-Buffering", "no"); // nginx would gather pieces
+    response.set("X-Accel-Buffering", "no"); // nginx would buffer events
     response.source = std::move(*source);
     co_return response;
 }

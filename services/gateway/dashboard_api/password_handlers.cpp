@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t max_token_length = 128;
 
-// A new password, and what allows it: the current one, or the token of a link.
+// A new password and its proof: the current password, or the token of a link.
 struct password_change
 {
     secret proof;
@@ -120,7 +120,7 @@ awaitable<http::response> password_handlers::reset(const http::request& received
         co_return http::error_response(begun.error());
     if (!begun->status.is_allowed)
         co_return too_many_attempts(begun->status);
-    begun->slot.reset(); // hashes have a bound of their own
+    begun->slot.reset(); // the hasher has its own bound
     const auto hash = co_await hasher_.hash(given->new_password);
     if (!hash)
         co_return http::error_response(hash.error());
@@ -131,7 +131,7 @@ awaitable<http::response> password_handlers::reset(const http::request& received
     event_stream_.end_sessions_of(changed->id());
 
     co_await gate_.take_back(attempt, std::move(subjects));
-    // Who was locked out by guesses of others gets in with the new password.
+    // A user locked out by others' guesses can sign in with the new password.
     const auto failures = sign_ins_of_account(changed->email);
     co_await gate_.attempts().reset(failures);
     co_return http::ok_json(reset_json(changed->email));

@@ -11,7 +11,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Of what takes longer the session is looked up again before it is answered.
+// A GET that took longer has its session looked up again before its response.
 constexpr std::chrono::milliseconds recheck_after{100};
 
 bool changes_something(const http::request& received)
@@ -21,7 +21,7 @@ bool changes_something(const http::request& received)
 
 } // namespace
 
-// One request on its way through the checks, and what they found out.
+// A request and what its checks found.
 struct dashboard_pipeline::request_context
 {
     http::request& request;
@@ -97,8 +97,8 @@ awaitable<http::response> dashboard_pipeline::run(request_context& x)
         response = reserve_response(std::move(response), x.who.account(), memory_);
     if (!is_read || clock_.now() - x.who.now < recheck_after)
         co_return response;
-    // What is read after a long time, such as mail waited for, is not given to a session that ended
-    // meanwhile.
+    // Data that is read after a long time, such as awaited mail, is not given to a session that
+    // ended meanwhile.
     x.who.now = clock_.now();
     if (auto refused = co_await check_session(x))
         co_return std::move(*refused);
@@ -148,8 +148,8 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(request
     co_return refused;
 }
 
-// Nobody has looked whose session it is: its address had too many looked up that do not exist, or
-// too many are looked up at once.
+// The session was not looked up: too many lookups are under way, or too many sessions from this
+// address did not exist.
 http::response dashboard_pipeline::refuse_lookup(const request_context& x, const failure& reason,
                                                  const rate_limit_headers& rate_limit)
 {
@@ -174,7 +174,7 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(request_context
 
 dashboard_pipeline::refusal dashboard_pipeline::check_burst(request_context& x)
 {
-    // Buckets are by account here, so that opening more sessions gives no more requests.
+    // Buckets are per account here, so opening more sessions gives no more requests.
     if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
         return std::nullopt;
     auto refused = http::error_response(429, "More than " + std::to_string(requests_per_second) +

@@ -16,7 +16,7 @@ struct credentials
     secret password;
 };
 
-// At sign-in whatever once was a password is taken.
+// Sign-in passes a `min_length` of 1, so that every password ever accepted still works.
 result<credentials> read_credentials(const http::request& received, std::size_t min_length)
 {
     if (const auto query = expect_no_query(received); !query)
@@ -138,7 +138,7 @@ awaitable<http::response> sign_in_handlers::create_account(const http::request& 
     if (!begun->status.is_allowed)
         co_return too_many_attempts(begun->status);
 
-    begun->slot.reset(); // hashes have a bound of their own
+    begun->slot.reset(); // the hasher has its own bound
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
         co_return http::error_response(hash.error());
@@ -160,6 +160,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
     if (!given)
         co_return http::error_response(given.error());
 
+    // The attempt is counted for the client address before the account is looked up.
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> of_address;
     of_address.push_back(sign_ins_of_address(issuer_.address_of(received)));
@@ -170,8 +171,8 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
         co_return too_many_attempts(begun->status);
 
     const auto user = co_await users_.find_by_email(given->email);
-    // An account's failures are counted together however its address is written: the database knows
-    // more of such ways than we do.
+    // An account's failures are counted together however its address is written. The database
+    // matches more spellings than this code knows, so its spelling is used.
     std::string counted = given->email;
     if (user)
         counted = user->record.email;
@@ -183,7 +184,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
         co_await gate_.take_back(attempt, std::move(of_address));
         co_return too_many_attempts(status);
     }
-    begun->slot.reset(); // hashes have a bound of their own
+    begun->slot.reset(); // the hasher has its own bound
 
     std::string hash;
     if (user)

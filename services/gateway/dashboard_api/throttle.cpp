@@ -5,7 +5,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// In ten minutes.
+// Each in ten minutes.
 constexpr int max_failures_per_account = 10;
 constexpr int max_failures_per_address = 20;
 constexpr int max_accounts_per_address = 100;
