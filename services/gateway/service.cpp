@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 
 constexpr int schema_version = 5;
 
-// A call to rate-limit outlives the patience of those who wait: a late answer still counts.
+// Longer than the timeout of the waiting requests, because a late response still counts.
 constexpr auto quota_deadline = 5s;
-// A part of the drain time for each step, so that one that hangs leaves something to the next.
+// Each step gets a part of the drain time, so one that hangs leaves time for the next.
 constexpr auto publish_timeout = 3s;
 constexpr auto flush_timeout = 1s;
 constexpr auto list_ttl = 60s;
-// Between full batches of forgetting: requests go first.
+// Between full batches of the purge, so requests go first.
 constexpr auto purge_batch_delay = 10ms;
 constexpr auto purge_interval = 60s;
 
@@ -35,7 +35,7 @@ accounts::state_publisher account_events_of(runtime::host& host, outbox::publish
     });
 }
 
-// Accounts belong to replicas, so each has a client of its own.
+// Each replica has its own client, because accounts belong to replicas.
 quota_replica quota_replica_at(runtime::host& host, const host_port& address, rpc::tokens& tokens)
 {
     const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
@@ -56,20 +56,20 @@ quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc
     return replicas;
 }
 
-// A connection for what must not wait for others.
+// One connection, for reads that must not wait for others.
 postgres::settings one_connection(postgres::settings chosen)
 {
     chosen.connections = 1;
     return chosen;
 }
 
-// Strangers take a quarter of the connections at most.
+// Lookups for strangers use at most a quarter of the connections.
 std::size_t max_stranger_lookups(const postgres::settings& database)
 {
     return std::max<std::size_t>(1, database.connections / 4);
 }
 
-// The sessions of an account have a day of their own: to rate-limit it is another account.
+// The sessions of an account have their own day: to rate-limit they are another account.
 account_id sessions_of(account_id account)
 {
     const auto digest = crypto::sha256("sessions of " + account.text());
@@ -133,7 +133,7 @@ dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& 
             plans::account_state day;
             day.account = sessions_of(account);
             day.limits.requests_per_day = requests_a_day;
-            day.version = version; // the setting of the gateway that started last is in force
+            day.version = version; // the gateway that started last decides
             return quota.take(day);
         };
     sources.last_known_quota = [&quota](const plans::account_state& account) {
@@ -307,9 +307,11 @@ void service::start()
 
 awaitable<void> service::drain()
 {
+    // Requests: those that wait are ended, the others may finish.
     long_polls_.interrupt();
     event_stream_.interrupt();
     co_await server_.drain(host_.settings().drain_timeout - publish_timeout - flush_timeout);
+    // Background work, and the usage and key uses that the requests left behind.
     mail_events_.stop();
     co_await long_polls_.stop();
     co_await rate_limit_replicas_.stop();
@@ -322,6 +324,7 @@ awaitable<void> service::drain()
     co_await notices_.stop();
     hasher_.stop();
     relay_.stop();
+    // Events come last: nothing adds any now.
     co_await publisher_.drain(publish_timeout);
     server_.stop();
     changes_db_.stop();

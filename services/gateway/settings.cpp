@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
-// Of a connection that waits, as measured, rounded up.
+// Memory of a waiting connection, measured and rounded up.
 constexpr std::uint64_t bytes_a_connection = 16 * kib;
 
 http::server_settings read_api_settings(config::reader& reader)
@@ -73,7 +73,7 @@ std::string read_base_path(config::reader& reader)
     return parsed ? std::move(*parsed) : std::string();
 }
 
-// Links in mail have to lead where the dashboard is.
+// Links in mail have to lead to the dashboard.
 bool is_below(std::string_view url, const std::string& base_path)
 {
     const auto host = url.find("://");
@@ -87,7 +87,7 @@ std::size_t count(config::reader& reader, const char* name, std::int64_t standar
     return static_cast<std::size_t>(reader.integer(name, standard, min, max, help));
 }
 
-// Waits leave a tenth of the connections to everybody else.
+// Long polls leave a tenth of the connections to other requests.
 long_poll_limits read_wait_bounds(config::reader& reader, std::size_t connection_limit)
 {
     long_poll_limits bounds(connection_limit - connection_limit / 10);
@@ -128,7 +128,7 @@ settings read_settings(config::reader& reader)
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.trusted_proxies = reader.networks(
         "trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
-    // Behind a proxy every client has its address.
+    // All clients behind a proxy share its address.
     chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(),
                                 chosen.trusted_proxies.end());
     chosen.master_keys = read_master_keys(reader);

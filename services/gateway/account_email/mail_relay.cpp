@@ -28,7 +28,7 @@ struct curl_deleter
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
-// What libcurl reads the message from.
+// The rest of the message, which libcurl reads.
 struct unread_bytes
 {
     std::string_view left;
@@ -43,7 +43,7 @@ struct unread_bytes
     }
 };
 
-// Asked by libcurl about once a second.
+// Called by libcurl about once a second.
 int should_abort(void* abort_at, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
 {
     const auto& when =
@@ -53,7 +53,7 @@ int should_abort(void* abort_at, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
 
 std::string url_of(const relay_settings& settings)
 {
-    // The path is the name for EHLO; the sender's domain is what the operator vouches for.
+    // The path is the name for EHLO: the sender's domain, which the operator vouches for.
     return std::string(settings.tls == relay_settings::protection::tls ? "smtps://" : "smtp://") +
            settings.server + "/" + settings.from.substr(settings.from.rfind('@') + 1);
 }
@@ -184,7 +184,7 @@ std::optional<mail_relay::refusal> mail_relay::try_once(const queued_message& ne
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, should_abort);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &abort_at_);
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); // whatever the environment says
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); // ignore the environment's
     curl_easy_setopt(curl, CURLOPT_USE_SSL,
                      static_cast<long>(settings_.tls == relay_settings::protection::none
                                            ? CURLUSESSL_NONE
@@ -206,7 +206,7 @@ std::optional<mail_relay::refusal> mail_relay::try_once(const queued_message& ne
         return std::nullopt;
     long reply = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply);
-    // RFC 5321 4.2.1: 5yz is final. A refused sign-in says nothing of the letter.
+    // RFC 5321 4.2.1: 5yz is final. A refused login does not concern the message.
     refused.is_final = reply >= 500 && outcome != CURLE_LOGIN_DENIED;
     refused.reason = *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
     return refused;

@@ -46,8 +46,7 @@ private:
     {
         outgoing_message sent;
         std::function<void()> on_sent;
-        // RFC 5322 text, the same at every attempt with the same Message-ID; empty before the
-        // first.
+        // RFC 5322 text, the same at every attempt, Message-ID included; empty before the first.
         std::string message;
         int attempts = 0;
     };

@@ -7,7 +7,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-// RFC 5322 3.3, in UTC.
+// A date (RFC 5322 3.3), in UTC.
 std::string date_of(time_point now)
 {
     constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -25,7 +25,7 @@ std::string date_of(time_point now)
     return text;
 }
 
-// Of a length that a line can have (RFC 5322 2.1.1), in ASCII.
+// The URL without its query, in ASCII and short enough for a line (RFC 5322 2.1.1).
 std::string shown_url(std::string_view url)
 {
     constexpr std::size_t max_length = 200;
@@ -95,7 +95,7 @@ std::string to_rfc5322(const outgoing_message& sent, const std::string& from, st
     message += "Subject: " + sent.subject + "\r\n";
     message += "Date: " + date_of(now) + "\r\n";
     message += "Message-ID: <" + std::string(id) + from.substr(from.rfind('@')) + ">\r\n";
-    message += "Auto-Submitted: auto-generated\r\n"; // RFC 3834: nobody's holiday answer is wanted
+    message += "Auto-Submitted: auto-generated\r\n"; // RFC 3834: no auto-replies
     message += "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\n";
     for (const char c : sent.text) {
         if (c == '\n')

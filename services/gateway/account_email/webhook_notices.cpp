@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 15s;
-// Well below what the relay lets wait: sign-up codes have room beside them.
+// Well below the relay's queue size, so sign-up codes have room beside notices.
 constexpr int max_notices_per_poll = 20;
 
 } // namespace
@@ -57,7 +57,7 @@ awaitable<void> webhook_notices::send(webhooks::v1::DisabledNotice notice)
         throw std::runtime_error(id.error().message);
     const auto account = co_await accounts_.find(*id);
     if (!account || !can_be_mailed(account->email)) {
-        co_await settle(std::move(notice)); // nobody can be told
+        co_await settle(std::move(notice)); // there is nobody to email
         co_return;
     }
     auto message = webhook_disabled_message(account->email, relay_.dashboard_url(), notice.url(),

@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 using claim_status = accounts::idempotency_claim::outcome;
 
 constexpr std::size_t max_key_length = 255;
-// A little less than after which another attempt may begin.
+// A little less than the time after which another attempt may begin.
 constexpr auto exclusive_for = 25s;
-// Between full batches of forgetting: requests go first.
+// Between full batches of the purge, so requests go first.
 constexpr auto purge_batch_delay = 10ms;
 constexpr auto purge_interval = 60s;
 
@@ -46,7 +46,7 @@ accounts::idempotency_key key_of(const http::request& received, const caller& wh
     return key;
 }
 
-// A sealed answer opens only in its own row.
+// A sealed response can be opened only in its own row.
 std::string context_of(const accounts::idempotency_key& key)
 {
     return "idempotency " + key.account.text() + " " + to_hex(key.operation_sha256) + " " + key.key;
@@ -62,7 +62,7 @@ http::response under_way()
 
 } // namespace
 
-// A call of the operation under a key.
+// One call of the operation under a key.
 struct idempotent_calls::attempt
 {
     accounts::idempotency_key key;
@@ -70,7 +70,7 @@ struct idempotent_calls::attempt
     bool is_first = false;
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-    // No other attempt was made, and none can have begun meanwhile.
+    // This is the only attempt: there was no earlier one, and none can have begun meanwhile.
     bool is_only() const
     {
         return is_first && std::chrono::steady_clock::now() - began < exclusive_for;
@@ -135,7 +135,7 @@ http::response idempotent_calls::refuse_new(const caller& who) const
     return refused;
 }
 
-// What is wrong with the request itself is told first.
+// A 400 of the request itself comes before the 422.
 awaitable<http::response> idempotent_calls::refuse_other(http::request& received, const caller& who,
                                                          const route& operation)
 {
@@ -162,7 +162,8 @@ awaitable<http::response> idempotent_calls::call(http::request& received, const 
     try {
         co_await finish(made, response);
     } catch (const dependency_error& lost) {
-        // The object is made all the same; a repeat in 30 s makes it again, to the same end.
+        // The object was created all the same; a retry after 30 s repeats the call with the same id
+        // and the same result.
         log::warning("an answer could not be kept for its Idempotency-Key",
                      {{"error", lost.what()}});
     }
@@ -171,8 +172,8 @@ awaitable<http::response> idempotent_calls::call(http::request& received, const 
     co_return response;
 }
 
-// A refusal changes nothing. Where an earlier attempt may have, its object's id stays for the next
-// one.
+// A refusal changed nothing, so the key is dropped. If an earlier attempt may have created the
+// object, the id stays for the next attempt.
 awaitable<void> idempotent_calls::finish(const attempt& made, const http::response& response)
 {
     const bool is_refusal = response.status >= 400 && response.status < 500;

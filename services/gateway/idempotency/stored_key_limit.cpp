@@ -47,7 +47,7 @@ bool stored_key_limit::is_to_count(const key_usage& usage) const
            usage.since_count() * counts_per_limit >= max_keys_;
 }
 
-// What is stored meanwhile may be counted twice, until the next count.
+// A key that is stored during the count may count twice until the next count.
 awaitable<void> stored_key_limit::count(account_id account, key_usage& usage)
 {
     const auto before = usage.stored;

@@ -13,10 +13,10 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto read_interval = 300ms;
 constexpr auto max_staleness = 900ms;
-// Deleted accounts are among the changes for a day.
+// accounts.changes has deleted accounts for a day, so a shorter gap misses none.
 constexpr auto max_changes_age = 1h;
-// A request joins a look-up under way only this long after it began, so that what it learns is no
-// older than a fresh entry would be.
+// A request joins a lookup in flight only this long after it began, so its result is no older than
+// a fresh entry would be.
 constexpr auto joinable_for = 300ms;
 constexpr auto lookup_timeout = 2s;
 constexpr std::size_t max_cached = 200'000;
@@ -24,10 +24,11 @@ constexpr std::size_t max_unknown = 50'000;
 
 } // namespace
 
-// One statement for all who ask for the same key at the same time.
+// One statement for all requests that need the same key at the same time.
 struct key_cache::lookup
 {
-    std::optional<steady::time_point> began; // the statement; absent while it waits for the limiter
+    // When the statement began; absent while the lookup waits for the limiter.
+    std::optional<steady::time_point> began;
     bool is_over = false;
     bool is_answered = false;
     bool is_refused = false;
@@ -58,7 +59,7 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::k
                                            "Reads of accounts.changes that failed")),
       known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version",
                                           "How far accounts.changes has been read")),
-      // One failure in between leaves the entries fresh.
+      // One failed read in between still leaves the entries fresh.
       reader_(
           host, "changes of accounts and keys not read", [this] { return read_changes(); },
           read_interval)
@@ -68,6 +69,7 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
 {
     const auto cached = cached_.find(digest);
     const bool is_strange = cached == cached_.end();
+    // From the cache while it is fresh.
     if (is_fresh()) {
         if (!is_strange && cached->second.is_current)
             co_return key_result{cached->second.found};
@@ -78,6 +80,7 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
         co_return failure{errc::rate_limited,
                           "Too many requests without a valid API key from this address"};
 
+    // Otherwise from PostgreSQL, in one lookup with all who need the same key.
     const auto current = join_lookup(digest, is_strange);
     if (!current->is_over) {
         const auto done = std::make_shared<completion>(host_.executor());
@@ -104,7 +107,7 @@ std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& dig
         return joined->second;
     const auto fresh = std::make_shared<lookup>();
     in_flight_[digest] = fresh;
-    // May be over when this returns, where it is refused.
+    // If the lookup is refused, it may be over when this returns.
     boost::asio::co_spawn(host_.loop(), look_up(fresh, digest, is_strange), boost::asio::detached);
     return fresh;
 }
@@ -138,8 +141,8 @@ awaitable<void> key_cache::query(lookup& current, const std::string& digest)
     }
 }
 
-// An answer older than what was already read may have missed a change that will not be seen again:
-// it serves those who wait, and is not kept.
+// A row older than the changes already read may have missed a change that will not be read again,
+// so it serves its waiters but is not cached.
 void key_cache::remember(const std::string& digest, const owner& found, std::int64_t version)
 {
     if (!version_ || version < *version_)
@@ -195,7 +198,7 @@ void key_cache::take_changes(const accounts::change_set& changes)
     known_version_.Set(static_cast<double>(changes.version));
     if (!has_changed)
         return;
-    // A new key may be one that was asked for before it existed.
+    // A new key may be one that was looked up before it existed.
     unknown_.clear();
     if (!changes.is_complete) {
         for (auto& [digest, cached] : cached_)

@@ -7,8 +7,8 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr std::size_t max_inboxes_per_call = 500;
-constexpr auto version_timeout = 1s;        // then the list itself is asked for
-constexpr std::size_t entry_overhead = 256; // beside its texts
+constexpr auto version_timeout = 1s;        // then the list itself is read
+constexpr std::size_t entry_overhead = 256; // besides its texts
 constexpr const char* help =
     "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
 constexpr const char* name = "tempinbox_gateway_lists_total";
@@ -35,7 +35,7 @@ awaitable<versions> read_versions(const list_cache::version_source& source,
     co_return found_versions;
 }
 
-// Which fields are set decides, in the order of their numbers: the same request has the same key.
+// Fields are serialized in the order of their numbers, so equal requests have equal keys.
 std::string key_of(const inbox::v1::ListEmailsRequest& request)
 {
     return request.SerializeAsString();

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Far longer than a full queue takes.
+// Far longer than a full queue needs.
 constexpr auto hash_timeout = 60s;
 
 template <class T>

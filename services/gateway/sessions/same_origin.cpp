@@ -19,7 +19,7 @@ std::string_view host_of_origin(std::string_view origin)
     return mark == std::string_view::npos ? std::string_view() : origin.substr(mark + 3);
 }
 
-// As the browser wrote it: a trusted proxy may have put its own name into Host.
+// The host that the browser requested: a trusted proxy may have put its own name into Host.
 std::string_view requested_host(const http::request& received,
                                 const std::vector<network>& trusted_proxies)
 {

@@ -19,7 +19,7 @@ std::string attributes_of(bool is_secure)
     return std::string("; Path=/; HttpOnly; SameSite=Lax") + (is_secure ? "; Secure" : "");
 }
 
-// What the cookies of one field have under the name (RFC 6265 5.4).
+// Collects the values of all cookies of this name in one field (RFC 6265 5.4).
 void collect(std::string_view field, std::string_view name, std::vector<std::string>& values)
 {
     for (const auto& pair : split_list(field, ';')) {
@@ -38,7 +38,7 @@ bool is_over_tls(const http::request& received, const std::vector<network>& trus
     const auto forwarded_proto = received.header("X-Forwarded-Proto");
     if (!forwarded_proto || !contains(trusted_proxies, received.peer))
         return false;
-    // Each proxy adds to the right; the first is what the browser spoke.
+    // Each proxy appends to the right, so the first entry is what the browser used.
     const auto steps = split_list(*forwarded_proto);
     return !steps.empty() && equals_ignoring_ascii_case(steps.front(), "https");
 }

@@ -66,8 +66,8 @@ void remove_base_path(http::request& received, std::string_view base_path)
 {
     if (base_path.empty())
         return;
-    // As many segments as the base path has; of the raw path, since an encoded slash separates
-    // nothing.
+    // Compares as many segments as the base path has. Segments are those of the raw path, because
+    // an encoded slash separates nothing.
     const auto raw = received.raw_path();
     std::size_t end = 0;
     for (auto segments = std::count(base_path.begin(), base_path.end(), '/');

@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view root = "/dashboard";
 constexpr std::uintmax_t max_folder_bytes = 32 * 1024 * 1024;
 
-// A frame with `srcdoc` has this policy, too (CSP 3, 4.2.3.2): styles and pictures stand here for
-// the mail that is shown in one, which narrows them by a policy of its own. Scripts come from the
-// gateway's files alone, inline ones never run.
+// A frame with `srcdoc` inherits this policy (CSP 3, 4.2.3.2), so styles and pictures are allowed
+// here for the mail shown in one, which narrows them by its own policy. Scripts come from the
+// gateway's files alone; inline scripts never run.
 constexpr std::string_view content_security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
     "https:; font-src 'self';"
@@ -72,7 +72,7 @@ std::map<std::string, std::string> read_all(const fs::path& folder)
     std::uintmax_t bytes = 0;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         const auto name = entry.path().lexically_relative(folder).generic_string();
-        // What begins with a dot is the build's own, such as Vite's manifest.
+        // Names with a leading dot are the build's own, such as Vite's manifest.
         if (!entry.is_regular_file() || name.front() == '.' || name.find("/.") != std::string::npos)
             continue;
         bytes += entry.file_size();
@@ -94,8 +94,8 @@ std::string take(std::map<std::string, std::string>& contents, const std::string
     return content;
 }
 
-// Addresses stand in attributes. Addresses in scripts and style sheets are relative, or made from
-// one of these.
+// Addresses in attributes get the base path. Addresses in scripts and style sheets are relative, or
+// made from one of these.
 std::string with_base_path(std::string_view html, std::string_view base_path)
 {
     constexpr std::string_view mark = "=\"/";
@@ -109,8 +109,8 @@ std::string with_base_path(std::string_view html, std::string_view base_path)
     }
 }
 
-// RFC 9110 12.5.3, as far as browsers go: a coding is taken where it is named and not refused with
-// a quality of zero.
+// RFC 9110 12.5.3, as far as browsers use it: a coding is accepted if it is named and its quality
+// is not zero.
 bool takes(const std::optional<std::string>& accepted, std::string_view coding)
 {
     if (!accepted)
@@ -167,9 +167,8 @@ http::response send(const asset& file, const http::request& received)
         response.set("Content-Type", file.content_type);
         put_body(response, file, joined_header(received, "Accept-Encoding"));
     }
-    response.set(
-        "ETag",
-        "W/" + file.etag); // weak: one tag for all codings of the same content (RFC 9110 8.8.3.3)
+    // Weak: one tag for all codings of the same content (RFC 9110 8.8.3.3).
+    response.set("ETag", "W/" + file.etag);
     response.set("Vary", "Accept-Encoding");
     response.set("Cache-Control",
                  file.has_hash_in_name ? "public, max-age=31536000, immutable" : "no-cache");
@@ -184,7 +183,7 @@ dashboard_assets::dashboard_assets(const std::string& folder, std::string_view b
         return;
     auto contents = read_all(folder);
     while (!contents.empty()) {
-        // Of a file and its compressed forms its own name comes first.
+        // A file sorts before its compressed forms.
         const auto name = contents.begin()->first;
         asset file;
         file.content = take(contents, name);
@@ -192,7 +191,7 @@ dashboard_assets::dashboard_assets(const std::string& folder, std::string_view b
         file.gzip = take(contents, name + ".gz");
         if (name == "index.html" && !base_path.empty()) {
             file.content = with_base_path(file.content, base_path);
-            file.brotli.clear(); // of what it was; it is less than a kilobyte
+            file.brotli.clear(); // compressed before the change; the file is under a kilobyte
             file.gzip.clear();
         }
         file.content_type = type_of(name);
@@ -226,7 +225,7 @@ http::response dashboard_assets::handle(const http::request& received) const
     } else if (!is_built()) {
         response = say_how_to_build();
     } else if (!file && name.starts_with("assets/")) {
-        // A page from before an update asks for files that are gone: a web page in their place
+        // A page from before an update requests files that are gone; index.html in their place
         // would only confuse it.
         response = http::error_response(404, "No such file");
         response.set("Cache-Control", "no-store");

@@ -33,8 +33,8 @@ void add_json(http::router& site, std::string_view base_path)
     const static_file json("application/json", *contract);
     site.add("GET", "/openapi.json", [json, contract](http::request& received) {
         auto response = json.handle(received);
-        response.set("Access-Control-Allow-Origin",
-                     "*"); // readers of API descriptions run in browsers, too
+        // Readers of API descriptions run in browsers, too.
+        response.set("Access-Control-Allow-Origin", "*");
         return respond_with(std::move(response));
     });
 }

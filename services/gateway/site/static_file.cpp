@@ -39,8 +39,8 @@ http::response static_file::handle(const http::request& received) const
         response.body = content_;
     }
     response.set("ETag", etag_);
-    response.set("Cache-Control",
-                 "no-cache"); // kept, but asked for again: the next release may say something else
+    // Cached but revalidated, since the next release may have other content.
+    response.set("Cache-Control", "no-cache");
     response.set("X-Content-Type-Options", "nosniff");
     return response;
 }
