@@ -52,7 +52,7 @@ TEST_CASE("a clock that is set back takes no tokens away", "[gateway][quota]")
     CHECK(passing(limit, key, 50, noon - 1h + 1s, 60) == 50);
 }
 
-TEST_CASE("the table of keys is bounded: full buckets go, and the rest is not judged",
+TEST_CASE("the table of keys is bounded: full buckets are evicted, and the rest passes",
           "[gateway][quota]")
 {
     burst_limiter limit(100);

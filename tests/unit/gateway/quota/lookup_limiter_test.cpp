@@ -17,7 +17,7 @@ using testing::eventually;
 
 namespace {
 
-// One that asks for a slot, and what it got.
+// A lookup that enters the limiter, and its result.
 struct lookup_waiter
 {
     bool is_answered = false;

@@ -20,7 +20,7 @@ TEST_CASE("without any answer so far the whole limit is shown", "[gateway][quota
           rate_limit_headers(3'000, 3'000, midnight));
 }
 
-TEST_CASE("the last known numbers are lowered by each request let through, and never below zero",
+TEST_CASE("each request that fails open lowers the last known numbers, never below zero",
           "[gateway][quota]")
 {
     quota_cache cache;
@@ -32,7 +32,7 @@ TEST_CASE("the last known numbers are lowered by each request let through, and n
     CHECK(cache.fail_open(account, 3'000, noon).remaining == 0);
 }
 
-TEST_CASE("yesterday's numbers are forgotten", "[gateway][quota]")
+TEST_CASE("yesterday's numbers are evicted", "[gateway][quota]")
 {
     quota_cache cache;
     const auto account = account_id::make();
@@ -44,7 +44,8 @@ TEST_CASE("yesterday's numbers are forgotten", "[gateway][quota]")
     CHECK(rate_limit.reset == midnight + 86'400);
 }
 
-TEST_CASE("debts add up, and are told under one id until they are stored", "[gateway][quota]")
+TEST_CASE("unreported usage adds up, and is reported under one id until it is stored",
+          "[gateway][quota]")
 {
     quota_cache cache;
     const auto account = account_id::make();
@@ -72,7 +73,7 @@ TEST_CASE("debts add up, and are told under one id until they are stored", "[gat
     CHECK_FALSE(cache.has_unreported());
 }
 
-TEST_CASE("what is owed to a day that is over is told as that day's, before what the new day owes",
+TEST_CASE("usage of a day that is over is reported for that day, before that of the new day",
           "[gateway][quota]")
 {
     quota_cache cache;
@@ -96,7 +97,7 @@ TEST_CASE("what is owed to a day that is over is told as that day's, before what
     CHECK_FALSE(cache.has_unreported());
 }
 
-TEST_CASE("a debt is given up a day after its day", "[gateway][quota]")
+TEST_CASE("unreported usage is dropped a day after its day", "[gateway][quota]")
 {
     quota_cache cache;
     const auto reported = account_id::make(), pending = account_id::make(),

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t reset = 4'000'000'000;
 
-// A rate-limit service in the process: counts each account's units against its limit, answers when
-// told to, and remembers the calls.
+// A rate-limit service in the process: counts each account's units against its limit, responds when
+// the test lets it, and records the calls.
 class fake_rate_limit
 {
 public:
@@ -42,10 +42,10 @@ public:
 
     bool is_broken = false;
     bool is_undecided = false;
-    std::optional<std::int64_t> block_left; // so many are granted, the rest is undecided: a block
-                                            // ran out while the database is away
-    bool is_storing_nothing = false;        // its database is away
-    std::set<std::string> stored_reports;   // stored; the answer after that says so
+    // So many units are granted, the rest is undecided: a block ran out while the database is away.
+    std::optional<std::int64_t> block_left;
+    bool is_storing_nothing = false;      // its database is away
+    std::set<std::string> stored_reports; // stored; the next response says so
     std::map<std::string, std::int64_t> used;
     std::vector<TakeQuotaRequest> calls;
 
@@ -148,7 +148,7 @@ awaitable<void> take_into(quota_client& client, plans::account_state account,
     decisions.push_back(decision);
 }
 
-// Asks without waiting.
+// Takes units without waiting.
 void take_async(quota_client& client, const plans::account_state& account,
                 std::vector<quota_decision>& decisions, int times = 1)
 {
@@ -176,7 +176,8 @@ TEST_CASE("request 3,000 passes and 3,001 does not", "[gateway][quota]")
     CHECK(past.rate_limit == rate_limit_headers(3'000, 0, reset));
 }
 
-TEST_CASE("while one call is under way the others gather into the next", "[gateway][quota]")
+TEST_CASE("while one call is in flight further requests are batched into the next",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -221,9 +222,9 @@ TEST_CASE("each request of a call sees what was left after it", "[gateway][quota
     CHECK(granted == std::vector<bool>{true, true, true, true, false});
 }
 
-TEST_CASE("without an answer in 250 ms a request is let through, and the late answer still counts "
-          "it once",
-          "[gateway][quota]")
+TEST_CASE(
+    "without a response in 250 ms a request fails open, and the late response still counts it once",
+    "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -247,7 +248,7 @@ TEST_CASE("without an answer in 250 ms a request is let through, and the late an
     CHECK(service.used[account.account.text()] == 3);
 }
 
-TEST_CASE("a refused call lets through at once, and the debt is told with the next requests",
+TEST_CASE("a refused call fails open at once, and the next requests report the usage",
           "[gateway][quota]")
 {
     fake_rate_limit service;
@@ -263,8 +264,8 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     CHECK(decision.is_fail_open);
     CHECK(decision.rate_limit.remaining == 100);
     CHECK_FALSE(next.is_fail_open);
-    // The first debt was on its way when its call failed: the second is told when that one is known
-    // to be stored.
+    // The first report was on its way when its call failed; the second follows once the first is
+    // known to be stored.
     CHECK(next.rate_limit.remaining == 98);
     for (int i = 0; i < 3; ++i)
         testing::await(client->take(account));
@@ -272,9 +273,9 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     CHECK(service.stored_reports.size() == 2);
 }
 
-TEST_CASE(
-    "a debt is told until it is stored, also to the replica that comes after one that was killed",
-    "[gateway][quota]")
+TEST_CASE("usage is reported until it is stored, also to the replica that comes after one that was "
+          "killed",
+          "[gateway][quota]")
 {
     fake_rate_limit killed, next;
     running_client client(killed);
@@ -299,7 +300,7 @@ TEST_CASE(
     CHECK(next.used[account.account.text()] == 1 + 3);
 }
 
-TEST_CASE("a debt is told without any further request", "[gateway][quota]")
+TEST_CASE("usage is reported without any further request", "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -313,7 +314,7 @@ TEST_CASE("a debt is told without any further request", "[gateway][quota]")
     CHECK(testing::eventually([&] { return service.used[account.account.text()] == 1; }));
 }
 
-TEST_CASE("at the end what is owed is told", "[gateway][quota]")
+TEST_CASE("at the end unreported usage is flushed", "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -327,8 +328,9 @@ TEST_CASE("at the end what is owed is told", "[gateway][quota]")
     CHECK(service.used[account.account.text()] == 1);
 }
 
-TEST_CASE("a request that gathered for longer than the patience is let through and owed",
-          "[gateway][quota]")
+TEST_CASE(
+    "a request that was queued for longer than the timeout fails open and is unreported usage",
+    "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -383,7 +385,8 @@ TEST_CASE("replicas that come are asked and those that go are not", "[gateway][q
     CHECK(second.used[account.account.text()] == 1);
 }
 
-TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gateway][quota]")
+TEST_CASE("requests that rate-limit cannot decide fail open at once and are unreported usage",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -400,7 +403,7 @@ TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gate
     CHECK(judged.rate_limit.remaining == 98);
 }
 
-TEST_CASE("units that were granted while the rest could not be judged are not owed",
+TEST_CASE("units that were granted while the rest was undecided are not unreported usage",
           "[gateway][quota]")
 {
     fake_rate_limit service;

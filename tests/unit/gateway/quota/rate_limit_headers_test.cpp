@@ -5,7 +5,7 @@
 using namespace tempinbox;
 using namespace std::chrono_literals;
 
-TEST_CASE("an answer to nobody known says 0 of 0 until the next 00:00 UTC", "[gateway][quota]")
+TEST_CASE("a response without an account says 0 of 0 until the next 00:00 UTC", "[gateway][quota]")
 {
     const time_point noon{std::chrono::sys_days{std::chrono::year(2026) / 11 / 24} + 12h};
     auto response = http::error_response(400, "no sound HTTP");
