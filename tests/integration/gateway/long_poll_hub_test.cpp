@@ -17,7 +17,7 @@ using testing::eventually;
 
 namespace {
 
-// Two replicas' rooms on the brokers' events, without their looks of each second.
+// Two replicas' hubs on the brokers' events, without the polls of each second.
 class two_hubs
 {
 public:

@@ -16,27 +16,26 @@
 
 namespace tempinbox::testing {
 
-// One inbox of one account as the inbox service would tell of it, with mail that a test puts in;
-// counts what it was asked.
+// The inbox service with one inbox of one account, into which a test puts mail; counts its calls.
 class fake_inbox
 {
 public:
     account_id account = account_id::make();
     inbox_id inbox = inbox_id::make();
     bool is_live = true;
-    bool is_everybodys = false;   // whatever the account
+    bool is_everybodys = false;   // found for every account
     std::string text;             // of every email
-    std::optional<failure> error; // what every call answers
+    std::optional<failure> error; // the result of every call
     std::unique_ptr<gateway::response_budget> memory =
         std::make_unique<gateway::response_budget>(10'000'000);
     std::size_t max_memory = 0; // in use at once
     int polls = 0;
     int searches = 0;
     int emails_read = 0;
-    int yields = 0; // what else runs gets its turn so often before an email is answered
+    int yields = 0; // how often other coroutines run before an email is returned
     int sequence_polls = 0;
-    std::vector<std::string> deleted;          // found by a look, gone when read
-    std::shared_ptr<gateway::completion> held; // looks do not answer before
+    std::vector<std::string> deleted;          // found by a poll, gone when read
+    std::shared_ptr<gateway::completion> held; // polls wait for this
 
     std::string add(const std::string& subject)
     {
@@ -166,11 +165,11 @@ private:
     std::vector<std::string> ids_;
 };
 
-// A wait under way.
+// A wait in progress.
 struct running_wait
 {
     http::request request;
-    bool is_let_go = false; // of the answer as soon as it comes
+    bool is_let_go = false; // releases the result as soon as it comes
     std::optional<result<gateway::long_poll_result>> final_result;
 
     gateway::long_poll_outcome end() const { return final_result->value().end; }

@@ -17,13 +17,13 @@ using testing::running_wait;
 
 namespace {
 
-// A room over one mailbox. Its looks of each second run only where a test starts it.
+// A hub over one inbox. It polls each second only if a test starts it.
 struct arranged_hub
 {
     fake_inbox mail;
     long_poll_hub hub{testing::test_host(), mail.sources(), long_poll_limits(100)};
 
-    // No wait outlives its room: its timer would run in a later test.
+    // No wait outlives its hub: its timer would run in a later test.
     ~arranged_hub()
     {
         if (mail.held)
@@ -33,7 +33,7 @@ struct arranged_hub
         settle();
     }
 
-    // Nothing is left to run but timers.
+    // Runs until only timers are left.
     void settle()
     {
         testing::test_host().loop().restart();
@@ -112,7 +112,7 @@ TEST_CASE(
     CHECK(misses[1].actual() == "hello");
 }
 
-TEST_CASE("an event that tells nothing new costs no look", "[gateway][wait]")
+TEST_CASE("an event without a new sequence costs no poll", "[gateway][wait]")
 {
     arranged_hub arranged;
     arranged.mail.add("old");
@@ -139,11 +139,11 @@ TEST_CASE("mail that came while its event was lost is found within a second or s
 
     CHECK(wait->end() == long_poll_outcome::matched);
     CHECK(std::chrono::steady_clock::now() - began < 2s);
-    CHECK(arranged.mail.polls == polls + 1); // the cheap look saw that there is news
+    CHECK(arranged.mail.polls == polls + 1); // the sequence poll saw a new email
     testing::await(arranged.hub.stop());
 }
 
-TEST_CASE("who waits where nothing is new is looked after with cheap looks only", "[gateway][wait]")
+TEST_CASE("a wait on an inbox without news costs sequence polls only", "[gateway][wait]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -158,14 +158,14 @@ TEST_CASE("who waits where nothing is new is looked after with cheap looks only"
     arranged.hub.interrupt();
 }
 
-TEST_CASE("the time is over only after a look that began after it", "[gateway][wait]")
+TEST_CASE("a wait times out only after a poll that began after its deadline", "[gateway][wait]")
 {
     arranged_hub arranged;
     const auto began = std::chrono::steady_clock::now();
     const auto wait = arranged.begin(0, "", 300ms);
     const auto late = arranged.begin(0, "late", 300ms);
     const auto polls = arranged.mail.polls;
-    const auto id = arranged.mail.add("late"); // no event tells of it
+    const auto id = arranged.mail.add("late"); // without an event
 
     REQUIRE(eventually([&] { return wait->final_result && late->final_result; }, 5s));
 
@@ -179,7 +179,7 @@ TEST_CASE("the time is over only after a look that began after it", "[gateway][w
     CHECK(none->final_result->value().last_sequence == 1);
 }
 
-TEST_CASE("when the last look fails nothing is decided", "[gateway][wait]")
+TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][wait]")
 {
     arranged_hub arranged;
     const auto wait = arranged.begin(0, "", 300ms);
@@ -190,7 +190,7 @@ TEST_CASE("when the last look fails nothing is decided", "[gateway][wait]")
     CHECK(wait->end() == long_poll_outcome::interrupted);
 }
 
-TEST_CASE("when the last look takes too long nothing is decided, and what is known is told",
+TEST_CASE("when the last poll takes too long the wait is interrupted with what is known",
           "[gateway][wait]")
 {
     fake_inbox mail;
@@ -211,10 +211,10 @@ TEST_CASE("when the last look takes too long nothing is decided, and what is kno
     REQUIRE(final_result.near_misses.size() == 1);
     CHECK(final_result.near_misses[0].actual() == "one");
     testing::test_host().loop().restart();
-    testing::test_host().loop().poll(); // the look that was held ends before its mailbox
+    testing::test_host().loop().poll(); // the held poll ends before its inbox
 }
 
-TEST_CASE("many emails of one look are all handed out", "[gateway][wait]")
+TEST_CASE("many emails of one poll are all delivered", "[gateway][wait]")
 {
     arranged_hub arranged;
     std::vector<std::shared_ptr<running_wait>> all;
@@ -232,7 +232,7 @@ TEST_CASE("many emails of one look are all handed out", "[gateway][wait]")
     }
 }
 
-TEST_CASE("a first look that fails is the answer; a later one is tried again", "[gateway][wait]")
+TEST_CASE("a first poll that fails ends the wait; a later one is retried", "[gateway][wait]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -287,7 +287,7 @@ TEST_CASE("an inbox that ends without an event interrupts within a second or so"
     testing::await(arranged.hub.stop());
 }
 
-TEST_CASE("many who wait on one inbox share one look and one email", "[gateway][wait]")
+TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][wait]")
 {
     arranged_hub arranged;
     std::vector<std::shared_ptr<running_wait>> all;
@@ -308,7 +308,7 @@ TEST_CASE("many who wait on one inbox share one look and one email", "[gateway][
     CHECK(arranged.mail.emails_read == 1);
 }
 
-TEST_CASE("mail that comes while a look is under way is seen by the next", "[gateway][wait]")
+TEST_CASE("mail that comes during a poll is found by the next", "[gateway][wait]")
 {
     arranged_hub arranged;
     arranged.mail.held = std::make_shared<completion>(testing::test_host().executor());
@@ -328,7 +328,7 @@ TEST_CASE("mail that comes while a look is under way is seen by the next", "[gat
     CHECK(wait->end() == long_poll_outcome::matched);
 }
 
-TEST_CASE("an email deleted between the look and the reading is passed over", "[gateway][wait]")
+TEST_CASE("an email deleted between the poll and its read is passed over", "[gateway][wait]")
 {
     arranged_hub arranged;
     arranged.mail.deleted.push_back(arranged.mail.add("gone"));
@@ -355,8 +355,7 @@ TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][wait]")
     CHECK(arranged.hub.inboxes() == 0);
 }
 
-TEST_CASE("a drain interrupts every wait, and those who come after their first look",
-          "[gateway][wait]")
+TEST_CASE("a drain interrupts every wait, and new ones after their first poll", "[gateway][wait]")
 {
     arranged_hub arranged;
     const auto waiting = arranged.begin();
@@ -382,7 +381,7 @@ TEST_CASE("a drain interrupts every wait, and those who come after their first l
     CHECK(arranged.begin()->end() == long_poll_outcome::matched);
 }
 
-TEST_CASE("a full room answers unavailable", "[gateway][wait]")
+TEST_CASE("a full hub refuses with unavailable", "[gateway][wait]")
 {
     fake_inbox mail;
     long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(1));
@@ -396,7 +395,7 @@ TEST_CASE("a full room answers unavailable", "[gateway][wait]")
     CHECK(eventually([&] { return first->final_result.has_value(); }));
 }
 
-TEST_CASE("an account waits no more than its share of the room, and a tenfold of its burst",
+TEST_CASE("an account has no more waiters than its share of the hub, and ten times its burst",
           "[gateway][wait]")
 {
     fake_inbox mail;
@@ -469,7 +468,7 @@ TEST_CASE(
     CHECK(arranged.mail.memory->used() == 0);
 }
 
-TEST_CASE("of many large emails that a look finds no more than one or two are in memory",
+TEST_CASE("of many large emails that a poll finds no more than one or two are in memory",
           "[gateway][wait]")
 {
     arranged_hub arranged;
