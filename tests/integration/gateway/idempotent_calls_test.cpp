@@ -12,8 +12,8 @@ using namespace tempinbox::gateway;
 
 namespace {
 
-// Repeatable calls over an operation that makes objects and says how often it was called; a new one
-// stands for a new process.
+// Idempotent calls over an operation that creates objects and counts its calls; a new one stands
+// for a new process.
 class world
 {
 public:
@@ -45,7 +45,7 @@ public:
         return testing::await(calls_->handle(received, by, things));
     }
 
-    // So many requests with keys of their own; answers how many were done.
+    // Posts `count` requests with their own keys at the same time; returns how many were done.
     int post_at_once(int count)
     {
         int answered = 0;
@@ -170,7 +170,7 @@ TEST_CASE("another body with the key that is wrong in itself is 400, and nothing
     CHECK(world.made.size() == 1);
 }
 
-TEST_CASE("only what was done is kept: after a refusal or a failure the request is made again",
+TEST_CASE("only 2xx is stored: after a refusal or a failure the request is made again",
           "[gateway][idempotency][postgres]")
 {
     world world;

@@ -43,7 +43,7 @@ public:
     }
     std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
 
-    // How long until the cache answers differently.
+    // How long until the condition holds.
     template <class Condition>
     steady::duration time_until(Condition holds)
     {
@@ -165,7 +165,7 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
     }));
 }
 
-TEST_CASE("how far changes have been read is told", "[gateway][postgres]")
+TEST_CASE("the version up to which changes were read is a metric", "[gateway][postgres]")
 {
     arranged_cache arranged;
     auto& version_gauge = testing::test_host().metrics().gauge(
@@ -316,7 +316,7 @@ TEST_CASE("strangers' keys are looked up one at a time, and refused when too man
 {
     arranged_cache arranged;
     REQUIRE(arranged.find());
-    auto taken = await(arranged.strangers.enter()); // as by a look-up that takes its time
+    auto taken = await(arranged.strangers.enter()); // as by a slow lookup
     const auto before = arranged.lookups();
     int refused = 0;
     int unknown = 0;

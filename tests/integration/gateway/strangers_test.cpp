@@ -15,7 +15,7 @@ namespace {
 
 const auto free_of_charge = crypto::password_cost{1, 8 * 1024 * 1024};
 
-// The way in, over a database that a test looks into.
+// Sign-in and session lookups over a database that the test can inspect.
 class arranged_door
 {
 public:
@@ -64,8 +64,8 @@ private:
 
 } // namespace
 
-TEST_CASE("for an address past its attempts no account is looked up, and after that nothing is "
-          "asked for a minute",
+TEST_CASE("for an address past its attempts no account is looked up, and then PostgreSQL is not "
+          "queried for a minute",
           "[gateway][dashboard][postgres]")
 {
     arranged_door door;
@@ -99,8 +99,7 @@ TEST_CASE("an attempt that succeeds makes room for its address at once",
     CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->status.is_allowed);
 }
 
-TEST_CASE("who tries to sign in while too many do is told to try again",
-          "[gateway][dashboard][postgres]")
+TEST_CASE("a sign-in while too many are under way is 503", "[gateway][dashboard][postgres]")
 {
     arranged_door door;
     auto taken = await(door.strangers.enter());

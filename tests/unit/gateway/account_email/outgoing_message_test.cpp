@@ -6,7 +6,7 @@ using namespace tempinbox;
 using namespace tempinbox::gateway;
 using Catch::Contains;
 
-TEST_CASE("a letter is a message with the lines of SMTP", "[gateway][letter]")
+TEST_CASE("an outgoing message is RFC 5322 text with the lines of SMTP", "[gateway][letter]")
 {
     const auto now = *parse_iso8601("2026-11-21T09:05:03Z");
 
@@ -29,8 +29,7 @@ TEST_CASE("a link holds its token where no server sees it", "[gateway][letter]")
     CHECK_THAT(sent.text, Contains("https://mail.example/dashboard/reset-password#token\n"));
 }
 
-TEST_CASE("a webhook that was switched off is told without the secrets of its URL",
-          "[gateway][letter]")
+TEST_CASE("the message about a disabled webhook has no secrets of its URL", "[gateway][letter]")
 {
     const auto text_for = [](const std::string& url) {
         return webhook_disabled_message("ada@example.com", "https://mail.example/dashboard", url,

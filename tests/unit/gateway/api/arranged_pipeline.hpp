@@ -64,8 +64,8 @@ inline accounts::key_owner premium_owner()
     return owner;
 }
 
-// The pipeline over one account, whose key, plan and quota a test changes; counts what it was
-// asked.
+// The pipeline over one account, whose key, plan and quota a test changes; counts the calls to its
+// sources.
 class arranged_pipeline
 {
 public:

@@ -9,7 +9,7 @@ using namespace webhooks::v1;
 
 namespace {
 
-// The operations on deliveries against a dispatcher on loopback that notes what it was asked.
+// The operations on deliveries against a dispatcher on loopback that records its requests.
 class arranged_deliveries
 {
 public:

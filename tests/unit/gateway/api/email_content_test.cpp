@@ -181,7 +181,7 @@ TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be 
     CHECK(arranged.get_part({}, "9").status == 404);
 }
 
-TEST_CASE("a large answer is counted once until it is let go; without room for the copies of "
+TEST_CASE("a large response is counted once until it is released; without room for the copies of "
           "another it is 503",
           "[gateway][content]")
 {

@@ -44,7 +44,7 @@ public:
     std::string text;
     response_budget memory{1'000'000};
     int calls = 0;
-    std::size_t used_when_read = 0; // memory, when the whole was asked for
+    std::size_t used_when_read = 0; // memory, at the call for the whole response
 
 private:
     // Whether the text is left out.

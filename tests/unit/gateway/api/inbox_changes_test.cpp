@@ -12,7 +12,7 @@ namespace {
 
 const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 
-// Handlers against an inbox service that notes what it was asked.
+// Handlers against an inbox service that records its requests.
 class arranged_changes
 {
 public:

@@ -12,7 +12,8 @@ namespace {
 
 const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 
-// Handlers against an inbox service on loopback that notes what it was asked and answers as told.
+// Handlers against an inbox service on loopback that records its requests; a test sets its
+// responses.
 class arranged_inboxes
 {
 public:
@@ -119,7 +120,7 @@ TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gatewa
     CHECK_FALSE(request.has_ttl_seconds());
 }
 
-TEST_CASE("the dashboard alone is told whether an inbox is full", "[gateway][inboxes]")
+TEST_CASE("only the dashboard gets whether an inbox is full", "[gateway][inboxes]")
 {
     arranged_inboxes arranged;
     const auto received = get({});

@@ -50,7 +50,7 @@ TEST_CASE("an inbox with everything", "[gateway][json]")
         R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z"})");
 }
 
-TEST_CASE("whether an inbox is full is told where it is wanted alone", "[gateway][json]")
+TEST_CASE("whether an inbox is full is shown only where it is requested", "[gateway][json]")
 {
     const auto full = message_of<inbox::v1::Inbox>(R"({"inboxId":"i1","isFull":true})");
     inbox_extras extras;

@@ -24,7 +24,7 @@ bool matches(const char* tags)
 
 } // namespace
 
-TEST_CASE("the first offer stands where the client has no wish", "[gateway][negotiation]")
+TEST_CASE("the first offer is chosen without an Accept header", "[gateway][negotiation]")
 {
     CHECK(choose_media_type(std::nullopt, offers) == std::size_t{0});
     CHECK(chosen("") == "application/json");

@@ -26,9 +26,8 @@ TEST_CASE("sixty failures from one address are 401, then 429 until the minute en
     CHECK(valid.status == 200);
 }
 
-TEST_CASE(
-    "past sixty look-ups of keys that nobody has an address has none made, but keys seen good pass",
-    "[gateway][pipeline]")
+TEST_CASE("past sixty lookups of unknown keys an address gets no more, but keys seen good pass",
+          "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     for (int i = 0; i < 60; ++i)

@@ -90,7 +90,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a quick answer costs one look for the key", "[gateway][pipeline]")
+TEST_CASE("a quick response costs one lookup of the key", "[gateway][pipeline]")
 {
     slow_pipeline arranged;
 

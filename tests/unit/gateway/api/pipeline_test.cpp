@@ -91,7 +91,7 @@ TEST_CASE("HEAD is answered as GET and counts", "[gateway][pipeline]")
     CHECK(arranged.uses_noted == 1);
 }
 
-TEST_CASE("answers carry the account's numbers, and tell the browser it may read them",
+TEST_CASE("responses carry the account's numbers, and allow the browser to read them",
           "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
@@ -158,8 +158,8 @@ TEST_CASE("a target that cannot be decoded is 400, after key, path and method",
     CHECK(arranged.send(keyless).status == 401);
 }
 
-TEST_CASE("a large answer to a GET is counted until it is sent, and without room it is 503; what "
-          "was changed is told",
+TEST_CASE("a large response to a GET is counted until it is sent, and without room it is 503; a "
+          "change gets its response",
           "[gateway][pipeline]")
 {
     arranged_pipeline arranged;

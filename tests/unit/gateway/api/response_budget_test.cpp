@@ -48,9 +48,9 @@ TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][a
     CHECK(kept.status == 200);
 }
 
-TEST_CASE("one large email for many who wait takes no more than the memory for answers; the others "
-          "come again",
-          "[gateway][answer_memory][wait]")
+TEST_CASE(
+    "one large email for many waiters takes no more than the response budget; the others retry",
+    "[gateway][answer_memory][wait]")
 {
     testing::fake_inbox mail;
     mail.text.assign(90'000, 'x');

@@ -12,8 +12,8 @@ namespace {
 const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 const std::string other_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e60";
 
-// The operations on rules against a dispatcher and an inbox service on loopback that note what they
-// were asked.
+// The operations on rules against a dispatcher and an inbox service on loopback that record their
+// requests.
 class arranged_rules
 {
 public:

@@ -54,7 +54,7 @@ TEST_CASE("a wait that is answered has the email, the inbox's last sequence and 
     CHECK(response["nearMisses"].items().empty());
 }
 
-TEST_CASE("who expects none is told of the email that broke it, or of the whole time passed",
+TEST_CASE("expecting none, a wait returns the email that came, or that the whole time passed",
           "[gateway][wait]")
 {
     arranged_wait arranged;
@@ -111,7 +111,7 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
     CHECK(arranged.get({}, inbox_id::make().text()).status == 404);
 }
 
-TEST_CASE("every filter reaches the look", "[gateway][wait]")
+TEST_CASE("every filter reaches the poll", "[gateway][wait]")
 {
     arranged_wait arranged;
     inbox::v1::EmailFilter seen;

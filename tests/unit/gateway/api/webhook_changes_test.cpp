@@ -10,7 +10,7 @@ namespace {
 
 const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 
-// PATCH and rotation against a dispatcher on loopback that notes what it was asked.
+// PATCH and rotation against a dispatcher on loopback that records its requests.
 class arranged_changes
 {
 public:
@@ -125,7 +125,7 @@ TEST_CASE("a rotation answers the new secret and how long the earlier one signs"
     CHECK(arranged.call(rotate_webhook_secret, R"({"secret":"whsec_mine"})").status == 400);
 }
 
-TEST_CASE("a repeatable rotation is named by the id that was stored for it", "[gateway][webhooks]")
+TEST_CASE("an idempotent rotation is named by the id that was stored for it", "[gateway][webhooks]")
 {
     arranged_changes arranged;
     arranged.who.chosen_id = uuid::make_v7();

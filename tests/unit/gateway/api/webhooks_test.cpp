@@ -9,7 +9,7 @@ using namespace webhooks::v1;
 
 namespace {
 
-// POST /v1/webhooks against a dispatcher on loopback that notes what it was asked.
+// POST /v1/webhooks against a dispatcher on loopback that records its requests.
 class arranged_webhooks
 {
 public:

@@ -52,7 +52,7 @@ std::vector<route> open_routes()
     return all;
 }
 
-// The pipeline over one session; counts what it was asked.
+// The pipeline over one session; counts the calls to its sources.
 class arranged_dashboard
 {
 public:
@@ -285,9 +285,9 @@ TEST_CASE("what an account's sessions send is counted, and past their day it is 
     CHECK(message(refused).find("20000") != std::string::npos);
 }
 
-TEST_CASE("past sixty look-ups of sessions that do not exist an address has none made, but one "
-          "seen open passes",
-          "[gateway][dashboard]")
+TEST_CASE(
+    "past sixty lookups of unknown sessions an address gets no more, but one seen open passes",
+    "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
     const auto send_unknown = [&](int number) {

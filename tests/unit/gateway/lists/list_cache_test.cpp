@@ -58,7 +58,7 @@ ListEmailsRequest some_list()
 
 } // namespace
 
-TEST_CASE("a list is given again while its inbox has the version it was read with",
+TEST_CASE("a list is given from the cache while its inbox has the version it was read with",
           "[gateway][lists]")
 {
     arranged_cache arranged;
@@ -112,7 +112,7 @@ TEST_CASE("a list is another's with another account, inbox, page or condition", 
     CHECK(arranged.find(request));
 }
 
-TEST_CASE("a list is not kept too long, nor where it is too large or has no version",
+TEST_CASE("a list is not cached too long, nor if it is too large or has no version",
           "[gateway][lists]")
 {
     const auto request = some_list();

@@ -83,7 +83,7 @@ TEST_CASE("TLS is the gateway's own, or what a trusted proxy says", "[gateway][s
     CHECK(is_over_tls(received, {}));
 }
 
-TEST_CASE("a CSRF token belongs to one session and does not tell it", "[gateway][session]")
+TEST_CASE("a CSRF token belongs to one session and does not reveal it", "[gateway][session]")
 {
     const auto token = csrf_token_of(secret("session"));
 
