@@ -7,7 +7,8 @@
 
 namespace tempinbox::rate_limit {
 
-// A call to `take` and what it came to so far. What is not decided when it is over stays undecided.
+// One call to `take` and its decisions so far. What is not decided when the call ends stays
+// undecided.
 struct block_pool::call
 {
     std::vector<quota_request> requests;
@@ -44,7 +45,7 @@ struct block_pool::call
     }
 };
 
-// What this replica holds of one account's day, and who waits for it.
+// The block this replica holds of one account's day, and the calls that wait for it.
 struct block_pool::account_block
 {
     struct waiter
@@ -57,14 +58,14 @@ struct block_pool::account_block
     block current;
     std::deque<waiter> waiting;
     std::vector<std::shared_ptr<runtime::completion>>
-        sync_waiters; // of the end of the next settlement, for good or bad
+        sync_waiters; // set when the next sync ends, even if it failed
     std::list<account_block_ptr>::iterator lru_position;
     bool is_leaving = false;
-    bool was_requested = false; // there may be a block to close
+    bool was_requested = false; // the database may have a row for the block
     bool is_syncing = false;    // a statement is under way
-    bool is_reclaiming = false; // other holders are being asked
+    bool is_reclaiming = false; // other holders are being called
     bool is_closing = false;    // nothing is spent any more
-    bool has_ended = false;     // in nobody's list any more
+    bool has_ended = false;     // in no list any more
     bool has_new_usage = false;
     bool was_reclaimed_in_need = false;
     moment used_at{};

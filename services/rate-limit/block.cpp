@@ -44,7 +44,7 @@ void block::apply(const block_sync_request& request, const block_sync_result& re
         lowest_remaining_ = unlimited;
     limit_ = result.limit;
     update_limit(result.limit);
-    // The database passes over a version that is no newer than its own.
+    // The database ignores a version that is not newer than its own.
     if (newest_limit_.version <= limit_.version)
         newest_limit_ = limit_;
     if (result.outcome == block_outcome::other_day && !is_known_ && request.spent == 0)

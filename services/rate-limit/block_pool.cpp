@@ -11,22 +11,22 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-// A day that is used up is refused from memory for this long; where others hold units that could
-// come back, shorter.
+// How long a used-up day is refused from memory; shorter while others hold units that could come
+// back.
 constexpr auto refusal_ttl = 1s;
 constexpr auto uncertain_refusal_ttl = 100ms;
-// Only near the limit others are asked again sooner.
+// Between reclaims for one account; only near the limit they come sooner.
 constexpr auto reclaim_interval = 5s;
 constexpr auto day_change_delay = 20ms;
 constexpr auto sync_wait_timeout = 150ms;
-// Other holders are asked within the patience of those who wait.
+// Reclaims end within the timeout of the calls that wait for them.
 constexpr auto reclaim_timeout = 100ms;
-// In one go. A request comes before what is idle, but no lease may end because requests always wait
-// for a statement.
+// Blocks swept at once. Requests come before idle blocks, but leases must be renewed even if
+// requests always wait for statements.
 constexpr std::size_t max_swept = 100;
 constexpr auto sweep_interval_under_load = 1s;
 
-// Holders that are asked for what they have, all at once.
+// Reclaim calls to several holders, all at once.
 struct pending_reclaims
 {
     std::size_t open;
@@ -111,7 +111,7 @@ void block_pool::start(const std::shared_ptr<call>& caller, std::size_t index,
         sync(h, request.units > 0 ? block_sync::grow : block_sync::report);
 }
 
-// In the order they came; the first that cannot be given all it wants holds up the rest.
+// Serves calls in the order they came; the first that cannot be served in full blocks the rest.
 void block_pool::serve(account_block& h)
 {
     const bool is_refused =
@@ -181,7 +181,7 @@ void block_pool::synced(const account_block_ptr& h, const block_sync_request& re
         boost::asio::co_spawn(host_.loop(), retry_later(h), boost::asio::detached);
         return;
     }
-    // Before anybody is told what remains.
+    // Units held by others are reclaimed before `remaining` is reported to anybody.
     if (result->held_by_others > 0 && steady::now() >= h->next_reclaim_at)
         return start_reclaim(h, result->holders);
     serve(*h);
@@ -189,9 +189,9 @@ void block_pool::synced(const account_block_ptr& h, const block_sync_request& re
     continue_after_sync(h, reported, *result);
 }
 
-// After an answer: once more while anything is left; before a refusal the other holders are asked
-// for what they have. Nothing is left only where a block that was to grow came back empty: one that
-// still held units when it was told may have been full.
+// After a sync: repeats it while units are left; before a refusal it reclaims the units of other
+// holders. A day is used up only if a `grow` left the block empty: a block that still held units
+// when it reported may have been too full to get more.
 void block_pool::continue_after_sync(const account_block_ptr& h, const block_sync_request& reported,
                                      const block_sync_result& result)
 {
@@ -238,8 +238,8 @@ awaitable<void> block_pool::reclaim_then_sync(account_block_ptr h, std::vector<s
     sync(h, h->waiting.empty() ? block_sync::report : block_sync::grow);
 }
 
-// The clocks of this host and of PostgreSQL are on different days, or midnight came between: until
-// they agree nothing is granted.
+// Nothing is granted until the clocks of this host and of PostgreSQL agree on the day: they differ
+// around midnight or when one is wrong.
 awaitable<void> block_pool::retry_later(account_block_ptr h)
 {
     boost::asio::steady_timer timer(host_.loop(), day_change_delay);
@@ -283,8 +283,8 @@ void block_pool::closed(const account_block_ptr& h)
         all_closed_->set();
 }
 
-// What is held may still be spent, except by one that was to be given back: that is tried again
-// later.
+// The statement failed. Units held may still be spent, unless the block is closing: sweep() closes
+// it later.
 void block_pool::failed(const account_block_ptr& h)
 {
     h->notify_sync_waiters();
@@ -312,7 +312,7 @@ void block_pool::leave_other_days(day today)
         account_blocks_.erase(h->current.account());
         h->is_leaving = true;
         leaving_.insert(h);
-        // The rest goes back bit by bit: the new day's blocks come first.
+        // The new day's blocks come first: sweep() closes the other blocks in batches.
         if (!h->waiting.empty())
             start_closing(h);
     }
@@ -344,7 +344,7 @@ bool block_pool::sweep()
             break;
         if (h->is_syncing)
             continue;
-        // While nobody answers, what is held is worth more here.
+        // While statements fail, idle blocks are kept: their units can still be spent here.
         const bool is_over =
             h->is_closing || (now - h->used_at >= settings_.idle_time && !batcher_.is_failing());
         if (is_over && ending.size() < max_swept)
@@ -404,7 +404,7 @@ void block_pool::refresh(account_id account)
     const auto found = account_blocks_.find(account);
     if (found == account_blocks_.end())
         return;
-    found->second->has_new_usage = true; // a statement under way may have come too early
+    found->second->has_new_usage = true; // a statement under way may have missed it
     sync(found->second, block_sync::report);
 }
 

@@ -14,7 +14,7 @@
 
 namespace tempinbox::rate_limit {
 
-// What one account asks for.
+// One account's request for units.
 struct quota_request
 {
     account_id account;
@@ -22,8 +22,8 @@ struct quota_request
     versioned_limit limit;
 };
 
-// What it comes to: of the units `granted` passed, `undecided` could not be judged in time, the
-// rest is refused.
+// The decision on a request: `granted` units pass, `undecided` ones could not be judged in time,
+// the rest is refused.
 struct decision
 {
     std::int64_t granted = 0;
@@ -31,28 +31,28 @@ struct decision
     std::int64_t limit = 0;
     std::int64_t remaining = 0;
     day on_day{};
-    bool is_known = false; // whether limit, remaining and day say anything
+    bool is_known = false; // whether limit, remaining and on_day are set
 };
 
 struct block_pool_settings
 {
-    std::chrono::milliseconds timeout{
-        200}; // for one call; what is not decided by then is said to be undecided
-    std::chrono::milliseconds idle_time{10'000};  // after which a block is given back
-    std::chrono::milliseconds lease_time{30'000}; // renewed at half of it
-    std::size_t accounts = 200'000;               // at once in memory
+    std::chrono::milliseconds timeout{200}; // of one call; what is not decided by then is undecided
+    std::chrono::milliseconds idle_time{10'000};  // before a block is given back
+    std::chrono::milliseconds lease_time{30'000}; // the block's TTL, renewed at half of it
+    std::size_t accounts = 200'000;               // held in memory at once
 };
 
-// The blocks of this replica, an account each. Spends from memory; asks the database for a block
-// when one is used up, all who wait for an account sharing one settlement; asks other holders for
-// theirs before it refuses. Units pass only when they were granted: with the database away what is
-// held is spent, then asks are undecided. Blocks go back when idle, when the day ends, when another
-// replica asks, when too many accounts are held, and at the end. Runs on the loop.
+// The blocks of this replica, one for each account. Units are spent from memory and pass only if
+// they were granted. When a block is used up, one sync for all calls that wait for the account asks
+// the database for more; before it refuses, the pool reclaims blocks from other holders. If the
+// database is unavailable, the units held are spent, then requests are undecided. Blocks are given
+// back when idle, when the day ends, when another replica reclaims them, when too many accounts are
+// held (LRU), and by close(). Runs on the loop.
 class block_pool
 {
 public:
-    // Asks a holder to give back its block of the account; returns when it did, or after a short
-    // while.
+    // Asks a holder to give back its block of the account. Returns when it did, or after a short
+    // timeout.
     using reclaim_call =
         std::function<awaitable<void>(std::string holder, account_id account, day on_day)>;
 
@@ -61,19 +61,22 @@ public:
     ~block_pool();
     block_pool(const block_pool&) = delete;
 
-    // Decisions in the order of the asks; in `patience` at most.
+    // Decisions in the order of the requests, within `timeout`. Throws dependency_error when the
+    // pool is closing or holds twice its accounts.
     awaitable<std::vector<decision>> take(std::vector<quota_request> requests);
-    // Gives back what this replica holds of the account's day; true when it is settled.
+    // Gives back what this replica holds of the account's day; true once the database has recorded
+    // it.
     awaitable<bool> give_back(account_id account, day on_day);
-    // Tells the database everything about the account.
+    // Reports all spent units of the account to the database; gives up after 150 ms.
     awaitable<void> report_usage(account_id account);
-    // More of the account's day is used than its block says: asks the database.
+    // To be called when the database counted usage of this account outside its block: reads the new
+    // totals.
     void refresh(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
-    // Renews leases, returns idle blocks and those of other days: a hundred of each at a time, and
-    // where requests wait for statements once a second only. To be called every second, and soon
-    // again when it says that there is more.
+    // Renews leases and gives back idle blocks and those of other days: at most 100 of each at a
+    // time, and only once a second while requests wait for statements. Call it every second, and
+    // soon again if it returns true: there is more.
     bool sweep();
     std::size_t size() const { return account_blocks_.size(); }
 
@@ -108,7 +111,7 @@ private:
     block_pool_settings settings_;
     block_sync_batcher batcher_;
     std::unordered_map<account_id, account_block_ptr> account_blocks_;
-    std::list<account_block_ptr> lru_;    // the longest unused first
+    std::list<account_block_ptr> lru_;    // least recently used first
     std::set<account_block_ptr> leaving_; // of other days, until they are given back
     day today_{};
     std::chrono::steady_clock::time_point next_sweep_at_{}; // while requests wait for statements

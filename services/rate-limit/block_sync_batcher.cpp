@@ -43,7 +43,7 @@ awaitable<void> block_sync_batcher::sync_pending()
     --in_flight_;
 }
 
-// In the order in which every replica locks the rows.
+// Sorted in the order in which every replica locks the rows.
 std::vector<block_sync_batcher::entry> block_sync_batcher::next_batch()
 {
     const auto count = static_cast<std::ptrdiff_t>(std::min(pending_.size(), max_batch_size));

@@ -10,15 +10,15 @@
 
 namespace tempinbox::rate_limit {
 
-// One statement: answers in the order of the requests.
+// Runs one statement; results in the order of the requests.
 using sync_statement =
     std::function<awaitable<std::vector<block_sync_result>>(std::vector<block_sync_request>)>;
-// Null: the statement failed, or its outcome is not known.
+// The result is null if the statement failed or its outcome is unknown.
 using synced_callback = std::function<void(const block_sync_request&, const block_sync_result*)>;
 
-// Gathers settlements while others are under way: at most two statements at a time, so that many
-// accounts share one. No block is in two of them, since its holder waits for its answer. Outlives
-// its statements.
+// Batches the syncs of many accounts: while two statements are in flight, requests gather for the
+// next (200 at most). No block is in two statements, since its holder waits for the result. Must
+// outlive its statements.
 class block_sync_batcher
 {
 public:

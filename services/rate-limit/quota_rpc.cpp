@@ -40,7 +40,7 @@ result<std::vector<quota_request>> read_requests(const ratelimit::v1::TakeQuotaR
     return requests;
 }
 
-// The day before at the earliest: gateways give up what is older.
+// Clamped to yesterday and today: gateways drop older usage.
 day read_usage_day(const ratelimit::v1::Debt& reported, day today)
 {
     if (!reported.has_day())
@@ -50,7 +50,7 @@ day read_usage_day(const ratelimit::v1::Debt& reported, day today)
     return std::clamp(reported_day, today - std::chrono::days(1), today);
 }
 
-// Nil where the item has none.
+// Nil id if the item reports none.
 result<unreported_usage> read_usage(const ratelimit::v1::QuotaItem& item, account_id account,
                                     day today)
 {
@@ -83,7 +83,7 @@ ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisi
     return response;
 }
 
-// Blocks that are asked back, all at once.
+// Blocks that another replica reclaims, all at once.
 struct returning
 {
     std::size_t open;
@@ -138,8 +138,8 @@ quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
             co_return reported.error();
         usages.push_back(*reported);
     }
-    // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it
-    // is told again.
+    // Requests do not wait for reported usage to be stored: `is_debt_stored` says whether it is,
+    // and the gateway reports it again until it is.
     std::vector<bool> are_stored;
     are_stored.reserve(usages.size());
     for (const auto& reported : usages)

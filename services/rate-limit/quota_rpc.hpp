@@ -11,10 +11,10 @@
 
 namespace tempinbox::rate_limit {
 
-// At most this many items a call.
+// In one call.
 inline constexpr int max_items = 10'000;
 
-// RateLimitService on the RPC server: checks what is asked, and answers from the book of leases and
+// RateLimitService on the RPC server: validates requests and answers them from the block pool and
 // the stored days.
 class quota_rpc
 {

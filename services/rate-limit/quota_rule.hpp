@@ -8,7 +8,7 @@
 
 namespace tempinbox::rate_limit {
 
-// A UTC calendar day: the window of the quota (design: decided where the spec is silent).
+// A UTC calendar day: the window of the quota.
 using day = std::chrono::sys_days;
 
 day day_of(time_point now);
@@ -18,7 +18,7 @@ std::string date_text(day date);
 // The next 00:00 UTC in Unix seconds: X-RateLimit-Reset.
 std::int64_t reset_after(day today);
 
-// A limit of 0 is none; it counts like the others, against a number nobody reaches.
+// A limit of 0 means no limit: usage is counted against this number, which nobody reaches.
 inline constexpr std::int64_t unlimited = 1'000'000'000'000'000;
 
 } // namespace tempinbox::rate_limit

@@ -17,7 +17,8 @@ constexpr postgres::statement sync_blocks{
 constexpr postgres::statement write_off_blocks{"quota_write_off",
                                                "SELECT blocks, units FROM quota.write_off($1)"};
 
-// The row of a block goes two days after its day: until then a holder that was away may settle it.
+// A block's row is deleted two days after its day: until then a holder that was unreachable may
+// still sync it.
 constexpr postgres::statement purge_days{"quota_forget_days",
                                          "DELETE FROM quota.days WHERE (account_id, day) IN "
                                          "(SELECT account_id, day FROM quota.days WHERE day < "
@@ -27,7 +28,7 @@ constexpr postgres::statement purge_blocks{
                            "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < "
                            "$1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
-// A gateway tells a debt until 24 h after its day: its id is known for a day longer, whatever the
+// A gateway reports usage until 24 h after its day. Its id is kept one day longer, whatever the
 // clocks say.
 constexpr postgres::statement purge_debts{
     "quota_forget_debts",

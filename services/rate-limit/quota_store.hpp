@@ -19,31 +19,32 @@ struct day_use
     std::int64_t requests = 0;
 };
 
-// What was counted as used because nobody renewed it.
+// Blocks counted as used because their lease ended without a renewal.
 struct written_off
 {
     std::int64_t blocks = 0;
     std::int64_t units = 0;
 };
 
-// Days and blocks at rest. A batch of settlements is one SQL statement that locks its rows by
-// account and day, so that replicas do not deadlock. Throws dependency_error when PostgreSQL cannot
-// be reached; a statement whose outcome is unknown may be repeated.
+// The stored days and blocks. A batch of syncs is one SQL statement that locks its rows by account
+// and day, so that replicas do not deadlock. Throws dependency_error when PostgreSQL cannot be
+// reached; a statement whose outcome is unknown may be repeated.
 class quota_store
 {
 public:
-    // `holder`: where other replicas ask for this one's blocks.
+    // `holder`: the address at which other replicas reclaim this one's blocks.
     quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time);
 
-    // In the order of the requests, which must be by account and day, one a block.
+    // Requests must be sorted by account and day, at most one for each block; results in their
+    // order.
     awaitable<std::vector<block_sync_result>> sync(std::vector<block_sync_request> requests);
-    // By account and day; what is stored already counts nothing again.
+    // Usages must be sorted by account and day; ids that are already stored are not counted again.
     awaitable<void> store_usage(std::vector<unreported_usage> usages);
     awaitable<written_off> write_off();
-    // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many
-    // rows.
+    // Deletes a batch of the days before `oldest`, and of the blocks and usage ids that nobody
+    // needs on `today` any more; returns how many rows.
     awaitable<std::size_t> purge_before(day oldest, day today);
-    // The days from `first` on that have any use, oldest first.
+    // The days since `first` that have any use, oldest first.
     awaitable<std::vector<day_use>> list_days(account_id account, day first);
 
     void set_holder(std::string holder) { holder_ = std::move(holder); }

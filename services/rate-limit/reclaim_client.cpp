@@ -15,13 +15,13 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto call_timeout = 100ms;
 constexpr auto retry_delay = 1s;
-// Replicas come and go; what is forgotten is made again.
+// Replicas come and go; an evicted peer is made again on demand.
 constexpr std::size_t max_peers = 64;
 constexpr int max_accounts_a_call = 1'000;
 
 } // namespace
 
-// One call: a day's accounts and those who wait for it.
+// One call: the accounts of one day, and the reclaims that wait for it.
 struct reclaim_client::batch
 {
     ratelimit::v1::ReturnBlockRequest request;

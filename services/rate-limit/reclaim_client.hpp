@@ -13,9 +13,9 @@
 
 namespace tempinbox::rate_limit {
 
-// Asks other replicas for their blocks: one call to each at a time, the accounts that come
-// meanwhile share the next. Waits 100 ms at most; a replica that could not be reached is not asked
-// again for a second. This replica itself is never asked.
+// Reclaims blocks from other replicas: one call to each at a time; accounts that come meanwhile
+// share the next. Waits at most 100 ms. A replica that could not be reached is not called again for
+// one second. Never calls this replica itself.
 class reclaim_client
 {
 public:

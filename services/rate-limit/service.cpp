@@ -26,8 +26,8 @@ block_pool::reclaim_call reclaim_call_of(reclaim_client& others)
     };
 }
 
-// Behind a wildcard the address that this host's own name has: in a container the one that others
-// reach it by.
+// The address at which other replicas reach this one. If it listens on a wildcard address, this is
+// what its own host name resolves to; in a container that is the container's address.
 std::string reachable_address(runtime::host& host, const host_port& bound)
 {
     boost::system::error_code error;

@@ -13,7 +13,7 @@ struct settings
 {
     postgres::settings database;
     http::server_settings rpc;
-    std::string rpc_advertise; // empty: where it listens
+    std::string rpc_advertise; // empty: the address it listens on
     std::string rpc_token_file;
     block_pool_settings blocks;
     int days_kept = 35;

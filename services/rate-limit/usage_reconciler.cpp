@@ -9,7 +9,7 @@ namespace tempinbox::rate_limit {
 namespace {
 
 constexpr std::size_t max_batch_size = 1'000;
-// Forgotten ones are found by the statement.
+// The statement dedups ids that were evicted here.
 constexpr std::size_t max_dedup_entries = 100'000;
 
 } // namespace

@@ -12,36 +12,37 @@
 
 namespace tempinbox::rate_limit {
 
-// Requests that a gateway let through and tells until they are stored.
+// Requests that a gateway let pass while nobody could count them. It reports them until they are
+// stored.
 struct unreported_usage
 {
     uuid id;
     account_id account;
-    day on_day{}; // when they were let through
+    day on_day{}; // when they passed
     std::int64_t units = 0;
     versioned_limit limit;
 };
 
-// Stores what gateways owe, one statement at a time, what is told meanwhile gathers for the next.
-// Promises nothing before the database has it: a debt whose statement failed is forgotten, and
-// stored when it is told again. Runs on the loop.
+// Stores the usage that gateways report, in one statement at a time; reports that come meanwhile
+// form the next batch. Confirms nothing before the database has it: if the statement fails, the
+// usage is dropped here and stored when the gateway reports it again. Runs on the loop.
 class usage_reconciler
 {
 public:
-    // By account and day; a debt that is stored already is left alone. Throws when the database
-    // cannot be reached.
+    // Usages sorted by account and day; ids that are already stored are skipped. Throws when the
+    // database cannot be reached.
     using store_statement = std::function<awaitable<void>(std::vector<unreported_usage>)>;
-    // Of this account more is used than before.
+    // The database counted additional usage of this account.
     using stored_callback = std::function<void(account_id)>;
 
     usage_reconciler(runtime::host& host, store_statement store, stored_callback stored);
     usage_reconciler(const usage_reconciler&) = delete;
 
-    // Whether it is stored for good; what is not will be soon.
+    // Returns whether the usage is committed; if not, it is queued to be stored.
     bool take(const unreported_usage& reported);
 
 private:
-    // By account and day, as the statement wants them.
+    // Sorted by account and day, as the statement requires.
     using batch = std::map<std::tuple<account_id, day, uuid>, unreported_usage>;
 
     awaitable<void> store_pending();
@@ -51,7 +52,7 @@ private:
     store_statement store_;
     stored_callback stored_;
     batch pending_;
-    std::unordered_map<uuid, bool> dedup_; // whether it is stored; else it gathers or is on its way
+    std::unordered_map<uuid, bool> dedup_; // true: stored; false: pending or in flight
     bool is_storing_ = false;
     bool is_failing_ = false;
     prometheus::Counter& units_;
