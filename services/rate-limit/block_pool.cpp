@@ -21,8 +21,8 @@ constexpr auto day_change_delay = 20ms;
 constexpr auto sync_wait_timeout = 150ms;
 // Reclaims end within the timeout of the calls that wait for them.
 constexpr auto reclaim_timeout = 100ms;
-// Blocks swept at once. Requests come before idle blocks, but leases must be renewed even if
-// requests always wait for statements.
+// Blocks swept at once. Requests come before idle blocks, but TTLs must be renewed even if requests
+// always wait for statements.
 constexpr std::size_t max_swept = 100;
 constexpr auto sweep_interval_under_load = 1s;
 

@@ -74,7 +74,7 @@ public:
     void refresh(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
-    // Renews leases and gives back idle blocks and those of other days: at most 100 of each at a
+    // Renews TTLs and gives back idle blocks and those of other days: at most 100 of each at a
     // time, and only once a second while requests wait for statements. Call it every second, and
     // soon again if it returns true: there is more.
     bool sweep();

@@ -19,7 +19,7 @@ struct day_use
     std::int64_t requests = 0;
 };
 
-// Blocks counted as used because their lease ended without a renewal.
+// Blocks counted as used because their TTL ended without a renewal.
 struct written_off
 {
     std::int64_t blocks = 0;

@@ -135,7 +135,7 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
                            "' AND day = '" + date_text(at.second) + "'") == row.used);
 }
 
-TEST_CASE("many accounts are settled in one statement, in their order", "[rate-limit][postgres]")
+TEST_CASE("many accounts are synced in one statement, in their order", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     std::vector<account_id> accounts;
@@ -155,7 +155,7 @@ TEST_CASE("many accounts are settled in one statement, in their order", "[rate-l
     CHECK(results.back().limit.units == 10'000);
 }
 
-TEST_CASE("a lost block counts as used once its lease has ended, and not before",
+TEST_CASE("a lost block counts as used once its TTL has ended, and not before",
           "[rate-limit][postgres]")
 {
     arranged_quota quota;
@@ -198,7 +198,7 @@ TEST_CASE("units are granted on PostgreSQL's day only, and reported on any",
     CHECK(quota.number("SELECT used FROM quota.days") == 1);
 }
 
-TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
+TEST_CASE("old days and blocks are purged", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     quota.scratch.execute(
@@ -231,7 +231,7 @@ TEST_CASE("the days of an account are listed oldest first", "[rate-limit][postgr
     CHECK(uses[2].on_day == quota.today);
 }
 
-TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit][postgres]")
+TEST_CASE("usage reported twice counts once, whatever the limit says", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto bob = account_id::make();
@@ -250,7 +250,7 @@ TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit
                        "'") == 5);
 }
 
-TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][postgres]")
+TEST_CASE("a sync returns usage that was stored beside the block", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     auto units = quota.make_block(100);
@@ -264,7 +264,7 @@ TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][po
     CHECK(units.take_remaining() == 39);
 }
 
-TEST_CASE("a debt counts for its own day, whenever it is stored", "[rate-limit][postgres]")
+TEST_CASE("reported usage counts for its own day, whenever it is stored", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto yesterday = quota.today - std::chrono::days(1);
@@ -282,7 +282,7 @@ TEST_CASE("a debt counts for its own day, whenever it is stored", "[rate-limit][
     CHECK(uses[1].requests == 2);
 }
 
-TEST_CASE("old debts are forgotten", "[rate-limit][postgres]")
+TEST_CASE("old usage ids are purged", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto stored_on = [&](day date) {

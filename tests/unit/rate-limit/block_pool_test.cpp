@@ -69,7 +69,7 @@ public:
                     .first->second;
     }
 
-    // kill -9: its coroutines go nowhere any more.
+    // Like kill -9: its coroutines never resume.
     void kill(const std::string& name)
     {
         dead.push_back(std::move(pools.at(name)));
@@ -82,7 +82,7 @@ public:
         return testing::await(pool.take(std::move(requests))).front();
     }
     bool has_stalled() const { return !stalled_.empty(); }
-    // Ends the statements and recalls that stand.
+    // Ends the statements and reclaims that are stalled.
     void let_go()
     {
         is_stalled = false;
@@ -97,9 +97,9 @@ public:
     std::map<std::string, std::unique_ptr<block_pool>> pools;
     std::vector<std::unique_ptr<block_pool>> dead;
     int statements = 0;
-    std::vector<block_sync> synced; // what was asked of the database, in order
+    std::vector<block_sync> synced; // the statements' actions, in order
     bool is_database_away = false;
-    bool is_stalled = false; // statements that come do not end
+    bool is_stalled = false; // new statements do not end
     enum class way { open, lost, silent } between_replicas = way::open;
 
 private:
@@ -186,7 +186,7 @@ TEST_CASE("those who wait for one account share a statement", "[rate-limit]")
     CHECK(all.statements <= 2);
 }
 
-TEST_CASE("what another replica holds is asked back before anyone is refused", "[rate-limit]")
+TEST_CASE("units held by another replica are reclaimed before anyone is refused", "[rate-limit]")
 {
     arranged_replicas all(2);
     const auto ann = account_id::make();
@@ -205,7 +205,7 @@ TEST_CASE("what another replica holds is asked back before anyone is refused", "
     CHECK(all.take(all.pool(2), request_for(ann, 1, 3'000)).granted == 0);
 }
 
-TEST_CASE("a block that was full when it was told and is spent since is no reason to refuse",
+TEST_CASE("a block that was full when it reported and is spent since is no reason to refuse",
           "[rate-limit]")
 {
     for (std::int64_t limit : {400, 450, 500, 700, 1'000}) {
@@ -226,7 +226,7 @@ TEST_CASE("a block that was full when it was told and is spent since is no reaso
     }
 }
 
-TEST_CASE("a plan that changes is in force with the next ask, both ways", "[rate-limit]")
+TEST_CASE("a changed plan is in force with the next request, both ways", "[rate-limit]")
 {
     arranged_replicas all(1);
     const auto ann = account_id::make();
@@ -245,7 +245,8 @@ TEST_CASE("a plan that changes is in force with the next ask, both ways", "[rate
     CHECK(raised.remaining == 9'994);
 }
 
-TEST_CASE("with the database away what is held is spent, then asks are undecided", "[rate-limit]")
+TEST_CASE("with the database away what is held is spent, then requests are undecided",
+          "[rate-limit]")
 {
     arranged_replicas all(1);
     const auto ann = account_id::make();
@@ -281,7 +282,7 @@ TEST_CASE("idle blocks go back, and all at the end", "[rate-limit]")
     CHECK(all.ledger.blocks.empty());
 }
 
-TEST_CASE("a lease is renewed at half of its time, and not before", "[rate-limit]")
+TEST_CASE("a block is renewed at half of its TTL, and not before", "[rate-limit]")
 {
     block_pool_settings chosen;
     chosen.lease_time = 1s;
@@ -299,14 +300,13 @@ TEST_CASE("a lease is renewed at half of its time, and not before", "[rate-limit
     CHECK(all.pool(1).size() == 1);
 }
 
-TEST_CASE(
-    "a lease is renewed and an idle block goes back while requests always wait for a statement",
-    "[rate-limit]")
+TEST_CASE("a TTL is renewed and an idle block goes back while requests always wait for a statement",
+          "[rate-limit]")
 {
     block_pool_settings chosen;
     chosen.idle_time = GENERATE(0ms, 10'000ms);
     chosen.lease_time = chosen.idle_time == 0ms ? 30'000ms : 20ms;
-    std::int64_t granted = 0; // these outlive the replicas: the call ends when they do
+    std::int64_t granted = 0; // outlive the replicas: the call ends when they do
     int done = 0;
     arranged_replicas all(1, chosen);
     all.take(all.pool(1), request_for(account_id::make(), 1, 3'000));
@@ -327,7 +327,7 @@ TEST_CASE(
     CHECK(all.synced[1] == (chosen.idle_time == 0ms ? block_sync::close : block_sync::report));
 }
 
-TEST_CASE("a replica in need asks again for what others hold when it has been given some before",
+TEST_CASE("a replica in need reclaims again from others when it has been given some before",
           "[rate-limit]")
 {
     auto chosen = arranged_replicas::quick();
@@ -336,14 +336,15 @@ TEST_CASE("a replica in need asks again for what others hold when it has been gi
     auto& in_need = all.pool(1);
     auto& other = all.pool(2);
     const auto ann = account_id::make();
-    // Neither hears of the other at first, and does not ask it again for five seconds, but in need.
+    // At first reclaims are lost. Then a holder is not asked again for five seconds, except in
+    // need.
     all.between_replicas = arranged_replicas::way::lost;
     CHECK(all.take(other, request_for(ann, 1, 1'000)).granted == 1);
     CHECK(all.take(in_need, request_for(ann, 1, 1'000)).granted == 1);
 
     all.between_replicas = arranged_replicas::way::open;
     CHECK(all.take(in_need, request_for(ann, 980, 1'000)).granted ==
-          980); // nineteen of the other's twenty are back
+          980); // 19 of the other's 20 are back
     all.between_replicas = arranged_replicas::way::lost;
     CHECK(all.take(other, request_for(ann, 1, 1'000)).granted == 1);
     CHECK(all.ledger.days.at({ann, all.ledger.today}).outstanding > 1);
@@ -411,7 +412,7 @@ TEST_CASE("requests in flight over midnight are counted once", "[rate-limit]")
     CHECK(all.ledger.days.at({ann, before}).used == 1);
 }
 
-TEST_CASE("an ask that comes back to a clock behind the database's waits for it", "[rate-limit]")
+TEST_CASE("a request on a clock behind the database's waits until they agree", "[rate-limit]")
 {
     arranged_replicas all(1);
     const auto ann = account_id::make();

@@ -76,7 +76,7 @@ TEST_CASE("what is returned can be had by another, what was spent not", "[rate-l
     CHECK(second.take_remaining() == 2'993);
 }
 
-TEST_CASE("a report told twice counts once, and a lost answer's units turn up in the next",
+TEST_CASE("a repeated report counts once, and a lost response's units turn up in the next",
           "[rate-limit]")
 {
     ledger_model ledger(today);
@@ -84,7 +84,7 @@ TEST_CASE("a report told twice counts once, and a lost answer's units turn up in
     sync(units, ledger, block_sync::grow);
     units.spend(60);
 
-    ledger.sync(units.report(block_sync::grow), "a:1"); // nobody hears the answer
+    ledger.sync(units.report(block_sync::grow), "a:1"); // the response is lost
     sync(units, ledger, block_sync::report);
 
     CHECK(ledger.days.at({ann, today}).used == 60);
@@ -100,7 +100,7 @@ TEST_CASE("a block written off counts as used, and its holder gives back what it
 
     ledger.write_off_all();
     CHECK(ledger.days.at({ann, today}).used == 60);
-    units.spend(5); // its own still
+    units.spend(5); // still its own
     sync(units, ledger, block_sync::close);
 
     CHECK(ledger.days.at({ann, today}).used == 5);
@@ -154,7 +154,7 @@ TEST_CASE("what remains counts what others hold as used, and never rises", "[rat
     CHECK(second.take_remaining() == 2'940);
 }
 
-TEST_CASE("a debt that was stored beside it leaves a block nothing past the limit", "[rate-limit]")
+TEST_CASE("usage that was stored beside it leaves a block nothing past the limit", "[rate-limit]")
 {
     ledger_model ledger(today);
     auto units = make_block(10);
@@ -186,9 +186,9 @@ TEST_CASE("a block of another day grants nothing", "[rate-limit]")
     CHECK(ledger.days.at({ann, today}).used == 1);
 }
 
-// Replicas that are killed and made anew, lose answers, move to other clocks and pass the account
-// around as its place in the hash changes: whatever happens, no more than the limit passes, and no
-// more is lost than the blocks of the killed.
+// Replicas are killed and made anew, lose responses, move to other clocks, and pass the account
+// around as its position in the hash changes. Whatever happens, no more than the limit passes, and
+// no more is lost than the blocks of the killed.
 TEST_CASE("random lives of replicas admit at most the limit and lose at most a block a kill",
           "[rate-limit]")
 {
@@ -223,7 +223,7 @@ TEST_CASE("random lives of replicas admit at most the limit and lose at most a b
         if (got == 0) {
             const auto request = units->report(block_sync::grow);
             const auto result = ledger.sync(request, "x:1");
-            if (roll(20) > 0) // else the answer is lost
+            if (roll(20) > 0) // else the response is lost
                 units->apply(request, result);
         }
         switch (roll(400)) {
@@ -235,7 +235,7 @@ TEST_CASE("random lives of replicas admit at most the limit and lose at most a b
         case 2:
             owner = static_cast<std::size_t>(roll(static_cast<int>(replicas.size())));
             break;
-        case 3: // leases end, whoever lives
+        case 3: // TTLs end, whoever lives
             ledger.write_off_all();
             break;
         case 4: // idle
@@ -255,7 +255,7 @@ TEST_CASE("random lives of replicas admit at most the limit and lose at most a b
             REQUIRE(row.used + row.outstanding <= limit);
     }
 
-    // Recalled and spent to the end, nothing but the losses is missing.
+    // After all units are given back and spent to the end, nothing but the losses is missing.
     close_all();
     block last(ann, ledger.today, uuid::make_v7(), versioned_limit(limit, 1));
     for (bool is_granted = true; is_granted;) {

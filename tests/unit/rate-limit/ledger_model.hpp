@@ -8,8 +8,8 @@
 
 namespace tempinbox::testing {
 
-// The arithmetic of quota.settle and quota.write_off in memory: what the SQL is compared with, and
-// what leases are tested on.
+// The arithmetic of quota.settle and quota.write_off in memory: the SQL is compared with it, and
+// blocks are tested on it.
 class ledger_model
 {
 public:
@@ -95,7 +95,7 @@ public:
         return result;
     }
 
-    // The block's lease has ended.
+    // The block's TTL has ended.
     void write_off(account_id account, day on_day, const uuid& block_id)
     {
         const auto found = blocks.find({account, on_day, block_id});

@@ -9,7 +9,7 @@ using namespace tempinbox::rate_limit;
 
 namespace {
 
-// A database in the process that stores debts, or does not.
+// A database in the process that stores usage, or fails.
 struct arranged_usage
 {
     bool is_away = false;
@@ -45,7 +45,7 @@ unreported_usage make_usage(std::int64_t units, account_id account = account_id:
 
 } // namespace
 
-TEST_CASE("a debt is stored when the database has it, and not before", "[rate-limit]")
+TEST_CASE("usage is confirmed when the database has it, and not before", "[rate-limit]")
 {
     arranged_usage arranged;
     const auto usage = make_usage(5);
@@ -60,7 +60,7 @@ TEST_CASE("a debt is stored when the database has it, and not before", "[rate-li
     CHECK(arranged.refreshed == std::vector<account_id>{usage.account});
 }
 
-TEST_CASE("a debt whose statement failed is stored when it is told again", "[rate-limit]")
+TEST_CASE("usage whose statement failed is stored when it is reported again", "[rate-limit]")
 {
     arranged_usage arranged;
     arranged.is_away = true;
@@ -76,7 +76,7 @@ TEST_CASE("a debt whose statement failed is stored when it is told again", "[rat
     CHECK(arranged.reconciler.take(usage));
 }
 
-TEST_CASE("debts that gather share a statement, in the order of their accounts and days",
+TEST_CASE("usage that comes meanwhile shares a statement, sorted by account and day",
           "[rate-limit]")
 {
     arranged_usage arranged;
