@@ -25,8 +25,8 @@
 
 namespace tempinbox::webhooks {
 
-// Webhook endpoints and routing rules by RPC; events from Kafka to deliveries; deliveries to
-// receivers. Any number of replicas.
+// Webhook endpoints and routing rules by RPC; events from Kafka become deliveries, and deliveries
+// go to receivers. Any number of replicas may run.
 class service final : public runtime::service
 {
 public:

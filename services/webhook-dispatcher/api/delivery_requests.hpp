@@ -11,7 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// A request for a page of the log, checked.
+// A validated request for a page of the log.
 struct log_params
 {
     account_id account;
@@ -21,10 +21,10 @@ struct log_params
     int limit = 25;
 };
 result<log_params> read_params(const v1::ListDeliveriesRequest& request);
-// The failure names what is wrong; `now` bounds `since`.
+// The failure names the invalid field; `now` bounds `since`.
 result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, time_point now);
 
-// Where the next page begins. It opens only for the same webhook and filter.
+// The cursor of the next page. It is valid only for the same webhook and filter.
 std::string make_log_cursor(const log_params& params, event_id last);
 
 v1::Delivery to_message(const logged_delivery& shown);

@@ -12,7 +12,7 @@
 
 namespace tempinbox::webhooks {
 
-// The calls about deliveries: their log, sending one now, replays, and why an email went where.
+// The RPCs about deliveries: their log, single retries, replays, and why an email went where.
 class delivery_rpc
 {
 public:

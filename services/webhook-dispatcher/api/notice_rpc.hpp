@@ -9,7 +9,7 @@
 
 namespace tempinbox::webhooks {
 
-// The calls of the service that mails accounts.
+// The RPCs of the service that emails accounts.
 class notice_rpc
 {
 public:

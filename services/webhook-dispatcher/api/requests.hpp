@@ -11,7 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// A request to make a webhook, checked; the secret is not chosen yet.
+// A validated request to create a webhook, still without a secret.
 struct webhook_params
 {
     plans::account_state account;
@@ -26,18 +26,18 @@ struct webhook_change_params
     account_id account;
     webhook_id id;
     endpoint_change change;
-    std::optional<url_target> target; // of a new URL
+    std::optional<url_target> target; // of the new URL, if there is one
 };
 result<webhook_change_params> read_change(const v1::UpdateWebhookRequest& request,
                                           const url_policy& policy);
 
-// Characters from `least` to `most`, no control characters but tab and line breaks.
+// From `min` to `max` characters, no control characters but tab and line breaks.
 result<void> check_text(std::string_view field, std::string_view text, std::size_t min,
                         std::size_t max);
 
-// 0 stands for 25.
+// 0 means 25.
 result<int> read_limit(int given);
-// Empty: from the start.
+// An empty cursor means the first page.
 result<std::optional<endpoint_position>> read_cursor(std::string_view cursor);
 std::string make_cursor(const endpoint& last);
 

@@ -11,7 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// Requests about rules, checked.
+// Validated requests about rules.
 struct rule_params
 {
     plans::account_state account;

@@ -11,8 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// The calls about routing rules. The tester routes as the events' intake does, by the same
-// account_config.
+// The RPCs about routing rules. The tester routes by the same account_config as event_ingest.
 class rule_rpc
 {
 public:

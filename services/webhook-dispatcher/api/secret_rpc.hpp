@@ -10,9 +10,9 @@
 
 namespace tempinbox::webhooks {
 
-// The calls of an operator who rotates the master key: secrets sealed with another key are opened
-// and sealed with this process's first one, a batch a call. Nothing that is in force changes, so
-// caches are not told.
+// The RPCs of an operator who rotates the master key: secrets sealed with another key are opened
+// and sealed with this process's first key, one batch a call. The secrets themselves stay the same,
+// so no cache needs to be invalidated.
 class secret_rpc
 {
 public:

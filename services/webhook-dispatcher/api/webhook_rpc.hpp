@@ -13,7 +13,7 @@
 
 namespace tempinbox::webhooks {
 
-// The calls about endpoints.
+// The RPCs about endpoints.
 class webhook_rpc
 {
 public:

@@ -7,31 +7,30 @@ namespace tempinbox::webhooks {
 
 // Stops sending to a receiver that only fails. Opens after 5 failures in a row (by weight), or when
 // at least half of 20 or more in the last minute failed; stays open 30 s, doubled each time its
-// probe fails, 15 min at most; then lets one probe through. One an endpoint and process.
+// probe fails, 15 min at most; then lets one probe through. One for each endpoint and process.
 class circuit_breaker
 {
 public:
     using time = std::chrono::steady_clock::time_point;
     enum class permit { refused, normal, probe };
 
-    // Asks before a request is sent; a probe must be ended by one of the three below.
+    // To be called before a request is sent. A probe must be ended by one of the three calls below.
     permit acquire(time now);
 
     void succeeded(permit given, time now);
     void failed(permit given, double weight, time now);
-    // Nothing was learned about the receiver (our own fault, or not sent after all).
+    // The request said nothing about the receiver (our own fault, or not sent after all).
     void abandoned(permit given);
 
-    // The receiver may have changed: where it is open, the probe may go at once.
+    // The receiver may have changed: if open, the probe may go at once.
     void probe_now(time now);
 
     bool is_open(time now) const { return is_tripped_ && now < open_until_; }
-    // While open: when the probe may go. Otherwise: a moment past.
+    // While open: when the probe may go; otherwise a time in the past.
     time open_until() const { return open_until_; }
     // Opened and not yet closed by a probe.
     bool is_tripped() const { return is_tripped_; }
-    // Never failed since it last succeeded, or nothing was asked of it for an hour: may be
-    // forgotten.
+    // No failure since the last success, or unused for an hour: may be evicted.
     bool is_clean(time now) const;
 
 private:

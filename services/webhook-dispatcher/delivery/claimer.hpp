@@ -10,8 +10,8 @@
 
 namespace tempinbox::webhooks {
 
-// Brings what is due in the database to the engine: scouts which endpoints have something due,
-// claims at most what their windows take, and frees what processes that are gone had claimed.
+// Brings due deliveries from the database to the engine: finds which endpoints have something due,
+// claims at most what their windows take, and releases the leases of processes that are gone.
 // Sleeps until the next delivery is due, one second at most. Used on the loop only.
 class due_claimer
 {

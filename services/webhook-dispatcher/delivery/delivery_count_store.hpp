@@ -9,15 +9,15 @@
 
 namespace tempinbox::webhooks {
 
-// How many deliveries to an account's webhooks have ended, well or badly, by the day of their
-// event: read from the index of each webhook, a day at a time. Throws when PostgreSQL cannot be
+// Counts the finished deliveries of an account's webhooks, successful or not, by the day of their
+// event. Reads the index of each webhook one day at a time. Throws when PostgreSQL cannot be
 // reached.
 class delivery_count_store
 {
 public:
     explicit delivery_count_store(postgres::pool& db);
 
-    // The last `days`, today included, oldest first; days without any are left out.
+    // The last `days` days, today included, oldest first; days without deliveries are left out.
     awaitable<std::vector<daily_count>> list(account_id account, int days);
 
 private:

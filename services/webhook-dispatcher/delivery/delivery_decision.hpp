@@ -9,15 +9,15 @@
 
 namespace tempinbox::webhooks {
 
-// What came of one exchange with a receiver.
+// The result of one exchange with a receiver.
 struct exchange_result
 {
     enum class kind {
         answered,        // a whole response
-        cut_short,       // a status line came, then too much, too little or nonsense
+        cut_short,       // a status line, then too much, too little or malformed data
         timed_out,       // before the response was complete
         no_such_host,    // the name does not exist
-        refused_address, // the name leads to an address that may not be dialled
+        refused_address, // the name resolves to an address that may not be dialled
         connect_failed,  // refused, reset, or nothing there
         tls_failed,
         closed,          // no byte of a response
@@ -32,7 +32,7 @@ struct exchange_result
     std::string detail; // for people, without addresses
 };
 
-// Which attempt it was.
+// The attempt that had this result.
 struct attempt_facts
 {
     event_id event;
@@ -42,7 +42,7 @@ struct attempt_facts
     time_point delivery_began; // when the delivery became due for the first time
 };
 
-// What follows from it (webhooks.md 4.6).
+// What becomes of the delivery.
 struct delivery_decision
 {
     enum class step {
@@ -57,8 +57,8 @@ struct delivery_decision
     std::chrono::milliseconds wait{0};
     double breaker_weight = 0; // 0 with a failure: says nothing about the receiver's health
     bool is_failure = false;
-    std::string error;             // shown with the attempt; empty when there is nothing to say
-    std::string disables_endpoint; // why, where the webhook is switched off
+    std::string error;             // shown with the attempt; empty if there is nothing to say
+    std::string disables_endpoint; // why the webhook is switched off; empty: it is not
 };
 
 delivery_decision judge(const exchange_result& result, const attempt_facts& attempt);

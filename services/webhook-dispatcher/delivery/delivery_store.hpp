@@ -38,7 +38,7 @@ struct new_delivery
     std::vector<rule_id> rules;
 };
 
-// Why an email went where it went.
+// Why an email went where it went: the match of each rule.
 struct new_routing
 {
     event_id event;
@@ -53,14 +53,14 @@ struct delivery_key
     friend auto operator<=>(const delivery_key&, const delivery_key&) = default;
 };
 
-// Whose first tries or retries are due.
+// One of an endpoint's two queues that has deliveries due: first attempts or retries.
 struct due_queue
 {
     webhook_id webhook;
     queue_kind queue = queue_kind::first;
 };
 
-// One page of what is due, as the lanes it belongs to.
+// A page of due deliveries, given as the queues they belong to.
 struct due_page
 {
     struct position
@@ -71,15 +71,16 @@ struct due_page
     };
 
     std::vector<due_queue> queues;
-    std::optional<position> next; // where the next page begins, when this one was full
-    std::optional<std::chrono::milliseconds> until_next_due; // of what is not due yet
+    std::optional<position> next; // where the next page begins; set if this one was full
+    std::optional<std::chrono::milliseconds>
+        until_next_due; // until the first delivery that is not due yet
 };
 
 struct claim_request
 {
     due_queue queue;
     std::size_t capacity = 0;
-    std::uint64_t noted = 0; // of the backlog it answers
+    std::uint64_t noted = 0; // identifies the backlog this request is for
 };
 
 struct claimed_delivery
@@ -89,38 +90,41 @@ struct claimed_delivery
     account_id account;
     int attempts = 0;
     queue_kind queue = queue_kind::first;
-    time_point began; // the first of its attempts since it was last put into the queue
-    std::optional<std::string> body; // absent where the event is gone already
+    time_point began;                // when it was last queued anew; its lifetime counts from here
+    std::optional<std::string> body; // absent if the event is no longer stored
     std::string traceparent;
 };
 
-// Deliveries at rest: `due` holds the unfinished, `delivery` the finished, `attempt` each request
-// sent. Every write after a claim is fenced by the lease. Throws when PostgreSQL cannot be reached.
+// The stored deliveries: `due` holds the unfinished ones, `delivery` the finished ones, `attempt`
+// each request sent. Every write after a claim is fenced by the lease. Throws when PostgreSQL
+// cannot be reached.
 class delivery_store
 {
 public:
     explicit delivery_store(postgres::pool& db);
 
-    // A whole batch in one statement, leaving out what is known already; answers the leased ones
-    // that are new. An event that goes nowhere may still have a routing. Nothing is stored or
-    // answered where an account's configuration has another version than given.
+    // Inserts a whole batch in one statement, without deliveries that are stored already (dedup);
+    // returns the new ones that are leased. An event without deliveries may still have a routing.
+    // If an account's configuration has another version than given, stores nothing and returns
+    // nullopt.
     awaitable<std::optional<std::vector<delivery_key>>>
     insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
            uuid lease, const std::vector<new_routing>& routings = {},
            const config_versions& versions = {});
 
-    // Which lanes have something due: a page in the order of the times, or all lanes at once, whose
-    // cost grows with the number of lanes that have anything waiting instead.
+    // Which queues have something due: find_due reads a page in the order of the due times,
+    // find_all_due reads all queues at once. The cost of find_all_due grows with the number of
+    // queues that have anything waiting instead.
     awaitable<due_page> find_due(std::optional<due_page::position> from, int page_size);
     awaitable<std::vector<due_queue>> find_all_due();
     awaitable<std::vector<claimed_delivery>> claim(const std::vector<claim_request>& requests,
                                                    uuid lease);
 
-    // Deliveries of processes that are gone become due again; answers how many.
+    // Makes deliveries of processes that are gone due again, 1,000 at most; returns how many.
     awaitable<int> release_expired_leases();
-    // How long the oldest waiting delivery is overdue, those to some endpoints left out.
+    // How long the oldest waiting delivery is overdue, except those to the endpoints in `without`.
     awaitable<std::chrono::milliseconds> oldest_due_age(std::vector<webhook_id> without = {});
-    // The endpoints switched on or given another URL in the last minute, with the moment.
+    // The endpoints switched on or given another URL in the last minute, and when.
     awaitable<std::vector<std::pair<webhook_id, time_point>>> renewed_lately();
 
 private:

@@ -20,21 +20,21 @@
 
 namespace tempinbox::webhooks {
 
-// Carries a delivery to its receiver; never throws for what the network does.
+// Sends a delivery to its receiver; never throws because of the network.
 using request_sender = std::function<awaitable<sent_request>(delivery_job)>;
 
-// How much a process holds.
+// Limits of one process.
 struct engine_limits
 {
     std::size_t held = 10'000;              // deliveries in memory
     std::size_t in_flight = 2'000;          // requests at a time
-    std::size_t in_flight_of_account = 250; // so that no account can take them all
+    std::size_t in_flight_of_account = 250; // so that no account can take all of them
 };
 
-// Holds leased deliveries and sends them: each endpoint has its window, its breaker and separate
-// slots for retries, so that one that hangs slows nobody else. At a limit on requests endpoints
-// take turns, one request each, and what waits too long for its turn is given back before its lease
-// ends. Outcomes go to `on_outcome`. Used on the loop only.
+// Holds leased deliveries and sends them. Each endpoint has its window, its circuit breaker and
+// separate slots for retries, so that an endpoint that hangs slows no other. At a limit on requests
+// endpoints take turns, one request each; a delivery that waits too long for its turn is given back
+// before its lease ends. Outcomes go to `on_outcome`. Used on the loop only.
 class delivery_engine
 {
 public:
@@ -45,47 +45,49 @@ public:
     ~delivery_engine();
     delivery_engine(const delivery_engine&) = delete;
 
-    // A place for a delivery that is about to be stored under our lease; false: store it unleased.
+    // Reserves capacity for a delivery that is about to be stored under our lease; false: store it
+    // unleased.
     bool reserve(webhook_id webhook, queue_kind queue);
     void release(webhook_id webhook, queue_kind queue);
     // How long nothing is sent to the endpoint; zero while its breaker is closed.
     std::chrono::milliseconds closed_for(webhook_id webhook) const;
-    // An endpoint that was switched on or given another URL since it was noted last is probed at
-    // once, however long its breaker is open.
+    // If the endpoint was switched on or given another URL since the last noted renewal, it is
+    // probed at once, however long its breaker is open.
     void note_renewal(webhook_id webhook, time_point renewed_at);
-    // Whether a breaker is open, so that it is worth looking for renewals.
+    // Whether any breaker is open, so that renewals are worth reading.
     bool has_open_breakers() const;
     // Endpoints whose breaker opened and is not closed yet.
     std::vector<webhook_id> tripped() const;
-    // Nothing is sent to the endpoint any more: its breaker holds up nothing, and whole windows are
-    // taken.
+    // To be called when nothing is sent to the endpoint any more: its breaker delays nothing, and
+    // whole windows are claimed.
     void reset_breaker(webhook_id webhook);
-    // A reserved one, now stored under our lease.
+    // The delivery must be reserved and stored under our lease.
     void submit(delivery_job job);
 
-    // Deliveries of the lane wait in the database: `take_claim_requests` asks for them as places
+    // Deliveries of the queue wait in the database: `take_claim_requests` requests them as slots
     // become free.
     void note_backlog(due_queue queue);
-    // For each lane with backlog and free places: the places, reserved. Return those that stay
-    // empty by `release`.
+    // One request for each queue with backlog and free capacity, which is reserved. Return what
+    // stays unused by `release`.
     std::vector<claim_request> take_claim_requests();
-    // A wish found less than it asked for: the backlog is gone, unless it was noted again since.
+    // To be called if a claim found less than requested: the backlog is gone, unless it was noted
+    // again since.
     void clear_backlog(const claim_request& request);
-    // Called when there may be new wishes.
+    // The handler is called when there may be new claim requests.
     void on_claim_request(std::function<void()> handler) { claim_handler_ = std::move(handler); }
 
     std::size_t held() const { return held_; }
     std::size_t in_flight() const { return in_flight_; }
-    // Returns while less than the limit is held.
+    // Returns once less than the limit is held.
     awaitable<void> wait_for_room();
-    // Endpoints of which nothing is known that matters.
+    // Evicts endpoints that hold nothing, have no backlog and a clean breaker.
     void evict_idle();
 
-    // Sends nothing new, gives back what waits, finishes what is under way within that time.
+    // Sends nothing new, gives back what waits, and finishes requests in flight within `timeout`.
     awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:
-    // What is known of one endpoint: an entry of the map below.
+    // The state of one endpoint, an entry of endpoints_.
     struct endpoint_state
     {
         std::deque<delivery_job>& waiting_of(queue_kind queue)
@@ -99,13 +101,13 @@ private:
         }
 
         webhook_id id;
-        time_point renewed_at; // as far as it was noted
+        time_point renewed_at; // the last noted renewal
         endpoint_window window;
         circuit_breaker health;
         std::array<std::deque<delivery_job>, 2> waiting;
         std::array<std::uint64_t, 2>
-            backlog{};           // 0: none; else how often it was noted by then, over all endpoints
-        bool is_starved = false; // stands in starved_
+            backlog{};           // 0: none; else backlogs_noted_ when it was last noted
+        bool is_starved = false; // is in starved_
     };
 
     endpoint_state& state_of(webhook_id webhook);
@@ -140,7 +142,7 @@ private:
     bool is_watching_leases_ = false;
     std::size_t held_ = 0;
     std::size_t in_flight_ = 0;
-    std::unordered_map<account_id, std::size_t> in_flight_of_; // accounts with requests under way
+    std::unordered_map<account_id, std::size_t> in_flight_of_; // accounts with requests in flight
     bool is_draining_ = false;
     wakeup has_room_;
     wakeup is_quiet_;

@@ -10,14 +10,14 @@
 
 namespace tempinbox::webhooks {
 
-// What a response, or the lack of one, means for the verdict.
+// A response, or the lack of one, in the form that judge() takes.
 exchange_result read_exchange(const http::client_response& response);
 
-// The headers of Standard Webhooks and our own: signed anew for each attempt, the id always the
+// The headers of Standard Webhooks and our own. Each attempt is signed anew; the id is always the
 // event's.
 http::header_list make_headers(const delivery_job& job, time_point now);
 
-// The sender that really sends: dials only what the policy allows, follows no redirects.
+// Sends over the network. Dials only what the policy allows, follows no redirects.
 class http_sender
 {
 public:

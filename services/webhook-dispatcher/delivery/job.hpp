@@ -12,16 +12,16 @@
 
 namespace tempinbox::webhooks {
 
-// How long a claim holds: the whole exchange and as long again to write down what came of it.
-// Derived, never set apart.
+// How long a claim holds: the whole exchange, and as long again to record its outcome. Derived from
+// the deadline, never set on its own.
 inline constexpr std::chrono::milliseconds exchange_deadline{15'000};
 inline constexpr std::chrono::milliseconds lease_time =
     exchange_deadline + std::chrono::milliseconds{15'000};
-// With less than this left the request is not sent: another process may soon take the delivery
-// over.
+// With less than this left, the request is not sent: another process may soon take over the
+// delivery.
 inline constexpr std::chrono::milliseconds min_lease_to_send{20'000};
 
-// What is sent for an event, whoever gets it.
+// What is sent for an event, the same to every receiver.
 struct outgoing_event
 {
     event_id id;
@@ -35,7 +35,7 @@ struct delivery_job
     std::shared_ptr<const outgoing_event> event;
     std::shared_ptr<const receiver> to;
     int attempts_made = 0;
-    bool is_replayed = false; // sent once more: its first try, too, takes a slot for retries
+    bool is_replayed = false; // its first attempt, too, takes a slot for retries
     uuid lease;
     std::chrono::steady_clock::time_point lease_end;
     time_point began; // when the delivery became due for the first time

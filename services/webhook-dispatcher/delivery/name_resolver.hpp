@@ -18,10 +18,10 @@ struct name_resolver_settings
     std::chrono::milliseconds cache_ttl{30'000};
 };
 
-// Looks host names up by c-ares on the loop, so that a slow name holds up no other. One look-up at
-// a time for a name; answers are kept for a short time. Throws boost::system::system_error:
-// host_not_found where the name does not exist or has no address, host_not_found_try_again where
-// nobody could say.
+// Looks up host names by c-ares on the loop, so that a slow name delays no other. Each name has one
+// look-up at a time (single flight); addresses are cached for a short time. Throws
+// boost::system::system_error: host_not_found if the name does not exist or has no address,
+// host_not_found_try_again if no server could say.
 class name_resolver
 {
 public:
@@ -31,7 +31,7 @@ public:
 
     awaitable<std::vector<boost::asio::ip::address>> resolve(std::string name);
 
-    // As the HTTP client takes it. This must outlive the client's exchanges.
+    // In the form that the HTTP client takes. This object must outlive the client's exchanges.
     http::resolver function();
 
 private:

@@ -9,7 +9,7 @@
 
 namespace tempinbox::webhooks {
 
-// What came of a delivery that was held, to be written down.
+// The outcome of a delivery that this process held, to be recorded.
 struct delivery_outcome
 {
     enum class state {
@@ -29,7 +29,7 @@ struct delivery_outcome
     int attempts = 0;                  // made so far
     std::chrono::milliseconds wait{0}; // before it is due again
 
-    // The request that was sent, where one was.
+    // The request that was sent, if any.
     bool has_attempt = false;
     time_point at;
     std::chrono::milliseconds took{0};
@@ -37,17 +37,17 @@ struct delivery_outcome
     std::string error; // also why it ended without a request
     std::string response_body;
 
-    // Why the endpoint is to be switched off; empty: it is not.
+    // Why the endpoint is switched off; empty: it is not.
     std::string disables_endpoint;
     time_point endpoint_renewed_at; // of the endpoint it was sent to
 };
 
 std::string_view to_string(delivery_outcome::state state);
 
-// Of a delivery that nothing was sent for: as it was, due again after `wait`.
+// The outcome of a delivery that was not sent: its attempts unchanged, due again after `wait`.
 delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::milliseconds wait);
 
-// One request and what came of it.
+// One request and its result.
 struct sent_request
 {
     exchange_result result;

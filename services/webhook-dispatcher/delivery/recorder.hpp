@@ -13,9 +13,9 @@
 
 namespace tempinbox::webhooks {
 
-// Writes down what came of deliveries: everything that gathered while the last batch was being
-// written, in one statement. While PostgreSQL is away it keeps them and tries again. Switches
-// endpoints off where an outcome says so. Used on the loop only.
+// Records outcomes in batches: those that come while a batch is being written form the next one,
+// one statement each. While PostgreSQL is away it keeps them and tries again. Switches endpoints
+// off if an outcome says so. Used on the loop only.
 class outcome_recorder
 {
 public:
@@ -25,11 +25,11 @@ public:
     void record(delivery_outcome outcome);
     // Not yet written.
     std::size_t pending() const { return pending_.size() + being_written_; }
-    // Whether so few are pending that new deliveries may be taken up.
+    // Whether few enough are pending to take up new deliveries.
     bool has_room() const { return pending() < max_pending; }
-    // Returns while there is room; throws dependency_error where none comes in some seconds.
+    // Returns once there is room; throws dependency_error if there is none for 5 s.
     awaitable<void> wait_for_room();
-    // Writes what is pending, at most that long, then stops.
+    // Writes what is pending, for `timeout` at most, then stops.
     awaitable<void> drain(std::chrono::milliseconds timeout);
 
     static constexpr std::size_t max_pending = 5'000;

@@ -12,8 +12,8 @@
 
 namespace tempinbox::webhooks {
 
-// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets
-// replays that ended as long ago, and deliveries of deleted accounts.
+// Once an hour makes the partitions of the coming days and drops expired ones; also purges replays
+// that ended as long ago, and deliveries of deleted accounts.
 class retention
 {
 public:

@@ -7,9 +7,9 @@
 
 namespace tempinbox::webhooks {
 
-// What is past its time: the daily partitions of events, deliveries and attempts, replaced secrets,
-// and what is left of deleted accounts. Safe when run by many processes at once. Throws
-// postgres::timed_out where a partition is in use.
+// Purges what has expired: the daily partitions of events, deliveries and attempts, replaced
+// secrets, and the rows of deleted accounts. Safe when run by many processes at once. Throws
+// postgres::timed_out if a partition is in use.
 class retention_store
 {
 public:
@@ -17,12 +17,12 @@ public:
 
     // For events of the last `back` and the coming `ahead` days.
     awaitable<void> make_partitions(int back, int ahead);
-    // One partition of a day more than `days` ago; false when there is none left.
+    // Drops one partition of a day more than `days` ago; false if there is none left.
     awaitable<bool> drop_partition_older_than(int days);
-    // Replaced secrets that sign no more.
+    // Purges replaced secrets that no longer sign.
     awaitable<void> purge_ended_secrets();
-    // One step towards forgetting the deliveries of accounts that were deleted a while ago; false
-    // when nothing is left of them.
+    // Purges a batch of the deliveries of accounts that were deleted over a minute ago; false if
+    // none of these accounts is left.
     awaitable<bool> purge_deleted_accounts();
 
 private:

@@ -18,8 +18,8 @@ inline constexpr std::chrono::hours delivery_lifetime{7 * 24};
 // The wait before attempt n without jitter.
 std::chrono::milliseconds base_wait(int attempt);
 
-// The same for one (event, webhook, attempt) every time it is asked, evenly spread over [0, 1): so
-// a test can predict it.
+// Always the same for one (event, webhook, attempt), so that a test can predict it; evenly spread
+// over [0, 1).
 double jitter_seed(event_id event, webhook_id webhook, int attempt);
 
 // base_wait × 0.8–1.2.

@@ -8,8 +8,8 @@
 
 namespace tempinbox::webhooks {
 
-// Where one coroutine of the loop waits until another has something for it. A notice given while
-// nobody waits is kept for the next wait.
+// Lets one coroutine of the loop wait until another notifies it. A notification while nobody waits
+// is kept for the next wait.
 class wakeup
 {
 public:

@@ -5,11 +5,11 @@
 
 namespace tempinbox::webhooks {
 
-// First tries and retries have slots of their own, so that neither waits for the other.
+// First attempts and retries have slots of their own, so that neither waits for the other.
 enum class queue_kind { first, retry };
 
-// How much of one endpoint this process may hold: 8 requests in flight (6 first tries, 2 retries),
-// and as many again waiting in memory.
+// How much of one endpoint this process may hold: 8 requests in flight (6 first attempts, 2
+// retries), and as many again waiting in memory.
 class endpoint_window
 {
 public:
@@ -21,7 +21,7 @@ public:
     // How many more deliveries may be held.
     std::size_t capacity(queue_kind queue) const { return 2 * slots(queue) - at(queue).held; }
     bool reserve(queue_kind queue);
-    // A reserved one that will not be sent from here.
+    // For a reserved delivery that will not be sent from here.
     void release(queue_kind queue) { --at(queue).held; }
 
     bool has_free_slot(queue_kind queue) const { return at(queue).in_flight < slots(queue); }

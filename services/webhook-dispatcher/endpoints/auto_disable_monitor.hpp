@@ -11,10 +11,9 @@
 
 namespace tempinbox::webhooks {
 
-// Switches off webhooks that only failed for five days (design.md section 5): counts failed
-// attempts in memory, adds them to the database every few seconds, where all processes' counts
-// meet, and decides there. A crash, or the database away, loses a few seconds' counts. Used on the
-// loop only.
+// Switches off webhooks that only failed for five days. Counts failed attempts in memory, adds them
+// every ten seconds to the database, which sums the counts of all processes, and decides there. A
+// crash, or the database being away, loses a few seconds of counts. Used on the loop only.
 class auto_disable_monitor
 {
 public:
@@ -24,7 +23,7 @@ public:
     void start() { checking_.start(); }
     awaitable<void> stop() { return checking_.stop(); }
 
-    // One look: adds what was noted, then decides.
+    // Adds what was noted, then decides.
     awaitable<void> check();
 
 private:

@@ -11,7 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// A secret that a rotation replaced, sealed as the present one is.
+// A secret that a rotation replaced, sealed like the present one.
 struct previous_secret
 {
     std::string sealed;
@@ -27,13 +27,13 @@ struct endpoint
     event_set events = event_set::all();
     std::string description;
     bool is_enabled = true;
-    std::optional<std::string> disabled_reason; // absent where the account switched it off itself
-    bool is_refused = false; // not stored: the URL breaks the rules of today, as the reason says
+    std::optional<std::string> disabled_reason; // absent if the account switched it off itself
+    bool is_refused = false; // not stored: the present policy refuses the URL, see the reason
     std::string sealed_secret;
-    std::vector<previous_secret>
-        previous_secrets;         // last replaced first; some may be past their time
-    std::optional<uuid> rotation; // the last one
-    time_point renewed_at; // last made, switched on or given a URL: what failed before says nothing
+    std::vector<previous_secret> previous_secrets; // last replaced first; some may have expired
+    std::optional<uuid> rotation;                  // the last one
+    time_point
+        renewed_at; // when last made, switched on or given a URL; earlier failures do not count
     time_point created_at;
 };
 

@@ -34,7 +34,7 @@ public:
 
     awaitable<void> add(std::vector<failure_count> counts);
     // Those with at least 20 failed attempts over at least five days and no success in between.
-    // Where there was one, the count begins anew from there.
+    // After a success the count starts anew from there.
     awaitable<std::vector<failing_webhook>> find_failing();
     awaitable<void> clear(webhook_id webhook);
 

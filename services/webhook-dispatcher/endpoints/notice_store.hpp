@@ -10,7 +10,7 @@
 
 namespace tempinbox::webhooks {
 
-// That a webhook was switched off by the service, which its account should hear.
+// The account should be notified that the service switched off this webhook.
 struct disabled_notice
 {
     uuid id;
@@ -20,15 +20,15 @@ struct disabled_notice
     std::string reason;
 };
 
-// Notices that are owed; endpoint_store::disable makes them, switching on and deleting end them.
-// Throws when PostgreSQL cannot be reached.
+// Pending notices. endpoint_store::disable makes them; switching the webhook on or deleting it ends
+// them. Throws when PostgreSQL cannot be reached.
 class notice_store
 {
 public:
     explicit notice_store(postgres::pool& db);
 
-    // The longest owed first, none twice within five minutes, and none after a day: nobody asked
-    // for so long.
+    // The longest pending first, none twice within five minutes. Drops a notice that nobody claimed
+    // for a day.
     awaitable<std::vector<disabled_notice>> claim(int limit);
     awaitable<void> settle(account_id account, webhook_id webhook, uuid notice);
 

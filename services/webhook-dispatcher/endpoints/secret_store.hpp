@@ -11,7 +11,7 @@
 
 namespace tempinbox::webhooks {
 
-// Where a sealed secret rests: the present one of an endpoint, or one that a rotation replaced.
+// Where a sealed secret is stored: the present one of an endpoint, or one that a rotation replaced.
 struct secret_position
 {
     account_id account;
@@ -25,7 +25,7 @@ struct sealed_secret
     std::string sealed;
 };
 
-// A secret sealed anew, where it still is as it was.
+// A secret sealed anew; written only if `before` is still stored.
 struct resealed_secret
 {
     sealed_secret before;
@@ -38,24 +38,23 @@ struct secret_count
     std::int64_t secrets = 0;
 };
 
-// The endpoints' secrets at rest, always sealed. Throws when PostgreSQL cannot be reached.
+// The endpoints' stored secrets, always sealed. Throws when PostgreSQL cannot be reached.
 class secret_store
 {
 public:
     explicit secret_store(postgres::pool& db);
 
-    // The given secret in place of the present one, which signs for another day. The same rotation
-    // again changes nothing. Not_found for the endpoint; conflict when too many secrets sign
-    // already.
+    // Replaces the present secret, which signs for another day. Repeating a rotation changes
+    // nothing. Not_found for the endpoint; conflict if too many secrets sign already.
     awaitable<result<endpoint>> rotate(account_id account, webhook_id id, uuid rotation,
                                        std::string sealed);
 
-    // By the key that seals them.
+    // Grouped by the key that seals them.
     awaitable<std::vector<secret_count>> count();
-    // Those sealed with other keys, in the order of their places, after the given one.
+    // Secrets sealed with other keys, ordered by position, after the given one.
     awaitable<std::vector<sealed_secret>> find_sealed_otherwise(std::string key_id,
                                                                 secret_position after, int limit);
-    // Answers how many: one that changed meanwhile is left as it is.
+    // Returns how many were written: one that changed meanwhile is left as it is.
     awaitable<int> reseal(std::vector<resealed_secret> secrets);
 
 private:

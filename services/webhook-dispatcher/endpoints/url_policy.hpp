@@ -8,15 +8,14 @@
 
 namespace tempinbox::webhooks {
 
-// Which URLs may be registered. What this lets through is still judged by address before each
-// connection.
+// Which URLs may be registered. Addresses are checked again before each connection.
 struct url_policy
 {
     address_policy addresses;
     bool allows_http = false;
 };
 
-// What a checked URL leads to.
+// What a checked URL points to.
 struct url_target
 {
     std::string host; // lower case, without brackets
@@ -26,9 +25,9 @@ struct url_target
 // Failures name the field: `url must begin with https://, not "ftp://x"`.
 result<url_target> check_url(std::string_view url, const url_policy& policy);
 
-// The endpoint as it is under the policy of today, which may be stricter than when its URL was
-// taken: refused, it is switched off and says why, and is on again when the policy allows it.
-// Schemes and ports are judged; addresses are judged at each connection.
+// The endpoint under the present policy, which may be stricter than when its URL was accepted. If
+// the policy refuses the URL, the endpoint is switched off and says why; it is on again once the
+// policy allows it. Checks scheme and port; addresses are checked at each connection.
 endpoint apply_url_policy(endpoint stored, const url_policy& policy);
 
 } // namespace tempinbox::webhooks

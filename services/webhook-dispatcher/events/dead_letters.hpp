@@ -8,13 +8,14 @@
 
 namespace tempinbox::webhooks {
 
-// Puts away what cannot be handled, so that it never blocks its partition.
+// Sends records that cannot be handled to the dead letter topic, so that they never block their
+// partition.
 class dead_letters
 {
 public:
     dead_letters(runtime::host& host, kafka::producer& producer);
 
-    // Returns when the broker has all of them; throws dependency_error when it does not take one.
+    // Returns when the broker has all of them; throws dependency_error if it does not take one.
     awaitable<void> send(std::vector<kafka::message> messages);
 
 private:

@@ -23,14 +23,14 @@ struct decoded_event
         message;
 };
 
-// The failure says why the record belongs into the dead letters.
+// The failure says why the record is a dead letter.
 result<decoded_event> decode(const kafka::record& record);
 
-// The mail as routing rules see it; nothing for the other kinds.
+// The mail as routing rules see it; absent for the other kinds.
 std::optional<rules::rule_input> mail_of(const decoded_event& event);
 
-// The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}` (spec
-// section 6). Made once an event.
+// The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}`
+// (docs/api.md, "Webhooks"). Made once for each event.
 std::string make_payload(const decoded_event& event);
 
 } // namespace tempinbox::webhooks

@@ -12,9 +12,10 @@
 namespace tempinbox::webhooks {
 
 // Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and
-// hands what fits the windows to the engine. When it returns, everything is stored and the offsets
-// may be committed. What can never be handled goes to the dead letters. Throws dependency_error
-// while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes again.
+// submits what fits the windows to the engine. When it returns, everything is stored and the
+// offsets may be committed. What can never be handled goes to the dead letters. Throws
+// dependency_error while PostgreSQL or Kafka is away or too many outcomes wait to be written: the
+// batch is consumed again.
 class event_ingest
 {
 public:
@@ -30,7 +31,7 @@ private:
         const kafka::record* source = nullptr;
         decoded_event event;
         std::vector<route> routes;
-        std::vector<rule_match> rules; // what each said, where there are any
+        std::vector<rule_match> rules; // the match of each rule, if there are any
 
         bool goes_anywhere() const { return !routes.empty() || !rules.empty(); }
     };
@@ -40,7 +41,7 @@ private:
         std::vector<plans::account_state> states;
         std::vector<kafka::message> dead_letters;
     };
-    // What one insert carries, and the jobs it starts.
+    // What one insert stores, and the jobs it starts.
     struct plan;
 
     sorted_batch sort(const std::vector<kafka::record>& batch) const;

@@ -8,7 +8,7 @@
 
 namespace tempinbox::webhooks {
 
-// The events that webhooks can announce (spec section 6).
+// The events that webhooks can announce (docs/api.md, "Webhooks").
 enum class event_kind { email_received, inbox_created, inbox_expired };
 
 inline constexpr event_kind all_event_kinds[] = {
@@ -18,7 +18,7 @@ inline constexpr event_kind all_event_kinds[] = {
 std::string_view to_string(event_kind kind);
 result<event_kind> parse_event_kind(std::string_view text);
 
-// A set of them.
+// A set of event kinds.
 class event_set
 {
 public:
@@ -28,7 +28,7 @@ public:
     void add(event_kind kind) { bits_ |= bit(kind); }
     bool contains(event_kind kind) const { return (bits_ & bit(kind)) != 0; }
     bool empty() const { return bits_ == 0; }
-    // In the order above.
+    // In the order of the enum.
     std::vector<std::string> names() const;
 
     friend bool operator==(const event_set&, const event_set&) = default;
@@ -40,7 +40,7 @@ private:
     unsigned bits_ = 0;
 };
 
-// None given: all. Fails on an unknown name.
+// No names mean all kinds. Fails on an unknown name.
 result<event_set> read_event_set(const std::vector<std::string>& names);
 
 } // namespace tempinbox::webhooks

@@ -12,13 +12,13 @@
 
 namespace tempinbox::webhooks {
 
-// What an account sees of a delivery: waiting or under way, taken by the receiver, or given up.
+// What an account sees of a delivery: waiting or in flight, accepted by the receiver, or given up.
 enum class delivery_status { pending, succeeded, failed };
 
 std::string_view to_string(delivery_status status);
 result<delivery_status> parse_delivery_status(std::string_view text);
 
-// One request and what came of it.
+// One request and its result.
 struct logged_attempt
 {
     time_point at;
@@ -45,7 +45,7 @@ struct logged_delivery
 struct log_page
 {
     std::vector<logged_delivery> deliveries;
-    std::optional<event_id> next; // where the next page begins: past this event
+    std::optional<event_id> next; // the next page begins after this event
 };
 
 } // namespace tempinbox::webhooks

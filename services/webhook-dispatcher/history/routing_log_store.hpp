@@ -17,8 +17,8 @@ class routing_log_store
 public:
     explicit routing_log_store(postgres::pool& db);
 
-    // What each rule said, in the order the rules had. Nothing where no rule was asked, it is not
-    // stored yet, or no longer.
+    // The match of each rule, in the order of the rules. Absent if no rule was evaluated, or the
+    // routing is not stored yet or no longer.
     awaitable<std::optional<std::vector<rule_match>>> find(account_id account, event_id email);
 
 private:

@@ -9,9 +9,9 @@
 
 namespace tempinbox::webhooks {
 
-// Sends a delivery at once because its account asks for it, and returns when the receiver has
-// answered. Past the window and the breaker, which know nothing of it; bounded by a limit for each
-// webhook and one for the process. Used on the loop only.
+// Sends a delivery at once because its account requested it, and returns when the receiver has
+// answered. Bypasses the window and the circuit breaker, which do not count it; a limit for each
+// webhook and one for the process bound it. Used on the loop only.
 class manual_sender
 {
 public:
@@ -20,20 +20,20 @@ public:
 
     using receiver_ptr = std::shared_ptr<const receiver>;
 
-    // Not_found where the account has no such webhook, permission_denied where its plan has no
-    // place for it.
+    // Not_found if the account has no such webhook, permission_denied if its plan does not include
+    // it.
     awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
 
-    // A made-up event with that id. Also to a webhook that is switched off; a failure changes
+    // Sends a made-up event with that id, even to a webhook that is switched off. A failure changes
     // nothing about the webhook.
     awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event);
-    // Conflict while it is being sent, and where the webhook is switched off. The same lease again
-    // sends nothing.
+    // Conflict while the delivery is being sent, and if the webhook is switched off. Repeating the
+    // call with the same lease sends nothing.
     awaitable<result<void>> retry(account_id account, webhook_id webhook, event_id event,
                                   uuid lease);
 
-    // Takes nothing new; waits for what is under way until then. What is left is sent again by
-    // whoever finds its lease ended.
+    // Takes nothing new; waits until `until` for requests in flight. What is left is sent again by
+    // the process that finds its lease expired.
     awaitable<void> drain(std::chrono::steady_clock::time_point until);
 
 private:

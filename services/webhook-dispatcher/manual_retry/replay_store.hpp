@@ -9,7 +9,7 @@
 
 namespace tempinbox::webhooks {
 
-// A wish to send finished deliveries again.
+// A request to send finished deliveries again.
 struct replay_params
 {
     uuid id;
@@ -19,7 +19,7 @@ struct replay_params
     bool is_of_succeeded = false; // else of failed ones
 };
 
-// One step of the replays.
+// The result of one step.
 struct replay_step
 {
     bool found_one = false; // a replay was due for a step
@@ -27,21 +27,21 @@ struct replay_step
     bool has_ended = false;
 };
 
-// Replays at rest. Each step is one transaction that moves a few deliveries and remembers how far
-// it came, so any process goes on where another died, and nothing is moved twice. Throws when
+// The stored replays. Each step is one transaction that moves a few deliveries and the replay's
+// position, so any process continues where another died, and nothing is moved twice. Throws when
 // PostgreSQL cannot be reached.
 class replay_store
 {
 public:
     explicit replay_store(postgres::pool& db);
 
-    // Answers how many deliveries it will send, tests left out. The same id again: as the first
-    // time. Conflict where the webhook is switched off or has too many replays under way.
+    // Returns how many deliveries it will send, without tests; a repeated id returns the first
+    // result. Conflict if the webhook is switched off or has too many replays under way.
     awaitable<result<std::int64_t>> begin(replay_params params);
-    // Moves deliveries of the replay that waited longest back to `due`, unless as many wait untried
-    // there already. A replay whose webhook is gone or switched off ends.
+    // One step of the replay that waited longest: moves deliveries back to `due`, up to 32
+    // unattempted ones of the webhook. Ends a replay whose webhook is deleted or switched off.
     awaitable<replay_step> step();
-    // Ended ones.
+    // Purges replays that ended.
     awaitable<int> purge_older_than(int days);
 
 private:

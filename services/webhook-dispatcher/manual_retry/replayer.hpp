@@ -7,15 +7,15 @@
 
 namespace tempinbox::webhooks {
 
-// Moves replays on, whichever process began them: a step for each that is due, then a short pause.
-// Throws nothing; while PostgreSQL is away it tries on.
+// Continues replays, whichever process began them: one step for each that is due, then a short
+// pause. Throws nothing; while PostgreSQL is away it keeps trying.
 class replayer
 {
 public:
     replayer(runtime::host& host, replay_store& replays);
 
     void start() { moving_.start(); }
-    // There is a new one.
+    // To be called when there is a new replay.
     void wake() { moving_.wake(); }
     awaitable<void> stop() { return moving_.stop(); }
 

@@ -10,11 +10,10 @@
 
 namespace tempinbox::webhooks {
 
-// A delivery taken under a lease to be sent by hand.
+// A delivery taken under a lease to be sent manually.
 struct taken_delivery
 {
-    bool was_sent_before =
-        false; // by the same request, whose answer was lost: nothing is to be done
+    bool was_sent_before = false; // by the same request, whose response was lost: send nothing
     bool was_finished = false;
     int attempts = 0; // made so far
     time_point began;
@@ -22,7 +21,7 @@ struct taken_delivery
     std::string traceparent;
 };
 
-// What one request sent by hand came to.
+// The result of one manual request.
 struct manual_attempt
 {
     event_id event;
@@ -39,24 +38,24 @@ struct manual_attempt
     std::string response_body;
 };
 
-// Deliveries that are sent because somebody asks for it. While one is sent it lies in `due` under a
-// lease, so that nobody else sends it and a crash leaves it to be sent once more. Throws when
-// PostgreSQL cannot be reached.
+// Deliveries that are sent because an account requested it. While one is sent, its row is in `due`
+// under a lease, so that nobody else sends it and a crash leaves it to be sent once more. Throws
+// when PostgreSQL cannot be reached.
 class resend_store
 {
 public:
     explicit resend_store(postgres::pool& db);
 
-    // Stores the event with its one delivery. Rate_limited when the webhook was tested too often.
+    // Stores the event with its only delivery. Rate_limited if the webhook was tested too often.
     awaitable<result<taken_delivery>> begin_test(new_event event, webhook_id webhook, uuid lease);
-    // Conflict while it is being sent; rate_limited when too many were sent by hand.
+    // Conflict while the delivery is being sent; rate_limited if too many were sent manually.
     awaitable<result<taken_delivery>> take(account_id account, webhook_id webhook, event_id event,
                                            uuid lease);
-    // A finished one ends as this request did. A pending one ends with a success; else it waits for
-    // its next attempt as before.
+    // A delivery that was finished before ends with this result. A pending one ends if it
+    // succeeded; otherwise it waits for its next attempt as before.
     awaitable<void> finish(manual_attempt attempt);
 
-    // Limits nobody has touched for a day.
+    // Purges limits unused for a day.
     awaitable<int> purge_limits();
 
 private:

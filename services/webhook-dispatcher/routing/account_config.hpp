@@ -20,7 +20,7 @@ struct previous_key
     time_point valid_until;
 };
 
-// An endpoint as the sender needs it, its secrets opened.
+// An endpoint as the sender needs it, with its secrets opened.
 struct receiver
 {
     account_id account;
@@ -29,27 +29,27 @@ struct receiver
     event_set events;
     bool is_enabled = true;
     std::optional<std::string>
-        refusal; // why its URL is not called under the rules of today; it is not enabled then
+        refusal;               // why the present policy refuses its URL; then it is not enabled
     std::optional<secret> key; // absent: no master key opens it
     std::vector<previous_key> previous_keys;
     time_point renewed_at; // of the endpoint
 
-    // What signs now: one key, or more while a secret is rotated; the present one first.
+    // The keys that sign now: one, or more while a secret is rotated; the present one first.
     std::vector<secret> keys_at(time_point now) const;
 };
 
-// Where an event goes.
+// A webhook that an event goes to.
 struct route
 {
     std::shared_ptr<const receiver> to;
-    std::vector<rule_id> rules; // that chose it; empty when the subscription did
+    std::vector<rule_id> rules; // that matched; empty if the subscription chose it
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
 };
 
-// Which configuration of each account something was decided by.
+// The configuration versions that a decision was based on.
 using config_versions = std::vector<std::pair<account_id, std::int64_t>>;
 
-// What a rule said about a mail.
+// Whether a rule matched an email.
 struct rule_match
 {
     rule_id rule;
@@ -67,13 +67,15 @@ public:
                    std::vector<receiver> endpoints, std::vector<rules::rule> rules);
 
     std::int64_t version() const { return version_; }
-    // Null where there is no such endpoint.
+    // Null if there is no such endpoint.
     std::shared_ptr<const receiver> find(webhook_id id) const;
-    // Whether the plan's number of webhooks reaches it: the oldest stay active when a plan shrinks.
+    // Whether the plan's number of webhooks includes it: the oldest stay active when a plan
+    // shrinks.
     bool is_active(webhook_id id, time_point now) const;
 
-    // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule
-    // said, where rules were asked.
+    // With an enabled rule, mail goes to the webhook of every matching rule; anything else goes to
+    // every active endpoint that subscribed. `mail` is given for email.received. `matches` gets the
+    // match of each rule if rules were evaluated.
     std::vector<route> choose_routes(event_kind kind, const rules::rule_input* mail, time_point now,
                                      std::vector<rule_match>* matches = nullptr) const;
 

@@ -14,9 +14,9 @@
 
 namespace tempinbox::webhooks {
 
-// Compiled configurations of the accounts last seen. `current` compares with the stored versions
-// each time, so a change is in force for whatever is read after it was committed; who uses what is
-// `known` compares them itself. Used on the loop only.
+// Compiled configurations of the accounts used last (LRU). `current` compares with the stored
+// versions each time, so a change is in force for whatever is read after it was committed; a caller
+// of `cached` compares them itself. Used on the loop only.
 class config_cache
 {
 public:
@@ -25,7 +25,7 @@ public:
     config_cache(config_store& store, const crypto::keyring& keys, url_policy policy,
                  std::size_t capacity = 20'000);
 
-    // As last seen, perhaps out of date; nothing where one of the accounts is not known here.
+    // Perhaps out of date; nullopt if one of the accounts is not cached.
     std::optional<configs> cached(const std::vector<account_id>& accounts);
     // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
     awaitable<configs> current(std::vector<account_id> accounts);

@@ -15,16 +15,17 @@
 namespace tempinbox::webhooks {
 
 // First step of each transaction that changes an account's endpoints, rules or plan: takes the
-// account's next config_version and with it the lock that puts such transactions in order.
+// account's next config_version and thereby the lock that serializes such transactions.
 void begin_config_change(pqxx::work& tx, account_id account);
-// The same where the account may have no configuration, which then stays so: false.
+// The same if the account has a configuration; otherwise makes none and returns false.
 bool begin_config_change_if_any(pqxx::work& tx, account_id account);
 
-// Takes over what the request says of the account, unless a newer version is known already; answers
-// what holds.
+// Stores the account's state from the request unless a newer version is stored already; returns the
+// newer one.
 plans::account_state update_account_state(pqxx::work& tx, const plans::account_state& given);
 
-// What is stored of one account, endpoints and rules oldest first. At least as new as its version.
+// The stored configuration of one account, endpoints and rules oldest first. At least as new as its
+// version.
 struct stored_config
 {
     account_id account;
@@ -34,7 +35,7 @@ struct stored_config
     std::vector<rules::rule> rules;
 };
 
-// Configurations at rest, as the router reads them, and the plans behind them. Throws when
+// The stored configurations, as the router reads them, and the plans behind them. Throws when
 // PostgreSQL cannot be reached.
 class config_store
 {
@@ -46,8 +47,8 @@ public:
     versions(const std::vector<account_id>& accounts);
     awaitable<std::vector<stored_config>> load(const std::vector<account_id>& accounts);
 
-    // From topic account.state. A deleted account loses its endpoints and rules at once; its
-    // deliveries are noted to be forgotten.
+    // From topic account.state. Deletes the endpoints and rules of a deleted account at once; its
+    // deliveries are noted to be purged.
     awaitable<void> put_states(std::vector<plans::account_state> states);
 
 private:

@@ -17,7 +17,7 @@ struct stored_rule
     time_point created_at;
 };
 
-// What a change sets; the rest stays as it is.
+// What a change sets; absent fields stay as they are.
 struct rule_change
 {
     std::optional<std::string> name;
@@ -26,26 +26,26 @@ struct rule_change
     std::optional<bool> is_enabled;
 };
 
-// The columns of a rule in the order that read_rule reads them; the first is account_id, which it
-// leaves out.
+// The columns of a rule in the order that read_rule reads them. It does not read the first,
+// account_id.
 extern const char* const rule_columns;
 stored_rule read_rule(const pqxx::row& row);
 
-// What is said to accounts whose plan has no rules.
+// The failure for accounts whose plan has no rules.
 failure no_rules_on(const plans::account_state& account, time_point now);
 
-// Routing rules at rest. Answers not_found for what is absent or another account's; throws when
+// The stored routing rules. Returns not_found for an absent rule or another account's; throws when
 // PostgreSQL cannot be reached.
 class rule_store
 {
 public:
     explicit rule_store(postgres::pool& db);
 
-    // Permission_denied off plans with rules and past their number, not_found where its webhook is.
-    // A rule of the account with that id is answered as it is.
+    // Permission_denied if the plan has no rules or their number is reached, not_found for the
+    // webhook. If the account already has a rule with that id, returns it as it is.
     awaitable<result<stored_rule>> create(plans::account_state account, rules::rule requested);
     awaitable<result<stored_rule>> find(account_id account, rule_id id);
-    // Not_found for the rule or its new webhook, permission_denied off plans with rules.
+    // Not_found for the rule or its new webhook, permission_denied if the plan has no rules.
     awaitable<result<stored_rule>> update(plans::account_state account, rule_id id,
                                           rule_change change);
     // Newest first.
