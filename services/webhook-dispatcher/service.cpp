@@ -102,7 +102,7 @@ void service::start()
 
 awaitable<void> service::drain()
 {
-    // No new work first, then what is under way, then writing down what came of it.
+    // First stop new work, then finish what is in flight, then write the outcomes.
     const auto timeout = host_.settings().drain_timeout;
     co_await consumer_.stop();
     co_await replayer_.stop();

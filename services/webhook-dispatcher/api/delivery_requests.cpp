@@ -19,7 +19,7 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
     return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
 }
 
-// A typed-in or altered cursor, or one of another list, fails it. No secret: it guards against
+// Refuses a typed-in or altered cursor, or one of another list. No secret: it guards against
 // mistakes only.
 std::string check_of(const log_params& params, const std::string& event)
 {

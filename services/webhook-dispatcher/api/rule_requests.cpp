@@ -11,7 +11,7 @@ constexpr std::size_t max_name_length = 100;
 constexpr std::size_t max_value_length = 500;
 constexpr int max_conditions = 5;
 constexpr int max_drafts = 20;
-// Of a mail to be tested: more than mail servers take.
+// Of an email to test: more than mail servers accept.
 constexpr std::size_t max_field_bytes = 10'000;
 constexpr int max_recipients = 100;
 
@@ -53,7 +53,7 @@ result<std::vector<rules::condition>> read_conditions(const condition_messages& 
     return conditions;
 }
 
-// A rule that need not be whole: without an id, name or webhook.
+// An incomplete rule: it needs no id, name or webhook.
 result<rules::rule> read_draft(const v1::Rule& given)
 {
     rules::rule draft;

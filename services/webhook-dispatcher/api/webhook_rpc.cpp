@@ -65,7 +65,7 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_rpc::create(v1::CreateWebho
         co_await endpoints_.create(std::move(params->account), std::move(params->requested));
     if (!stored)
         co_return stored.error();
-    // Of the stored one: a repeated call gives the secret of the first.
+    // The stored one: a repeated call returns the secret of the first.
     const auto signing = keys_.open(stored->sealed_secret, context);
     if (!signing)
         co_return signing.error();
@@ -75,8 +75,8 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_rpc::create(v1::CreateWebho
     co_return response;
 }
 
-// A name that does not resolve yet is taken; one that leads to a forbidden address is not. Each
-// connection is judged again.
+// Accepts a name that does not resolve yet, refuses one that leads to a forbidden address. Each
+// connection is checked again.
 awaitable<result<void>> webhook_rpc::check_addresses(url_target target)
 {
     if (target.is_literal)
@@ -121,7 +121,7 @@ awaitable<result<v1::ListWebhooksResponse>> webhook_rpc::list(v1::ListWebhooksRe
     if (!after)
         co_return after.error();
 
-    // One more than asked for tells whether there is another page.
+    // One more than requested shows whether there is another page.
     const auto found = co_await endpoints_.list(*account, *after, *limit + 1);
     v1::ListWebhooksResponse response;
     for (const auto& stored : found) {
@@ -170,7 +170,7 @@ awaitable<result<v1::RotateSecretResponse>> webhook_rpc::rotate(v1::RotateSecret
     const auto stored = co_await secrets_.rotate(*account, *id, *rotation, std::move(sealed));
     if (!stored)
         co_return stored.error();
-    // Of the stored one: a repeated call gives the secret of the first.
+    // The stored one: a repeated call returns the secret of the first.
     const auto signing = keys_.open(stored->sealed_secret, context);
     if (!signing)
         co_return signing.error();

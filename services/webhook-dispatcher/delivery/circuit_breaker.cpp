@@ -36,7 +36,7 @@ void circuit_breaker::succeeded(permit given, time now)
         *this = circuit_breaker{};
         return;
     }
-    // While open, the answer to a request sent before says nothing new: the probe decides.
+    // While open, only the probe decides: this request was sent before the breaker opened.
     if (!is_tripped_)
         consecutive_failures_ = 0;
 }

@@ -100,7 +100,7 @@ awaitable<void> due_claimer::step()
     }
     if (steady::now() >= next_find_due_)
         co_await find_due();
-    // What is claimed comes back as outcomes: first those there are must be written.
+    // Each claimed delivery becomes an outcome: pending outcomes must be written first.
     if (!recorder_.has_room())
         co_return;
     auto requests = engine_.take_claim_requests();
@@ -118,11 +118,11 @@ awaitable<void> due_claimer::measure()
         co_return;
     const auto age = co_await deliveries_.oldest_due_age(std::move(tripped));
     oldest_due_.Set(std::chrono::duration<double>(age).count());
-    // Behind a mass of what waits for broken endpoints it takes its time.
+    // Slow if many deliveries wait for broken endpoints: it may take a tenth of the time at most.
     next_measure_ = steady::now() + 10 * (steady::now() - began);
 }
 
-// Without new mail nothing else would tell that an endpoint is worth a probe.
+// Without new mail nothing else shows that an endpoint is worth a probe.
 awaitable<void> due_claimer::note_renewals()
 {
     if (!engine_.has_open_breakers())
@@ -142,7 +142,8 @@ awaitable<void> due_claimer::find_due()
     if (page.next && ++pages_of_lap_ < max_pages_of_lap) {
         delay = min_delay;
     } else if (page.next) {
-        // A mass of deliveries waits, most likely for few endpoints: past them by lanes.
+        // Very many deliveries wait, most likely for few endpoints: skip them by reading the
+        // queues.
         const auto began = steady::now();
         const auto queues = co_await deliveries_.find_all_due();
         for (const auto& queue : queues)
@@ -178,7 +179,7 @@ awaitable<void> due_claimer::claim(std::vector<claim_request> requests)
         failed = std::current_exception();
     }
     if (failed) {
-        // What was claimed is left to its lease.
+        // What was claimed waits until its lease ends.
         for (const auto& request : requests)
             for (std::size_t i = 0; i < request.capacity; ++i)
                 engine_.release(request.queue.webhook, request.queue.queue);
@@ -243,8 +244,8 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     claim_requested_.notify();
 }
 
-// One of an endpoint that gets nothing any more: what else waits for it goes the same way, and no
-// breaker need hold it up.
+// The endpoint gets nothing any more: its other waiting deliveries end the same way, and no breaker
+// need delay them.
 void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease,
                              delivery_outcome::state state, std::string reason)
 {
@@ -252,7 +253,7 @@ void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease,
     refuse(claimed, lease, state, std::move(reason));
 }
 
-// Gives back the places that stayed empty.
+// Releases the reserved capacity that no delivery took.
 void due_claimer::release_unused(const std::vector<claim_request>& requests,
                                  const std::vector<due_queue>& found)
 {
@@ -268,7 +269,7 @@ void due_claimer::release_unused(const std::vector<claim_request>& requests,
     }
 }
 
-// ± 20 %, so that replicas do not ask in step.
+// ± 20 %, so that replicas do not poll in step.
 std::chrono::milliseconds due_claimer::jittered(std::chrono::milliseconds delay)
 {
     jitter_state_ = jitter_state_ * 1'664'525U + 1'013'904'223U;

@@ -14,7 +14,7 @@ using step = delivery_decision::step;
 
 bool has_succeeded(const exchange_result& result)
 {
-    // A 2xx status line is an acceptance, whatever becomes of the body after it.
+    // A 2xx status line accepts the delivery, whatever happens to the body after it.
     const bool is_2xx = result.status >= 200 && result.status < 300;
     return is_2xx && (result.what == kind::answered || result.what == kind::cut_short);
 }
@@ -32,10 +32,10 @@ double breaker_weight(const exchange_result& result)
         return 1;
     if (result.status >= 400 && result.status != 429)
         return 0.5;
-    return 0; // redirects and 429: it is up and says so
+    return 0; // redirects and 429: the receiver is up
 }
 
-// Those that say "later" get at least a minute from the third attempt on.
+// Responses that say "later": from the third attempt on the wait is at least a minute.
 bool wants_backoff(const exchange_result& result)
 {
     const auto status = result.status;
@@ -52,7 +52,7 @@ std::string describe(const exchange_result& result)
     return {};
 }
 
-// The wait before the next attempt; nothing says when there is none.
+// The wait before the next attempt; nullopt if there is none.
 std::optional<std::chrono::milliseconds> next_wait(const exchange_result& result,
                                                    const attempt_facts& attempt)
 {
@@ -68,7 +68,7 @@ std::optional<std::chrono::milliseconds> next_wait(const exchange_result& result
             const auto base = base_wait(next);
             const std::chrono::milliseconds chosen = std::clamp<std::chrono::milliseconds>(
                 *requested, base, std::max<std::chrono::milliseconds>(2 * base, 2h));
-            // Never before the time it asked for: the jitter only adds.
+            // Never before the time the receiver asked for: the jitter only adds.
             const double factor = 1 + 0.2 * jitter_seed(attempt.event, attempt.webhook, next);
             const std::chrono::milliseconds spread{
                 static_cast<std::int64_t>(static_cast<double>(chosen.count()) * factor)};
@@ -105,7 +105,7 @@ delivery_decision judge(const exchange_result& result, const attempt_facts& atte
             "its address is private or reserved, which webhooks may not use";
         return decision;
     }
-    // The status line says it, whatever becomes of the body.
+    // The status line decides, whatever happens to the body.
     if (result.status == 410 && (result.what == kind::answered || result.what == kind::cut_short)) {
         decision.next = step::abort;
         decision.disables_endpoint = "it answered 410 Gone";

@@ -15,8 +15,8 @@ using postgres::run_autocommit;
 using postgres::text_array;
 
 // OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into
-// the partition of the event's day. The bounds of the batch ($15, $16) leave the partitions of its
-// days alone, which is a third of the time with those of a month. `decided` is false where a
+// the partition of the event's day. The bounds of the batch ($15, $16) limit them to the partitions
+// of its days, which takes a third of the time that a month's take. `decided` is false if a
 // configuration is not the one that the batch was routed by; the sub-query keeps that one index
 // probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
@@ -63,7 +63,8 @@ WITH decided AS MATERIALIZED (
 )
 SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
 
-// A page of what is due in the order of due_waiting; only the lanes of its rows leave the database.
+// A page of due deliveries in the order of due_waiting; only the queues of its rows leave the
+// database.
 constexpr postgres::statement find_due_page{"deliveries_scout", R"(
 WITH page AS MATERIALIZED (
     SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due
@@ -76,8 +77,8 @@ FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
-// `lane`: from lane to lane by due_waiting_for_webhook, with its oldest: one index probe each,
-// however much waits in it.
+// `lane` steps from queue to queue by due_waiting_for_webhook and reads the oldest delivery of
+// each: one index probe a queue, however much waits in it.
 const std::string each_queue = R"(
 WITH RECURSIVE lane AS (
     (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
@@ -95,9 +96,9 @@ const postgres::statement find_due_queues{"deliveries_scout_lanes", find_due_que
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
 
-// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk.
-// Rows are changed at the place where they were locked: joined by their keys, a plan made while the
-// queue was empty reads the whole of a full one.
+// If PostgreSQL crashes and loses a claim, nothing is harmed: the commit need not wait for the
+// disk. Rows are updated at the ctid where they were locked: joined by their keys, a plan made
+// while the queue was empty would read the whole of a full one.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH wish AS (
     SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
@@ -115,7 +116,7 @@ SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM
        set_config('synchronous_commit', 'off', true)
 FROM claimed)"};
 
-// A kept plan leaves out the partitions of other days by the bounds, not by the array.
+// A cached plan skips the partitions of other days by the bounds, not by the array.
 constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
 SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.event
 WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
@@ -128,8 +129,8 @@ constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
 SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
 WHERE renewed_at > now() - interval '1 minute')"};
 
-// Among the first rows only; whether all of them are left out, so that the one looked for may be
-// past them.
+// Looks at the first rows only. The second column says whether all of them are left out: then the
+// oldest may be past them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
 WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
 SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
@@ -170,7 +171,7 @@ std::string matched_array_literal(const std::vector<rule_match>& rules)
     return literal + "}";
 }
 
-// Events of one account of which its rules said the same share what is sent about them.
+// Events of one account with the same rule matches are sent as one row of parameters.
 using matches_of_events =
     std::map<std::pair<account_id, std::vector<rule_match>>, std::vector<event_id>>;
 
@@ -182,7 +183,7 @@ matches_of_events group_by_matches(const std::vector<new_routing>& routings)
     return matches;
 }
 
-// The lowest and the highest, between which a statement looks.
+// The lowest and the highest id, between which a statement searches.
 std::pair<std::string, std::string> bounds_of(const std::vector<std::string>& ids)
 {
     if (ids.empty())

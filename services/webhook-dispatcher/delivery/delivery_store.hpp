@@ -72,8 +72,7 @@ struct due_page
 
     std::vector<due_queue> queues;
     std::optional<position> next; // where the next page begins; set if this one was full
-    std::optional<std::chrono::milliseconds>
-        until_next_due; // until the first delivery that is not due yet
+    std::optional<std::chrono::milliseconds> until_next_due; // of those not due yet
 };
 
 struct claim_request

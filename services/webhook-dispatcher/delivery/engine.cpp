@@ -12,12 +12,12 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// How often leases of starved deliveries are looked at.
+// How often the leases of starved deliveries are checked.
 constexpr std::chrono::milliseconds lease_watch_interval{1'000};
 
 constexpr queue_kind both_queues[] = {queue_kind::first, queue_kind::retry};
 
-// Asking for a few places at a time would cost a statement each.
+// Smaller claims would cost a statement each.
 std::size_t min_claim_size(queue_kind queue)
 {
     return endpoint_window::slots(queue) / 2;
@@ -151,7 +151,7 @@ std::vector<claim_request> delivery_engine::take_claim_requests()
     for (const auto& queue : backlogs_) {
         auto& endpoint = state_of(queue.webhook);
         const auto free = capacity(endpoint, queue.queue);
-        // A half-open breaker offers a single place.
+        // A half-open breaker has capacity for one.
         if (free == 0 || (free < min_claim_size(queue.queue) && !endpoint.health.is_tripped()))
             continue;
         claim_request request;
@@ -205,8 +205,8 @@ void delivery_engine::pump(endpoint_state& endpoint)
     }
 }
 
-// False: nothing waits, no slot is free, or a limit on requests is reached; then the endpoint
-// stands among the starved.
+// False if nothing waits, no slot is free, or a limit on requests is reached; in the last case the
+// endpoint is starved.
 bool delivery_engine::send_one(endpoint_state& endpoint)
 {
     return std::any_of(std::begin(both_queues), std::end(both_queues),
@@ -224,7 +224,7 @@ bool delivery_engine::send_one(endpoint_state& endpoint, queue_kind kind)
         const auto now = steady::now();
         const auto permit = endpoint.health.acquire(now);
         if (permit == circuit_breaker::permit::refused && !endpoint.health.is_open(now))
-            return false; // a probe is under way
+            return false; // a probe is in flight
         delivery_job job = std::move(waiting.front());
         waiting.pop_front();
         if (permit == circuit_breaker::permit::refused) {
@@ -309,8 +309,8 @@ void delivery_engine::starve(endpoint_state& endpoint)
     watch_leases();
 }
 
-// A request a turn, the longest starved first. Those whose account is at its own limit keep their
-// places; when all that are left were passed over, nothing more can be sent.
+// Sends one request a turn, the longest starved endpoint first. Endpoints whose account is at its
+// own limit stay starved; once all that are left were passed over, nothing more can be sent.
 void delivery_engine::resume_starved()
 {
     std::size_t passed_over = 0;
@@ -334,7 +334,7 @@ void delivery_engine::watch_leases()
         return;
     lease_watch_.expires_after(lease_watch_interval);
     lease_watch_.async_wait([this](const boost::system::error_code& canceled) {
-        if (canceled) // the engine is gone
+        if (canceled) // the engine is destroyed
             return;
         is_watching_leases_ = false;
         for (const auto& webhook : starved_)

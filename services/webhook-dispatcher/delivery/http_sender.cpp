@@ -20,9 +20,8 @@ http::client_settings client_settings(address_policy policy, http::resolver reso
     http::client_settings settings;
     settings.header_limit = 16 * 1024;
     settings.body_limit = 64 * 1024;
-    // Each endpoint has connections and TLS sessions of its own, so that nothing of one account is
-    // seen by another's: one for each slot of its window, and as many again for what is sent beside
-    // it.
+    // Each endpoint has connections and TLS sessions of its own, so that no account sees anything
+    // of another: one for each slot of its window, and as many again for manual requests.
     settings.connections_per_host =
         2 * (endpoint_window::slots(queue_kind::first) + endpoint_window::slots(queue_kind::retry));
     settings.idle_connections = max_idle_connections;
@@ -37,7 +36,7 @@ http::client_settings client_settings(address_policy policy, http::resolver reso
 kind kind_of_resolve_failure(const boost::system::error_code& cause)
 {
     namespace error = boost::asio::error;
-    // Without a cause the look-up worked and found no address.
+    // Without a cause the look-up succeeded but found no address.
     if (!cause || cause == error::host_not_found || cause == error::no_data)
         return kind::no_such_host;
     return kind::resolver_failed;

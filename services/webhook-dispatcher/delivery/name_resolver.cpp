@@ -59,7 +59,7 @@ address_list addresses_of(const ares_addrinfo* info)
     return found;
 }
 
-// One question, and what came of it; everyone who asks meanwhile waits here.
+// One query and its result; everyone who looks up the name meanwhile waits here.
 struct lookup
 {
     explicit lookup(asio::io_context& loop) : done_timer(loop, steady::time_point::max()) {}
@@ -105,7 +105,7 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             static_cast<state*>(self)->watch(socket, readable != 0, writable != 0);
         };
         options.sock_state_cb_data = this;
-        // A receiver's name is whole: the search list of this host is not for it.
+        // A receiver's name is complete: this host's search list does not apply.
         options.ndots = 1;
         options.domains = nullptr;
         options.ndomains = 0;
@@ -159,7 +159,7 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             shared_lookup.error =
                 status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
         shared_lookup.is_done = true;
-        // A failure is asked again by the next attempt.
+        // A failure is not cached: the next attempt looks the name up again.
         if (const auto self = query->first.lock(); self && !shared_lookup.error)
             shared_lookup.cached_until = steady::now() + self->chosen.cache_ttl;
         shared_lookup.done_timer.cancel();
@@ -266,8 +266,8 @@ awaitable<address_list> name_resolver::resolve(std::string name)
     const auto until = steady::now() + state_->chosen.deadline;
     const auto shared_lookup = state_->find_or_start(name);
     if (!shared_lookup->is_done) {
-        // Each waits on a timer of its own; the common one is cancelled by the answer, and the
-        // look-up goes on when this one leaves.
+        // Each caller has a timer of its own. The result cancels the common one; the look-up
+        // continues if this caller gives up.
         asio::steady_timer late(state_->loop, until);
         late.async_wait([shared_lookup](error_code moved) {
             if (!moved)

@@ -71,7 +71,7 @@ delivery_outcome outcome_after(const delivery_job& job, sent_request sent,
     outcome.next = state_after(decision.next);
     outcome.error = decision.error;
     outcome.disables_endpoint = decision.disables_endpoint;
-    // Our own failure is no attempt.
+    // A failure of our own is no attempt.
     if (decision.next == delivery_decision::step::park)
         return outcome;
     outcome.has_attempt = true;

@@ -10,9 +10,9 @@ namespace {
 using postgres::integer_array;
 using postgres::text_array;
 
-// Each row by its key, then by its place: a plan made while webhooks.due was empty would otherwise
-// compare each outcome with every leased row (docs/decisions/0006). Nobody changes a leased row but
-// who holds the lease: its place is right, or it is not ours.
+// Each row is found by its key, then changed by its ctid: a plan made while webhooks.due was empty
+// would otherwise compare each outcome with every leased row (docs/decisions/0006). Only the holder
+// of the lease changes a leased row: either its ctid is still right, or the row is no longer ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
@@ -54,7 +54,7 @@ outcome_store::outcome_store(postgres::pool& db) : db_(db)
 
 awaitable<void> outcome_store::write(const std::vector<delivery_outcome>& outcomes)
 {
-    // In the order of their keys, as every writer of several rows.
+    // In the order of their keys, like every writer of several rows.
     std::vector<const delivery_outcome*> sorted;
     sorted.reserve(outcomes.size());
     for (const auto& outcome : outcomes)

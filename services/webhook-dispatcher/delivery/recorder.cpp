@@ -102,7 +102,7 @@ awaitable<void> outcome_recorder::run()
     has_drained_.notify();
 }
 
-// False when PostgreSQL refuses the batch; while it is away this tries on.
+// False if PostgreSQL refuses the batch; while it is away this keeps trying.
 awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& batch)
 {
     for (;;) {
@@ -125,7 +125,7 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
     }
 }
 
-// One that cannot be written must not keep the others: it is left to its lease, and its delivery is
+// An outcome that cannot be written must not block the others: its lease ends, and its delivery is
 // repeated.
 awaitable<void> outcome_recorder::write_one_by_one(std::vector<delivery_outcome> batch)
 {
@@ -135,7 +135,7 @@ awaitable<void> outcome_recorder::write_one_by_one(std::vector<delivery_outcome>
         bool is_written = false;
         for (int attempt = 1; attempt <= attempts_alone && !is_written; ++attempt) {
             is_written = co_await write(alone);
-            // What came from the receiver is the likeliest reason.
+            // Text from the receiver is the likeliest reason.
             alone.front().response_body.clear();
             alone.front().error.clear();
         }
@@ -156,7 +156,7 @@ awaitable<void> outcome_recorder::disable_endpoints(const std::vector<delivery_o
             log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()},
                                                {"reason", outcome.disables_endpoint}});
         } catch (const std::exception& error) {
-            // The next delivery to it finds the same reason.
+            // The next delivery to this endpoint finds the same reason.
             log::warning("webhook not switched off",
                          {{"webhook_id", outcome.webhook.text()}, {"reason", error.what()}});
         }

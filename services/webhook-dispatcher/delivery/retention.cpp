@@ -10,13 +10,13 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Events come at most as late as their topics keep them.
+// Events come no later than their topics keep them.
 constexpr int days_back = 8;
 constexpr int days_ahead = 3;
 constexpr std::chrono::hours interval{1};
 constexpr std::chrono::seconds retry_delay{10};
 constexpr std::chrono::milliseconds step_interval{10};
-// A lock that is had at once or not at all is had sooner or later between the statements of others,
+// A lock that is taken at once or not at all is granted sooner or later between other statements,
 // but not while a backup reads.
 constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds try_interval{100};
@@ -110,7 +110,7 @@ awaitable<bool> retention::make_partitions()
     co_return false;
 }
 
-// Whether there may be more; absent: its tables are in use.
+// Whether there may be more; nullopt: the tables are in use.
 awaitable<std::optional<bool>> retention::drop_partition()
 {
     for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {

@@ -8,7 +8,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// The locks that matter are asked for with NOWAIT: this is for those that stop nobody.
+// For locks that block nobody; those that matter are taken with NOWAIT.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr postgres::statement ensure_days{"retention_ensure_days", R"(
@@ -41,7 +41,7 @@ SELECT webhooks.drop_partition_before((now() AT TIME ZONE 'UTC')::date - $1::int
 constexpr postgres::statement purge_secrets{"retention_forget_secrets", R"(
 DELETE FROM webhooks.previous_secret WHERE valid_until <= now())"};
 
-// Not before what other processes had under way for them has come to its end.
+// Waits until other processes have finished what they had under way for these accounts.
 constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
 SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_account
 WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)"};
@@ -50,8 +50,8 @@ constexpr postgres::statement purge_due{"retention_forget_due", R"(
 DELETE FROM webhooks.due WHERE (webhook_id, event_id) IN (
     SELECT webhook_id, event_id FROM webhooks.due WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
-// No index knows the accounts, and each event stored would pay for one: a page of the primary key
-// is looked through instead.
+// There is no index on the account, since every stored event would pay for it: a page of the
+// primary key is scanned instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
 WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.event WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
@@ -83,7 +83,7 @@ constexpr postgres::statement purge_accounts{
 
 constexpr int rows_a_step = 2'000;
 
-// Accounts that are as far: they go on together.
+// Accounts whose purge is at the same position: they continue together.
 struct deleted_batch
 {
     std::string accounts;
@@ -152,7 +152,7 @@ retention_store::retention_store(postgres::pool& db) : db_(db)
 awaitable<void> retention_store::make_partitions(int back, int ahead)
 {
     return db_.transact([back, ahead](pqxx::work& tx) {
-        // Another process that is at it makes them.
+        // Another process that holds the lock makes them.
         if (!tx.exec_prepared1(are_days_missing.name, back, ahead)[0].as<bool>() ||
             !tx.exec1(take_partitions)[0].as<bool>())
             return;
@@ -171,7 +171,7 @@ awaitable<bool> retention_store::drop_partition_older_than(int days)
         const auto past = tx.exec_prepared(find_past_partition.name, days);
         if (past.empty())
             return tx.exec_prepared1(empty_defaults.name, days)[0].as<bool>();
-        // All that DROP locks, which would wait for it.
+        // Takes all locks that DROP would wait for.
         const auto name = past[0][0].as<std::string>();
         const auto parent = "webhooks." + name.substr(0, name.find('_'));
         const auto table = "webhooks." + tx.quote_name(name);

@@ -92,7 +92,7 @@ std::optional<seconds> read_retry_after(std::string_view value, time_point now)
     const auto text = trim(value);
     if (!text.empty() &&
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-        // More digits than an int holds is longer than anything we would wait.
+        // A number too long for an int is longer than any wait.
         return seconds{number(text).value_or(std::numeric_limits<int>::max())};
     }
     const auto date = read_http_date(text, now);

@@ -82,7 +82,7 @@ bool address_policy::allows(const ip::address& address) const
 {
     if (contains(denied_, address))
         return false;
-    // An operator's own network is no less its own behind a translator.
+    // An operator's own network stays its own behind a translator.
     if (address.is_v6() && is_nat64(address.to_v6()) &&
         contains(denied_, ip::address(last_four_bytes(address.to_v6()))))
         return false;

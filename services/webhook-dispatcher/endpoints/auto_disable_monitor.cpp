@@ -51,7 +51,7 @@ awaitable<void> auto_disable_monitor::check()
     const auto failing = co_await failures_.find_failing();
     for (const auto& found : failing) {
         co_await endpoints_.disable(found.account, found.webhook, reason);
-        co_await failures_.clear(found.webhook); // switched on again, it has five days again
+        co_await failures_.clear(found.webhook); // once switched on again, it has five days anew
         log::info("webhook switched off",
                   {{"webhook_id", found.webhook.text()}, {"reason", reason}});
     }

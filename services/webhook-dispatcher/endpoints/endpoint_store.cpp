@@ -54,8 +54,7 @@ SELECT name FROM webhooks.rule WHERE account_id = $1::uuid AND webhook_id = $2::
 constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
 DELETE FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
-// Rows that are being sent are left to their sender, which drops them; the rest is dropped as it
-// comes due.
+// Rows in flight are left to their sender, which drops them; the rest is dropped as it comes due.
 constexpr postgres::statement delete_due{"webhooks_forget_due", R"(
 DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due
@@ -66,7 +65,7 @@ UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3, notice_id
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
   AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 
-// First tries that waited for the receiver to recover; retries keep their schedule.
+// First attempts that waited for the receiver to recover; retries keep their schedule.
 constexpr postgres::statement make_due_now{"webhooks_hasten_due", R"(
 UPDATE webhooks.due SET run_at = now() WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due
@@ -85,7 +84,7 @@ std::vector<previous_secret> read_previous_secrets(const std::string& text)
     return secrets;
 }
 
-// Whether what failed before says nothing about the endpoint as it will be.
+// Whether earlier failures say nothing about the endpoint after this change.
 bool is_renewal(const endpoint& target, const endpoint_change& change)
 {
     const bool is_switched_on = change.is_enabled.value_or(false) && !target.is_enabled;

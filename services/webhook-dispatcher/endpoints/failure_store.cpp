@@ -21,7 +21,7 @@ constexpr postgres::statement find_suspects{"failures_find_suspects", R"(
 SELECT webhook_id, account_id FROM webhooks.failing_endpoint
 WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days' ORDER BY webhook_id LIMIT 100)"};
 
-// A delivery lives seven days, so no older event needs a look. A webhook that works is found by its
+// A delivery lives seven days, so older events need not be read. A working webhook is found by its
 // newest.
 constexpr postgres::statement restart_count{"failures_count_anew", R"(
 UPDATE webhooks.failing_endpoint f SET failures = 0, first_failure_at = s.at FROM (

@@ -8,7 +8,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// With the present one, four signatures: a header that receivers still read.
+// With the present one that is four signatures: a header that receivers still read.
 constexpr int max_previous_secrets = 3;
 
 const std::string find_sql =
@@ -27,7 +27,7 @@ constexpr postgres::statement count_previous{"secrets_count_previous", R"(
 SELECT count(*), (extract(epoch FROM min(valid_until)) * 1000000)::bigint
 FROM webhooks.previous_secret WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
-// As it is at this moment: it may just have been sealed anew.
+// Copies the present secret in SQL: it may just have been sealed anew.
 constexpr postgres::statement keep_present{"secrets_keep_present", R"(
 WITH present AS (
     SELECT account_id, webhook_id, sealed_secret FROM webhooks.endpoint

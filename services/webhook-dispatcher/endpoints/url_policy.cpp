@@ -38,7 +38,7 @@ bool is_port_allowed(std::uint16_t port)
     return std::find(denied_ports.begin(), denied_ports.end(), port) == denied_ports.end();
 }
 
-// What system resolvers take for a number: decimal, octal or 0x-hexadecimal.
+// What system resolvers read as a number: decimal, octal or 0x-hexadecimal.
 bool is_number(std::string_view label)
 {
     const bool is_hex = label.starts_with("0x") || label.starts_with("0X");
@@ -88,7 +88,7 @@ struct url_parts
     bool has_user = false;
 };
 
-// RFC 3986 3.2 of what follows `scheme://`.
+// RFC 3986 3.2 for what follows `scheme://`.
 url_parts split_authority(std::string_view after_scheme)
 {
     url_parts parts;
@@ -133,7 +133,7 @@ result<url_target> check_host(std::string_view written, const url_policy& policy
         return refuse("must have a valid host (letters, digits, hyphens and dots; international "
                       "names as xn--), not " +
                       quote(written));
-    // getaddrinfo takes 2130706433, 0x7f.1 and 127.1 for addresses.
+    // getaddrinfo reads 2130706433, 0x7f.1 and 127.1 as addresses.
     if (is_number(last_label(target.host)))
         return refuse(
             "must not have a host that ends in a number unless it is a plain IPv4 address, not " +
@@ -175,7 +175,7 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
     if (!target)
         return target;
 
-    // The host judged here must be the one the HTTP client will dial.
+    // The host checked here must be the one the HTTP client will dial.
     const auto dialled = http::target_url::parse(url);
     if (!dialled || dialled->host != target->host || dialled->port != *port)
         return refuse("must be an absolute URL such as https://example.com/hook, not " +

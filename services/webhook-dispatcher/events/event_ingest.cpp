@@ -19,7 +19,7 @@ struct event_ingest::plan
     std::vector<new_event> events;
     std::vector<new_delivery> deliveries;
     std::vector<new_routing> routings;
-    std::map<delivery_key, delivery_job> jobs; // of the places reserved
+    std::map<delivery_key, delivery_job> jobs; // for the reserved capacity
     uuid lease = uuid::make_v7();
     std::chrono::steady_clock::time_point lease_end = std::chrono::steady_clock::now() + lease_time;
 
@@ -88,8 +88,7 @@ event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& 
             auto state = events::read_account_state(record);
             if (state)
                 sorted.states.push_back(std::move(*state));
-            else // The topic is compacted and has no dead letters: the account's next state repairs
-                 // it.
+            else // The compacted topic has no dead letters: the account's next state repairs it.
                 log::error("account state cannot be read",
                            {{"offset", record.offset}, {"reason", state.error().message}});
             continue;
@@ -181,8 +180,9 @@ event_ingest::plan event_ingest::make_plan(const std::vector<routed_event>& even
     return planned;
 }
 
-// Saves the look for changed configurations, a round trip of its own, where all are known: the
-// insert looks itself. False: not stored, and what is current must be asked for.
+// If all configurations are cached, this saves the round trip that compares their versions: the
+// insert compares them itself. False: nothing was stored; the caller must route with the current
+// configurations.
 awaitable<bool> event_ingest::store_with_cached(std::vector<routed_event>& events,
                                                 const std::vector<account_id>& accounts)
 {
@@ -207,7 +207,7 @@ awaitable<bool> event_ingest::store_with_cached(std::vector<routed_event>& event
     co_return false;
 }
 
-// False: a configuration is newer than its version here, and nothing was stored.
+// False: a configuration is newer than the given version, and nothing was stored.
 awaitable<bool> event_ingest::store(const std::vector<routed_event>& events,
                                     const config_versions& versions)
 {
@@ -229,7 +229,7 @@ awaitable<bool> event_ingest::store(const std::vector<routed_event>& events,
     co_return leased.has_value();
 }
 
-// Finds the event that the database refuses, and only that one goes to the dead letters.
+// Only events that the database refuses go to the dead letters.
 awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
 {
     std::vector<kafka::message> refused;
@@ -268,7 +268,7 @@ void event_ingest::start(plan& planned, const std::vector<delivery_key>& leased)
         engine_.submit(std::move(job->second));
         planned.jobs.erase(job);
     }
-    // What is left was known already.
+    // What is left was stored before.
     release_reservations(planned);
     for (const auto& delivery : planned.deliveries)
         if (delivery.how == new_delivery::start::waiting && delivery.wait.count() == 0)

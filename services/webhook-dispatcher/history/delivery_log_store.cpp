@@ -27,7 +27,7 @@ std::string newest(const std::string& sql, const std::string& limit)
     return "(" + sql + " ORDER BY event_id DESC LIMIT " + limit + ")";
 }
 
-// $4 how many. The kind comes from the event, which lives as long.
+// $4: how many. The kind comes from the event, which lives as long.
 std::string page_sql(const std::string& rows)
 {
     return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows +
@@ -42,12 +42,12 @@ const std::string list_all_sql =
 const std::string list_pending_sql = page_sql(newest(unfinished_sql, "$4"));
 const std::string list_failed_sql =
     page_sql(newest(finished_sql + " AND state <> 'succeeded'", "$4"));
-// Among many failed ones a few succeeded: it stops after so many rows.
+// If few of many deliveries succeeded, the scan stops after max_rows_scanned rows.
 const std::string list_succeeded_sql =
     page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(max_rows_scanned)) +
              " AS looked WHERE state = 'succeeded'");
 
-// Where that look ended, when it did before the last row.
+// Where that scan stopped, if it did before the last row.
 const std::string scan_end_sql =
     "SELECT event_id FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid "
     "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
@@ -88,7 +88,7 @@ logged_delivery read_delivery(const pqxx::row& row, webhook_id webhook)
     return read;
 }
 
-// The partition of the event may be dropped between the two: then the delivery is as good as gone,
+// The event's partition may be dropped before the delivery's: then the delivery counts as gone,
 // too.
 std::vector<logged_delivery> read_deliveries(const pqxx::result& rows,
                                              pqxx::result::size_type count, webhook_id webhook)
@@ -125,8 +125,8 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
     }
 }
 
-// A delivery and its attempts are read by two statements, and an outcome changes both: they see one
-// state.
+// A delivery and its attempts are read by two statements, and an outcome changes both: the reads
+// need one snapshot.
 void see_one_state(pqxx::work& tx)
 {
     tx.exec0("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -171,7 +171,7 @@ awaitable<result<log_page>> delivery_log_store::list(account_id account, webhook
         if (tx.exec_prepared(webhook_exists.name, account.text(), webhook.text()).empty())
             return failure{errc::not_found, "Webhook " + webhook.text() + " does not exist"};
         const auto edge = before ? before->text() : past_every_event;
-        // One more than asked for tells whether there is another page.
+        // One more than requested shows whether there is another page.
         const auto rows = tx.exec_prepared(statement_for(status), account.text(), webhook.text(),
                                            edge, limit + 1);
         const auto last = std::min(rows.size(), static_cast<pqxx::result::size_type>(limit));

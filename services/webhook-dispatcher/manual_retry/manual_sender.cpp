@@ -8,7 +8,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// Each may wait for its receiver for the whole time of an exchange.
+// Each may wait for its receiver as long as a whole exchange.
 constexpr std::size_t max_in_flight = 200;
 
 event_kind first_of(const event_set& events)
@@ -66,7 +66,7 @@ manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken
     return attempt;
 }
 
-// Counts a request under way for as long as it lives.
+// Counts a request in flight for as long as this object lives.
 struct in_flight_guard
 {
     in_flight_guard(std::size_t& count, wakeup& when_quiet) : count_(count), quiet_(when_quiet)

@@ -3,12 +3,12 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// Untried deliveries of replays that a webhook has waiting: enough to keep its slots for retries
-// busy, few enough that an ordinary retry waits for a handful at most.
+// Unattempted deliveries of replays that may wait for a webhook: enough to keep its slots for
+// retries busy, few enough that an ordinary retry waits for a handful at most.
 constexpr int max_waiting = 32;
-// Of one webhook under way at a time.
+// Under way at a time for one webhook.
 constexpr int max_replays = 5;
-// Between two steps of one replay; the longer one where there was no room.
+// Between two steps of one replay; the longer one if there was no room.
 constexpr int step_interval_millis = 100;
 constexpr int backpressure_interval_millis = 500;
 
@@ -41,8 +41,8 @@ SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
 FROM webhooks.replay r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
 ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)"};
 
-// $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. Their schedule begins
-// anew.
+// $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. The schedule of the
+// deliveries begins anew.
 constexpr const char* move_sql = R"(
 WITH replayed AS (SELECT position, created_at FROM webhooks.replay WHERE replay_id = $3::uuid),
 chosen AS MATERIALIZED (

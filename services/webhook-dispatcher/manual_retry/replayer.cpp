@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds step_interval = 20ms;
 constexpr std::chrono::microseconds idle_interval = 1s;
-// With a replay under way it is due again soon, here or at another process.
+// A replay under way is due again soon, here or at another process.
 constexpr int max_idle_polls = 10;
 
 } // namespace

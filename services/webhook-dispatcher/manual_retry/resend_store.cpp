@@ -7,8 +7,8 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// A bucket that leaks one request each `pause` and holds a minute of them (GCRA): no row means
-// there is no room.
+// A bucket (GCRA) that leaks one request each $3 milliseconds and holds one minute of them; no row
+// means it is full.
 constexpr postgres::statement take_token{"resend_take_place", R"(
 INSERT INTO webhooks.hand_limit AS known (webhook_id, kind, busy_until)
 VALUES ($1::uuid, $2, clock_timestamp() + $3 * interval '1 millisecond')
@@ -25,7 +25,7 @@ constexpr postgres::statement insert_event{"resend_insert_event", R"(
 INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body)
 VALUES ($1::uuid, $2::uuid, $3, timestamptz 'epoch' + $4 * interval '1 microsecond', convert_to($5, 'UTF8')))"};
 
-// Whoever takes it over after a crash makes its last attempt.
+// After a crash, the process that takes over makes the last attempt.
 constexpr postgres::statement insert_test{"resend_insert_test", R"(
 INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, is_test)
 VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid, clock_timestamp() + $6 * interval '1 millisecond', true))"};
@@ -56,8 +56,8 @@ RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint)"};
 constexpr postgres::statement find_event{"resend_find_event", R"(
 SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_id = $1::uuid AND account_id = $2::uuid)"};
 
-// $5: it was finished before; $6: it succeeded. Written only under the lease; the attempt is kept
-// in any case.
+// $5: it was finished before; $6: it succeeded. The outcome is written only under the lease, the
+// attempt in any case.
 constexpr postgres::statement finish_manual{"resend_finish", R"(
 WITH finished AS (
     DELETE FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
@@ -79,7 +79,7 @@ ON CONFLICT DO NOTHING)"};
 constexpr postgres::statement purge_limits_sql{"resend_forget_limits", R"(
 DELETE FROM webhooks.hand_limit WHERE busy_until < now() - interval '1 day')"};
 
-// How often a webhook is tested and its deliveries are sent by hand: ten and sixty a minute.
+// Limits of a webhook: ten tests and sixty single retries a minute.
 constexpr std::chrono::milliseconds test_interval{6'000};
 constexpr std::chrono::milliseconds retry_interval{1'000};
 
@@ -102,7 +102,8 @@ taken_delivery sent_before()
     return taken;
 }
 
-// Takes the lease, of a waiting one or of one that is put back; nothing where it cannot be had.
+// Leases a waiting delivery, or puts a finished one back and leases it; nullopt if that is not
+// possible.
 std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_id webhook,
                                     event_id event, uuid lease_id)
 {

@@ -51,8 +51,8 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
     accounts.erase(std::unique(accounts.begin(), accounts.end()), accounts.end());
     const auto versions = co_await store_.versions(accounts);
 
-    // What is new enough is taken now: while the rest is loaded, other callers may replace or
-    // forget entries.
+    // Takes what is new enough now: while the rest is loaded, other callers may replace or evict
+    // entries.
     configs found;
     std::vector<account_id> stale;
     for (const auto& [account, version] : versions) {
@@ -91,7 +91,7 @@ receiver config_cache::open(const endpoint& stored) const
     return opened;
 }
 
-// Answers the newer of this and what another caller kept meanwhile.
+// Returns the newer of this and what another caller cached meanwhile.
 std::shared_ptr<const account_config> config_cache::insert(const stored_config& stored)
 {
     const auto cached = entries_.find(stored.account);
@@ -112,7 +112,7 @@ void config_cache::evict_lru()
 {
     if (entries_.size() <= capacity_)
         return;
-    // A tenth more than needed, so that this is seldom.
+    // Evicts a tenth more than needed, so that this is rare.
     std::vector<std::uint64_t> uses;
     uses.reserve(entries_.size());
     for (const auto& [account, value] : entries_)

@@ -36,7 +36,7 @@ constexpr postgres::statement delete_rules{
 constexpr postgres::statement delete_endpoints{
     "config_delete_endpoints", "DELETE FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[])"};
 
-// Their deliveries are many: they go later, step by step (retention). An account without a version
+// Their many deliveries are purged later, step by step (retention). An account without a version
 // never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
 INSERT INTO webhooks.deleted_account (account_id, webhook_ids)
@@ -125,7 +125,7 @@ awaitable<std::vector<stored_config>> config_store::load(const std::vector<accou
         std::vector<stored_config> configs;
         std::unordered_map<account_id, std::size_t> indexes;
         // Versions first: what is read after them is at least as new. Rules before endpoints: a
-        // rule seen has its endpoint, unless that was deleted since.
+        // rule that was read has its endpoint, unless that was deleted since.
         for (const auto& row : tx.exec_prepared(find_versions.name, ids)) {
             stored_config config;
             config.account = read_account(row[0]);

@@ -123,7 +123,7 @@ awaitable<result<stored_rule>> rule_store::create(plans::account_state account,
     return db_.transact([account = std::move(account),
                          requested = std::move(requested)](pqxx::work& tx) -> result<stored_rule> {
         const auto owner = account.account.text();
-        // Without a configuration there is no webhook to name; the plan is still judged first.
+        // Without a configuration no webhook can be named; the plan is still checked first.
         const bool has_config = begin_config_change_if_any(tx, account.account);
         const auto now = system_clock_source{}.now();
         const auto known = has_config ? update_account_state(tx, account) : account;
