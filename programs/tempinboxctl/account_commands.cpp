@@ -41,7 +41,7 @@ record to_full_record(const accounts::account& shown)
     return fields;
 }
 
-// The password's hash; empty where none is given.
+// The password's hash; empty if none is given.
 result<std::string> read_password(const arguments& given)
 {
     if (!given.has("password"))
@@ -123,8 +123,8 @@ awaitable<result<command_result>> set_plan(session& suite, arguments given)
     co_return command_result(to_record(*changed));
 }
 
-// A password that the operator does not know: the link sets it, once, within an hour. The token
-// stands behind the `#`, which browsers send to no server.
+// The operator does not know the password: the link sets it, once, within an hour. The token is
+// behind the `#`, which browsers send to no server.
 awaitable<result<command_result>> reset_password(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));

@@ -41,7 +41,7 @@ struct option
     kind takes = kind::optional;
 };
 
-// What the command line gave to a command: required ones are there.
+// What the command line gave to a command; all required arguments are present.
 class arguments
 {
 public:
@@ -58,14 +58,14 @@ public:
     std::optional<std::string> value(const std::string& option_name) const;
     std::vector<std::string> values(const std::string& option_name) const;
     bool has(const std::string& option_name) const { return options.contains(option_name); }
-    // Absent where not given; the failure names the option and its bounds.
+    // Absent if not given; the failure names the option and its bounds.
     result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t min,
                                                 std::int64_t max) const;
     result<std::optional<bool>> truth(const std::string& option_name) const;
 };
 
-// What an option says, or where it is `-`, the first line that comes in: so that a secret stands in
-// no list of processes.
+// The value of an option, or the first line of `in` if the value is `-`: so that no list of
+// processes shows a secret.
 result<std::string> word_or_line(const std::string& word, std::istream& in);
 
 // One verb: `account create`.

@@ -7,7 +7,7 @@
 namespace tempinbox::ctl {
 namespace {
 
-// Reads the words one by one. A command is two words, found among those that are no options.
+// Reads the words one by one. A command is two words, found among those that are not options.
 class line_parser
 {
 public:
@@ -66,7 +66,7 @@ private:
         if (!known && !is_setting) {
             line_.problems.push_back("--" + name + " is not known" +
                                      (line_.chosen ? " to " + quote(line_.chosen->name) : " here"));
-            // The next word is likely its value: a second complaint would only confuse.
+            // The next word is probably its value: a second complaint would only confuse.
             if (equals == std::string::npos && next_ < words_.size() &&
                 !words_[next_].starts_with("-"))
                 ++next_;
@@ -107,7 +107,8 @@ private:
         return found == options.end() ? nullptr : &*found;
     }
 
-    // Words fill the places from the left; with too few of them, the optional places stay empty.
+    // Words are assigned to the declared positionals from the left; if there are too few, the
+    // optional ones stay empty.
     void assign_positionals()
     {
         const auto& declared = line_.chosen->positionals;

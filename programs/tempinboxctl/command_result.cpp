@@ -79,8 +79,7 @@ std::string text_of(const record::field& value)
     return std::visit(field_text(), value);
 }
 
-// `requestsPerDay` reads as `REQUESTS PER DAY` over a column and as `requests per day` beside a
-// value.
+// `requestsPerDay` becomes `REQUESTS PER DAY` over a column and `requests per day` beside a value.
 std::string spaced(std::string_view name, bool is_heading)
 {
     std::string words;

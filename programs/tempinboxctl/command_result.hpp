@@ -12,8 +12,8 @@
 
 namespace tempinbox::ctl {
 
-// What a command answers: named fields in order, shown as JSON or as text. Names are those of the
-// API.
+// Part of a command's result: named fields in order, shown as JSON or as text. Names are those of
+// the API.
 class record
 {
 public:
@@ -52,7 +52,7 @@ struct command_result
 
 // `{"keyId":…}` or `{"keys":[…]}`, one line.
 std::string to_json(const command_result& shown);
-// A record as aligned lines, a list as an aligned table with headings; "-" for nothing.
+// A record as aligned lines, a list as an aligned table with headings; "-" for an empty field.
 std::string to_text(const command_result& shown);
 
 } // namespace tempinbox::ctl

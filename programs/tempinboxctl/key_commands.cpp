@@ -44,7 +44,7 @@ awaitable<result<command_result>> list(session& suite, arguments given)
     co_return command_result("keys", std::move(all));
 }
 
-// The account is optional: a key id says enough.
+// The account is optional: the key id suffices to find it.
 awaitable<result<account_id>> owner_of(session& suite, const arguments& given, key_id key)
 {
     const auto named = given.positional_of("ACCOUNT");

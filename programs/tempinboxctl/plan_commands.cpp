@@ -38,7 +38,7 @@ awaitable<result<command_result>> list(session& suite, arguments)
     co_return command_result("plans", std::move(all));
 }
 
-// A number of a plan: its option, where it goes, and its bounds.
+// A number of a plan: its option, its field, and its bounds.
 struct number
 {
     const char* option_name;
@@ -50,8 +50,8 @@ struct number
 
 constexpr std::int64_t int_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t year_seconds = 366LL * 86'400;
-// As mail-ingest: what is read back whole has to fit into one answer between services (rpc::client:
-// 64 MiB).
+// The same bound as in mail-ingest: a message that is read back must fit into one response between
+// services (rpc::client: 64 MiB).
 constexpr std::int64_t max_message_size = 60LL << 20;
 constexpr number numbers[] = {
     {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day,
@@ -70,7 +70,7 @@ constexpr number numbers[] = {
     {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},
 };
 
-// What the table takes: numeric(10, 2).
+// What the column accepts: numeric(10, 2).
 bool is_amount(std::string_view text)
 {
     constexpr std::size_t max_digits = 8;

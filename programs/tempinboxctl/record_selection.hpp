@@ -11,7 +11,7 @@
 
 namespace tempinbox::ctl {
 
-// Where a letter lies in its topic: `3/120` is partition 3, offset 120.
+// The position of a dead letter in its topic: `3/120` is partition 3, offset 120.
 struct record_position
 {
     std::int32_t partition = 0;
@@ -23,7 +23,7 @@ struct record_position
 result<record_position> parse_record_position(std::string_view text);
 record_position position_of(const kafka::record& dead_letter);
 
-// Which letters of a topic an operator means.
+// Which dead letters of a topic an operator selects.
 struct record_selection
 {
     bool is_all = false;
@@ -33,8 +33,8 @@ struct record_selection
     bool is_empty() const { return !is_all && positions.empty() && events.empty(); }
 };
 
-// The chosen ones in the order they lie. Not_found, naming it, where a place or an event has no
-// letter: nothing is half done.
+// The selected ones, sorted by position. Not_found, naming it, if a position or an event has no
+// dead letter: all or nothing.
 result<std::vector<kafka::record>> select_records(std::vector<kafka::record> dead_letters,
                                                   const record_selection& selection);
 

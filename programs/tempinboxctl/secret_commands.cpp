@@ -22,7 +22,8 @@ std::vector<record> other_keys(const CountSecretsResponse& counted)
     return keys;
 }
 
-// What gateways keep sealed for repeated requests: it ends by itself within a day.
+// Responses that gateways store sealed for repeated requests; they expire by themselves within a
+// day.
 awaitable<void> add_stored_responses(session& suite, std::string key_id, record& fields)
 {
     if (!suite.has_database()) {

@@ -55,7 +55,7 @@ postgres::pool& session::db()
     return *db_;
 }
 
-// Rows are left to the gateways, which sweep the outbox several times a second.
+// Publishing the rows is left to the gateways, which sweep the outbox several times a second.
 accounts::state_publisher session::state_publisher() const
 {
     return accounts::state_publisher(host_.instance(), nullptr);

@@ -18,7 +18,7 @@
 
 namespace tempinbox::ctl {
 
-// Where the suite is; each command needs some of it.
+// Where the services are; each command needs some of them.
 struct settings
 {
     std::string database;
@@ -32,7 +32,7 @@ struct settings
 
 settings read_settings(config::reader& reader);
 
-// The connections of one run, made when a command first asks for them. A missing setting is an
+// The connections of one run, each made when a command first needs it. A missing setting is an
 // invalid_argument failure, thrown as failure_error.
 class session
 {

@@ -32,7 +32,7 @@ std::string text_of(const difference& one, const std::string& between = ", not "
     return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + between + one.wanted;
 }
 
-// What `topics apply` leaves as it is.
+// What `topics apply` does not change.
 bool stays(const difference& one)
 {
     return one.what == difference::kind::more_partitions ||
@@ -95,7 +95,7 @@ result<apply_request> read_apply_request(const arguments& given)
                          std::chrono::seconds(timeout->value_or(default_timeout_seconds)));
 }
 
-// Nothing else runs on the loop, so the blocking calls may.
+// Nothing else runs on the loop, so blocking calls are allowed.
 result<command_result> apply_now(const kafka::settings& cluster, const arguments& given)
 {
     const auto request = read_apply_request(given);

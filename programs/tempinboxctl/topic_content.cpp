@@ -16,7 +16,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds poll_interval{20};
 
-// Until the condition holds; false when the time was over first.
+// Polls until the condition holds; false if the deadline passes first.
 awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds,
                            steady::time_point deadline)
 {
@@ -71,7 +71,7 @@ awaitable<result<void>> write_messages(runtime::host& host, kafka::settings clus
             --count->open;
             count->refused += acknowledged ? 0 : 1;
         };
-        // The queue is bounded: what is in it goes first.
+        // The producer's queue is bounded: wait until part of it is sent.
         std::function<bool()> has_room = [count] { return count->open < 1'000; };
         co_await wait_until(host, std::move(has_room), deadline);
         if (!producer.send(std::move(message), std::move(on_outcome))) {

@@ -8,15 +8,15 @@
 
 namespace tempinbox::ctl {
 
-// What `topics apply` changes about a file's topics.
+// What the options of `topics apply` override in a file's topics.
 struct topic_overrides
 {
     std::optional<std::int64_t> partitions;
     std::optional<std::int64_t> replication;
 };
 
-// `{"topics":[{"name","partitions","replication","config":{…}}]}`. Without a replication it is 1;
-// from 3 on, two copies must take each write unless the file says otherwise.
+// `{"topics":[{"name","partitions","replication","config":{…}}]}`. Replication defaults to 1; from
+// 3 on, two replicas must take each write (min.insync.replicas) unless the file says otherwise.
 result<std::vector<kafka::topic_spec>> read_topics(std::string_view json,
                                                    const topic_overrides& overrides);
 
