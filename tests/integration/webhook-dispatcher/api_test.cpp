@@ -65,7 +65,7 @@ v1::DeleteRuleRequest delete_rule_request(account_id account, const std::string&
     return request;
 }
 
-// Sends many calls at once and answers the codes of those that failed.
+// Sends many calls at once and returns the codes of those that failed.
 template <class Response, class Call, class Request>
 std::vector<errc> all_at_once(const std::vector<Request>& requests, Call call)
 {
@@ -393,7 +393,7 @@ TEST_CASE("another account sees and changes nothing", "[webhooks][rpc][postgres]
     CHECK(error_of(await(s.process.rule_rpc.create(rule_request(other, webhook)))).code ==
           errc::not_found);
 
-    // Its own webhook with the same id is another one.
+    // Its own webhook with the same id is a different one.
     auto same_id = webhook_request(other, "https://1.1.1.1/");
     same_id.set_webhook_id(webhook);
     CHECK(await(s.process.webhook_rpc.create(same_id)).value().webhook().url() ==

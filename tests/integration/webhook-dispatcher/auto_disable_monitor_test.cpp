@@ -11,7 +11,7 @@ using testing::suite;
 
 namespace {
 
-// So many failed attempts, spread evenly over a time that ends now.
+// That many failed attempts, spread evenly over a time that ends now.
 void fail(suite& s, const std::string& webhook, int attempts, std::chrono::hours over)
 {
     const auto now = testing::test_host().clock().now();

@@ -56,7 +56,7 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
     for (const auto* table : {"endpoint", "rule", "replay", "failing_endpoint"})
         CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
                       s.account.text() + "'") == 0);
-    // Not before what other processes have under way.
+    // Not until other processes have finished what is in flight.
     purge_deleted(s);
     CHECK(s.count("webhooks.deleted_account") == 1);
     CHECK(s.count("webhooks.due") == 1);

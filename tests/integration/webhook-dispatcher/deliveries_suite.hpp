@@ -6,7 +6,7 @@
 
 namespace tempinbox::testing {
 
-// The calls about deliveries of the suite's one account.
+// The RPCs about deliveries of the suite's one account.
 struct deliveries_suite : suite
 {
     using suite::suite;
@@ -55,8 +55,8 @@ struct deliveries_suite : suite
         request.set_status(status);
         return request;
     }
-    // So many events whose deliveries to each of the account's webhooks failed; nothing is sent for
-    // it.
+    // That many events whose deliveries to each of the account's webhooks failed, made without
+    // sending.
     std::vector<std::string> fail(int number)
     {
         std::vector<std::string> events;
@@ -65,7 +65,8 @@ struct deliveries_suite : suite
             events.push_back(event_id::make().text());
             ids += (i == 0 ? "" : ",") + events.back();
         }
-        // One commit: a disk that is slow to flush would stretch one a row to the test's end.
+        // One commit: on a disk that is slow to flush, one for each row could take until the test's
+        // end.
         scratch.execute("WITH failed AS (SELECT unnest('{" + ids + "}'::uuid[]) AS event_id, '" +
                         account.text() +
                         "'::uuid AS account_id), event AS (INSERT INTO webhooks.event (event_id, "

@@ -51,7 +51,7 @@ TEST_CASE("an event becomes a signed request to the subscribed webhook", "[webho
     CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 200") == 1);
 }
 
-TEST_CASE("a rule chooses the webhook and is kept with the delivery", "[webhooks][postgres]")
+TEST_CASE("a rule chooses the webhook and is stored with the delivery", "[webhooks][postgres]")
 {
     suite s;
     testing::receiver other;
@@ -125,7 +125,7 @@ TEST_CASE("a batch that Kafka delivers again is sent once", "[webhooks][postgres
     s.create_webhook(s.hook.url());
     const auto record = email_record(email(s.account));
 
-    // Twice within one batch and once more while it is under way: its outcome is not written yet.
+    // Twice within one batch and once more while it is in flight: its outcome is not written yet.
     s.deliver({record, record});
     s.deliver({record});
     CHECK(s.count("webhooks.due") == 1);
@@ -301,7 +301,7 @@ TEST_CASE("more than the windows hold is stored and delivered, each once", "[web
     CHECK(s.process.engine.held() == 0);
 }
 
-TEST_CASE("an endpoint that hangs does not hold up another", "[webhooks][postgres]")
+TEST_CASE("an endpoint that hangs does not delay another", "[webhooks][postgres]")
 {
     suite s;
     testing::receiver healthy;

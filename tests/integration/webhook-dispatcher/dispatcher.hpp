@@ -39,7 +39,7 @@ inline webhooks::url_policy loopback_policy()
 }
 
 // The parts of one dispatcher process on a database, without RPC and without a broker: events are
-// handed to `intake`.
+// passed to `event_ingest`.
 struct dispatcher
 {
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),

@@ -11,9 +11,9 @@ using testing::await;
 namespace {
 
 constexpr int many_rows = 3'000, few_rows = 10;
-constexpr int executions = 10; // PostgreSQL keeps a plan after five
+constexpr int executions = 10; // PostgreSQL caches a plan after five
 
-// One connection, so that its plans are those of every call.
+// One connection, so that every call uses the same cached plans.
 postgres::settings one_connection(const testing::scratch_database& scratch)
 {
     postgres::settings chosen;
@@ -22,7 +22,7 @@ postgres::settings one_connection(const testing::scratch_database& scratch)
     return chosen;
 }
 
-// Entries and rows of webhooks.due that were ever read to find something.
+// Index entries and rows of webhooks.due read so far, by any query.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
     await(db.run([](pqxx::connection_base& connection) {
@@ -112,7 +112,7 @@ TEST_CASE(
 
     CHECK(claimed.size() == few_rows);
     CHECK(read_so_far(db, scratch) - before < many_rows);
-    // Their bodies were looked for among the events of their day, or of two at midnight.
+    // Their bodies were searched among the events of their day, or of two at midnight.
     CHECK(scratch
               .execute("SELECT count(*) FROM pg_stat_user_tables WHERE relname ~ '^event_' AND "
                        "idx_scan > 0")[0][0]

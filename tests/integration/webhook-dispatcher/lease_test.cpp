@@ -88,7 +88,8 @@ TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
     CHECK(await(s.process.deliveries.find_due(std::nullopt, 100)).queues.empty());
 }
 
-TEST_CASE("a claim takes at most the places, first tries and retries apart", "[webhooks][postgres]")
+TEST_CASE("a claim takes at most the requested capacity, first attempts and retries apart",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -112,7 +113,7 @@ TEST_CASE("a claim takes at most the places, first tries and retries apart", "[w
     CHECK(claimed[0].body.has_value());
 }
 
-TEST_CASE("the scout walks over everything due, page by page", "[webhooks][postgres]")
+TEST_CASE("find_due walks over everything due, page by page", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     std::set<std::string> expected;
@@ -224,8 +225,8 @@ TEST_CASE("what is past its time goes with its day: event, delivery, attempts an
     s.create_rule(webhook);
     s.deliver({email_record(email(s.account))});
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
-    // The same again 31 days ago, once in a partition of its day and once, where there was none in
-    // time, in the default one.
+    // The same again 31 days ago: once in a partition of its day, and once in the default one, for
+    // a day whose partition was never made.
     s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
                       "AT TIME ZONE 'UTC')::date - 31)");
     for (const auto* days : {"31", "33"}) {
@@ -295,7 +296,7 @@ TEST_CASE(
 
     CHECK(std::chrono::steady_clock::now() - began < 1s);
     REQUIRE(testing::eventually([&] { return is_over; }));
-    // Not a lock time-out, which comes after a wait behind which others wait.
+    // Not a lock time-out: that would come after a wait that makes others wait.
     CHECK(refusal.find("could not obtain lock on relation") != std::string::npos);
     CHECK(s.count("webhooks.attempt") == 1);
     CHECK(s.count("pg_class WHERE relname ~ '^attempt_[0-9]{8}$' AND right(relname, 8) < "

@@ -11,7 +11,8 @@ using testing::email;
 using testing::email_record;
 using testing::sent_id;
 
-TEST_CASE("a test sends a signed sample and answers what the receiver said", "[webhooks][postgres]")
+TEST_CASE("a test sends a signed sample and returns what the receiver answered",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -30,7 +31,7 @@ TEST_CASE("a test sends a signed sample and answers what the receiver said", "[w
     CHECK(s.hook.requests()[0].header("webhook-signature").value_or("").starts_with("v1,"));
     CHECK(s.list(webhook, "succeeded").value().deliveries(0).delivery_id() == sent.delivery_id());
 
-    // The answer was lost and it is asked again.
+    // The response was lost and the request is repeated.
     CHECK(await(s.process.delivery_rpc.test(request)).value().delivery().delivery_id() ==
           sent.delivery_id());
     CHECK(s.hook.requests().size() == 1);
@@ -101,10 +102,10 @@ TEST_CASE("a failed delivery is sent again with its own id and body, and ends as
     CHECK(sent_id(s.hook.requests().at(0)) == events[0]);
     CHECK(s.count("webhooks.due") == 0);
     CHECK(s.count("webhooks.delivery WHERE state = 'succeeded' AND attempts = 11") == 1);
-    // Asked again after a lost answer: the same attempt.
+    // Repeated after a lost response: the same attempt.
     CHECK(await(s.process.delivery_rpc.retry(request)).value().delivery().status() == "succeeded");
     CHECK(s.hook.requests().size() == 1);
-    // Another wish: even after a success.
+    // Another request: sent even after a success.
     s.hook.respond_with({testing::receiver::scripted_response(500)});
     CHECK(await(s.process.delivery_rpc.retry(s.retry_request(webhook, events[0])))
               .value()
@@ -113,7 +114,7 @@ TEST_CASE("a failed delivery is sent again with its own id and body, and ends as
     CHECK(s.hook.requests().size() == 2);
 }
 
-TEST_CASE("a waiting delivery that is sent by hand and fails waits on as before",
+TEST_CASE("a waiting delivery that is sent manually and fails waits on as before",
           "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
@@ -142,7 +143,7 @@ TEST_CASE("a waiting delivery that is sent by hand and fails waits on as before"
     CHECK(s.count("webhooks.due") == 0);
 }
 
-TEST_CASE("a delivery under way is not sent a second time beside it", "[webhooks][postgres]")
+TEST_CASE("a delivery in flight is not sent a second time", "[webhooks][postgres]")
 {
     deliveries_suite s;
     s.process.start();
@@ -163,7 +164,7 @@ TEST_CASE("a delivery under way is not sent a second time beside it", "[webhooks
     CHECK(s.hook.requests().size() == 1);
 }
 
-TEST_CASE("of many wishes for one delivery at once one is sent", "[webhooks][postgres]")
+TEST_CASE("of many simultaneous requests for one delivery one is sent", "[webhooks][postgres]")
 {
     constexpr int request_count = 12;
     deliveries_suite s;
@@ -189,13 +190,14 @@ TEST_CASE("of many wishes for one delivery at once one is sent", "[webhooks][pos
     CHECK(s.hook.requests().size() == 1);
 }
 
-TEST_CASE("what a process that died was sending by hand is sent by another", "[webhooks][postgres]")
+TEST_CASE("a delivery that a dead process was sending manually is sent by another",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook =
         webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto events = s.fail(1);
-    // It takes the delivery and is gone.
+    // It takes the delivery and dies.
     REQUIRE(await(s.process.resends.take(s.account, webhook, event_id::parse(events[0]).value(),
                                          uuid::make_v7()))
                 .has_value());

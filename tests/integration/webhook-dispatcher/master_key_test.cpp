@@ -1,5 +1,5 @@
 // The operator's master key is rotated: the new key first in the file, then all secrets sealed
-// anew, then the old key goes.
+// anew, then the old key removed.
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
@@ -67,7 +67,8 @@ v1::ResealSecretsRequest reseal_request(const std::string& key_id, int limit,
     return request;
 }
 
-// All batches, as the operator's command asks for them: resealed and unopened.
+// All batches, as the operator's command requests them; returns the numbers of resealed and
+// unopened secrets.
 std::pair<int, int> reseal_all(testing::dispatcher& process, const std::string& key_id, int limit)
 {
     std::pair<int, int> sums;
@@ -140,7 +141,7 @@ TEST_CASE("all secrets are sealed anew in batches, and open without the old key"
     }
 }
 
-TEST_CASE("sealing anew goes on where it was interrupted", "[webhooks][secrets][postgres]")
+TEST_CASE("sealing anew continues where it was interrupted", "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     {
@@ -159,7 +160,7 @@ TEST_CASE("sealing anew goes on where it was interrupted", "[webhooks][secrets][
     CHECK(s.sealed_with("old") == 0);
 }
 
-TEST_CASE("a secret that no key opens is counted and passed over", "[webhooks][secrets][postgres]")
+TEST_CASE("a secret that no key opens is counted and skipped", "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     s.make_webhook(*s.replica({"lost"}));

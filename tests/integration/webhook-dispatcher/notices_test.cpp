@@ -36,7 +36,7 @@ struct noticing_suite : suite
 
 } // namespace
 
-TEST_CASE("a webhook that the service switched off is owed a notice", "[webhooks][postgres]")
+TEST_CASE("a webhook that the service switched off has a pending notice", "[webhooks][postgres]")
 {
     noticing_suite s;
     CHECK(await(s.notices.claim(10)).empty());
@@ -51,7 +51,7 @@ TEST_CASE("a webhook that the service switched off is owed a notice", "[webhooks
     CHECK(pending[0].reason == "it answered 410 Gone");
 }
 
-TEST_CASE("a claimed notice is owed again after five minutes, unless it is settled",
+TEST_CASE("a claimed notice is pending again after five minutes, unless it is settled",
           "[webhooks][postgres]")
 {
     noticing_suite s;
@@ -69,7 +69,7 @@ TEST_CASE("a claimed notice is owed again after five minutes, unless it is settl
     CHECK(await(s.notices.claim(10)).empty());
 }
 
-TEST_CASE("a webhook switched on again, or off by its account, is owed nothing",
+TEST_CASE("a webhook switched on again, or off by its account, has no notice",
           "[webhooks][postgres]")
 {
     noticing_suite s;
@@ -97,7 +97,7 @@ TEST_CASE("a late settlement leaves the notice of a later switching off", "[webh
     CHECK(await(s.notices.claim(10)).size() == 1);
 }
 
-TEST_CASE("what nobody asked for within a day is not told any more", "[webhooks][postgres]")
+TEST_CASE("a notice that nobody claimed within a day is dropped", "[webhooks][postgres]")
 {
     noticing_suite s;
     s.switch_off();

@@ -1,4 +1,4 @@
-// What waits, for whatever reason, holds up nothing else and does not grow without a bound.
+// What waits, for whatever reason, delays nothing else and does not grow without a bound.
 
 #include "integration/webhook-dispatcher/suite.hpp"
 
@@ -15,7 +15,8 @@ using testing::suite;
 
 namespace {
 
-// As many as may be pending; none belongs to a delivery, so that writing them changes nothing.
+// As many outcomes as may be pending; none belongs to a delivery, so that writing them changes
+// nothing.
 void fill(webhooks::outcome_recorder& recorder)
 {
     for (std::size_t i = 0; i < webhooks::outcome_recorder::max_pending; ++i) {
@@ -38,7 +39,7 @@ void insert_due(suite& s, const std::string& webhook, int number, const std::str
 
 } // namespace
 
-TEST_CASE("while outcomes wait to be written no event is taken in and nothing is claimed",
+TEST_CASE("while outcomes wait to be written no event is ingested and nothing is claimed",
           "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
@@ -64,7 +65,7 @@ TEST_CASE("while outcomes wait to be written no event is taken in and nothing is
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
 }
 
-TEST_CASE("an intake that finds no room gives up, and its batch comes again",
+TEST_CASE("an ingest that finds no room gives up, and its batch comes again",
           "[webhooks][postgres]")
 {
     suite s;
@@ -99,7 +100,7 @@ TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, h
     CHECK(age(left_out) < 2min);
 }
 
-TEST_CASE("what waits for an endpoint with an open breaker goes at once when the endpoint is "
+TEST_CASE("what waits for an endpoint with an open breaker ends at once when the endpoint is "
           "switched off",
           "[webhooks][postgres]")
 {
@@ -119,7 +120,7 @@ TEST_CASE("what waits for an endpoint with an open breaker goes at once when the
     s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
     const auto began = std::chrono::steady_clock::now();
     s.scratch.execute(
-        "UPDATE webhooks.endpoint SET renewed_at = clock_timestamp()"); // its pause is over
+        "UPDATE webhooks.endpoint SET renewed_at = clock_timestamp()"); // its breaker may be probed
 
     CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 80));
     CHECK(std::chrono::steady_clock::now() - began < 10s);

@@ -12,7 +12,7 @@
 
 namespace tempinbox::testing {
 
-// A webhook receiver on loopback: keeps what it got and answers as told, 200 otherwise.
+// A webhook receiver on loopback: records its requests and answers as scripted, 200 otherwise.
 class receiver
 {
 public:

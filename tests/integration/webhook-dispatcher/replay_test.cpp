@@ -58,7 +58,7 @@ TEST_CASE("a replay sends every failed delivery again with its own id, each once
     CHECK(s.becomes("webhooks.replay WHERE finished_at IS NOT NULL AND moved = 150", 1));
 }
 
-TEST_CASE("a replay is of what was failed when it was asked for, since a moment",
+TEST_CASE("a replay is of what had failed when it was requested, since a moment",
           "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
@@ -76,17 +76,17 @@ TEST_CASE("a replay is of what was failed when it was asked for, since a moment"
     auto request = s.replay_request(webhook);
 
     CHECK(replay(s, request) == 2);
-    s.fail(1); // later: not this replay's
+    s.fail(1); // later: not part of this replay
     CHECK(step_all(s) == 2);
 
     CHECK(s.count("webhooks.due WHERE is_retry AND attempts = 0 AND began_at IS NOT NULL") == 2);
     CHECK(s.count("webhooks.delivery") == 2);
-    // The same wish again, its answer was lost.
+    // The same request again: its response was lost.
     CHECK(replay(s, request) == 2);
     CHECK(s.count("webhooks.replay") == 1);
 }
 
-TEST_CASE("succeeded deliveries are replayed when they are asked for", "[webhooks][postgres]")
+TEST_CASE("succeeded deliveries are replayed when they are requested", "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -176,7 +176,8 @@ TEST_CASE("a replay without anything to do ends at once", "[webhooks][postgres]"
     CHECK(s.count("webhooks.replay WHERE finished_at IS NOT NULL") == 1);
 }
 
-TEST_CASE("a replay puts back few at a time and goes on as they are tried", "[webhooks][postgres]")
+TEST_CASE("a replay puts back few at a time and continues as they are attempted",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -187,13 +188,13 @@ TEST_CASE("a replay puts back few at a time and goes on as they are tried", "[we
     let_time_pass(s);
     CHECK(step_all(s) == 0);
     CHECK(s.count("webhooks.delivery") == 68);
-    // Tried and failed: they are ordinary retries now.
+    // Attempted and failed: they are ordinary retries now.
     s.scratch.execute("UPDATE webhooks.due SET attempts = 1");
     let_time_pass(s);
     CHECK(step_all(s) == 32);
 }
 
-TEST_CASE("where a process died another goes on with the replay, and nothing is moved twice",
+TEST_CASE("where a process died another continues the replay, and nothing is moved twice",
           "[webhooks][postgres]")
 {
     constexpr int count = 120;
@@ -201,7 +202,7 @@ TEST_CASE("where a process died another goes on with the replay, and nothing is 
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto events = s.fail(count);
     replay(s, s.replay_request(webhook));
-    CHECK(step_all(s) == 32); // and it is gone, with what it moved unsent
+    CHECK(step_all(s) == 32); // then this process dies; what it moved is unsent
 
     testing::dispatcher one(s.scratch.dsn()), other(s.scratch.dsn());
     one.start();
@@ -275,7 +276,7 @@ TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
     CHECK(s.hook.requests().empty());
 }
 
-TEST_CASE("mail that comes during a replay is not kept waiting by it", "[webhooks][postgres]")
+TEST_CASE("mail that comes during a replay is not delayed by it", "[webhooks][postgres]")
 {
     deliveries_suite s;
     s.process.start();
@@ -319,7 +320,7 @@ TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever
     CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
 }
 
-TEST_CASE("replays that ended long ago are forgotten", "[webhooks][postgres]")
+TEST_CASE("replays that ended long ago are purged", "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();

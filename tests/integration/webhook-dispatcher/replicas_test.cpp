@@ -1,5 +1,5 @@
-// A change is in force for every mail accepted after it was answered, whichever replica answered
-// and whichever routes the mail.
+// A change is in force for every mail accepted after the change was answered, whichever replica
+// answered and whichever routes the mail.
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
@@ -31,7 +31,7 @@ struct replicas
     std::string first = s.create_webhook(s.hook.url("/first")).webhook().webhook_id();
     std::string second = s.create_webhook(s.hook.url("/second")).webhook().webhook_id();
 
-    // Where a mail that comes now goes, by the state of its deliveries: "due" or how they ended.
+    // Where a new mail goes, by the state of its deliveries: "due" or how they ended.
     std::map<std::string, std::string> routes(const std::string& subject = "Hello")
     {
         const auto mail = testing::email(s.account, subject);
@@ -161,7 +161,7 @@ TEST_CASE("a smaller plan is in force for the next mail on every replica",
     CHECK(r.routes() == r.due({r.first}));
 }
 
-TEST_CASE("configurations that others push out of the cache are still answered",
+TEST_CASE("configurations that others evict from the cache are still returned",
           "[webhooks][routing][postgres]")
 {
     testing::suite s;

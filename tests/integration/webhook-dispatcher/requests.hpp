@@ -6,7 +6,7 @@
 
 namespace tempinbox::testing {
 
-// The failure of an answer; none where it is a value.
+// The error of a result; none if it is a value.
 template <class T>
 failure error_of(const result<T>& outcome)
 {

@@ -20,7 +20,7 @@ webhooks::v1::GetRoutingResponse routing_of(suite& s, const std::string& email, 
 
 } // namespace
 
-TEST_CASE("each mail keeps what every rule said of it, matched or not", "[webhooks][postgres]")
+TEST_CASE("each mail keeps the match of every rule, matched or not", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -45,9 +45,9 @@ TEST_CASE("each mail keeps what every rule said of it, matched or not", "[webhoo
     CHECK(s.count("webhooks.due") == 1);
 }
 
-TEST_CASE(
-    "what a rule said is kept as it was when the mail came, also when Kafka brings the mail again",
-    "[webhooks][postgres]")
+TEST_CASE("the match of a rule is kept as it was when the mail came, also when Kafka brings the "
+          "mail again",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -63,7 +63,7 @@ TEST_CASE(
     CHECK(routed.rules(0).rule_id() == before);
 }
 
-TEST_CASE("without rules nothing is written about an email's way", "[webhooks][postgres]")
+TEST_CASE("without rules nothing is written about an email's routing", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
@@ -76,7 +76,7 @@ TEST_CASE("without rules nothing is written about an email's way", "[webhooks][p
     CHECK_FALSE(routing_of(s, mail.email_id(), s.account).is_known());
 }
 
-TEST_CASE("another account does not learn what rules said", "[webhooks][postgres]")
+TEST_CASE("another account does not see the matches of rules", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     s.create_rule(s.create_webhook(s.hook.url()).webhook().webhook_id(), "hello");

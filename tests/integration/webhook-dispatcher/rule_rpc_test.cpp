@@ -238,7 +238,7 @@ TEST_CASE(
     CHECK_FALSE(with_rule_off.rules(0).is_enabled());
     CHECK(ids(with_rule_off.webhook_ids()) == std::vector{on});
 
-    // One that is on sends the mail to a webhook that is off, so to nobody.
+    // An enabled rule sends the mail to a disabled webhook, so to nobody.
     request.set_is_enabled(true);
     await(s.process.rule_rpc.update(request)).value();
     CHECK(test(s, test_of(s.account, "x")).webhook_ids_size() == 0);

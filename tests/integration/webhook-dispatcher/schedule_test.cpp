@@ -35,7 +35,7 @@ TEST_CASE(
     const auto mail = email(s.account);
     std::chrono::milliseconds waited{0};
 
-    // Over the three days replicas come and go, so each attempt may be another's.
+    // Replicas come and go over the three days, so each attempt may be another's.
     for (int number = 1; number <= webhooks::attempt_limit; ++number) {
         testing::dispatcher process(s.scratch.dsn());
         process.start();

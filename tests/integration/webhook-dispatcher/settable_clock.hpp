@@ -7,9 +7,9 @@
 
 namespace tempinbox::testing {
 
-// Days pass at once: in the database, whose clock alone says when a delivery is due, now() and
-// clock_timestamp() are functions found before PostgreSQL's own and moved by hand. Connect after it
-// was made. Deadlines and leases held in memory go on in real time.
+// Lets days pass at once: in the database, whose clock alone says when a delivery is due, now() and
+// clock_timestamp() are replaced by functions that are found before PostgreSQL's own and that tests
+// move. Connect after it was made. Deadlines and leases held in memory still run in real time.
 class settable_clock
 {
 public:

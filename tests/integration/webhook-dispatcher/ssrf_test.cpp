@@ -90,7 +90,7 @@ struct named_suite
 
 } // namespace
 
-TEST_CASE("a name is dialled at the address that was judged, with its own name as Host",
+TEST_CASE("a name is dialled at the address that was checked, with its own name as Host",
           "[webhooks][postgres][ssrf]")
 {
     named_suite n;
@@ -272,6 +272,6 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so",
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::conflict);
 
-    // The policy of before: it is on again by itself.
+    // With the earlier policy it is on again by itself.
     CHECK(await(s.process.webhook_rpc.get(request)).value().webhook().is_enabled());
 }

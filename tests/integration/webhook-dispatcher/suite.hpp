@@ -25,7 +25,7 @@ struct suite
     {
         await(process.ingest.handle(records));
     }
-    // Everything held by whom ever becomes due for anyone.
+    // Makes every leased delivery due for anyone, whoever holds it.
     void free_leases()
     {
         scratch.execute(
@@ -45,8 +45,8 @@ struct suite
     bool becomes(const std::string& query, int expected)
     {
         // Between two calls of this the loop runs one handler: most calls look at the clock only,
-        // and the wait for the next query begins where the last one ended. A database slower than
-        // that wait would else leave the loop one handler a query.
+        // and the wait for the next query begins where the last one ended. If queries
+        // took longer than that wait, the loop would run one handler a query.
         auto next_query = std::chrono::steady_clock::now();
         return eventually(
             [&] {

@@ -22,7 +22,7 @@ v1::Webhook change(suite& s, const v1::UpdateWebhookRequest& request)
     return await(s.process.webhook_rpc.update(request)).value().webhook();
 }
 
-// How many of the secrets signed the request: each signature must be one of them.
+// Which of the secrets signed the request: each signature must be one of them.
 std::vector<std::string> signers(const http::request& request,
                                  const std::vector<std::string>& secrets)
 {
@@ -70,7 +70,7 @@ TEST_CASE("a change sets what it names and leaves the rest", "[webhooks][rpc][po
     CHECK_FALSE(change(s, switch_of(s.account, before.webhook_id(), false)).is_enabled());
 }
 
-TEST_CASE("a new URL is judged like a first one, and a refused change changes nothing",
+TEST_CASE("a new URL is checked like a first one, and a refused change changes nothing",
           "[webhooks][rpc][postgres][ssrf]")
 {
     testing::scratch_database scratch({"webhooks"});
@@ -94,7 +94,7 @@ TEST_CASE("a new URL is judged like a first one, and a refused change changes no
               .as<std::string>() == "https://1.1.1.1/");
 }
 
-TEST_CASE("switching on forgets why a webhook was switched off; other changes do not",
+TEST_CASE("switching on clears why a webhook was switched off; other changes do not",
           "[webhooks][rpc][postgres]")
 {
     suite s;
@@ -120,7 +120,7 @@ TEST_CASE("what waits for a webhook that is switched on again is sent",
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.deliver({testing::email_record(testing::email(s.account)),
                testing::email_record(testing::email(s.account))});
-    // One waits behind a breaker, one for its next try.
+    // One waits behind a breaker, one for its next attempt.
     s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now() "
                       "+ interval '10 minutes'");
     s.scratch.execute("UPDATE webhooks.due SET attempts = 3, is_retry = true WHERE event_id = "
@@ -158,7 +158,7 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
     change(s, switch_of(s.account, webhook, false));
     change(s, switch_of(s.account, webhook, true));
 
-    // Left alone, the breaker would stay open for 30 s.
+    // Without the renewal, the breaker would stay open for 30 s.
     CHECK(s.hook.got(7, std::chrono::seconds(15)));
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 7));
 }
@@ -243,7 +243,7 @@ TEST_CASE("a repeated rotation is the same rotation", "[webhooks][rpc][postgres]
     CHECK(s.count("webhooks.previous_secret") == 1);
 }
 
-TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secret has to wait",
+TEST_CASE("each rotation keeps the earlier secrets signing; a fifth secret has to wait",
           "[webhooks][delivery][postgres]")
 {
     suite s;
@@ -270,7 +270,7 @@ TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secre
     CHECK(s.count("webhooks.previous_secret") == 3);
 }
 
-TEST_CASE("replaced secrets are forgotten when they sign no more, and with their webhook",
+TEST_CASE("replaced secrets are purged when they sign no more, and with their webhook",
           "[webhooks][postgres]")
 {
     suite s;

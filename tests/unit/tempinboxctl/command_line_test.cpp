@@ -36,7 +36,7 @@ TEST_CASE("a command is two words, with its options and the settings in any orde
     CHECK(line.settings == std::vector<std::string>{"--output=json", "--database=dsn"});
 }
 
-TEST_CASE("an optional place before a required one is skipped when one word is given",
+TEST_CASE("an optional argument before a required one is skipped when one word is given",
           "[tempinboxctl]")
 {
     const auto alone = parse_words({"key", "revoke", "k1"});

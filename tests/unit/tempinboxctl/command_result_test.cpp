@@ -23,7 +23,7 @@ record rule(const std::string& name)
 
 } // namespace
 
-TEST_CASE("an answer is one line of JSON", "[tempinboxctl]")
+TEST_CASE("a result is one line of JSON", "[tempinboxctl]")
 {
     CHECK(
         to_json(command_result(rule("r"))) ==

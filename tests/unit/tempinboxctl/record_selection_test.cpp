@@ -31,7 +31,7 @@ const std::vector<kafka::record> stored{dead_letter(1, 7, "b"), dead_letter(0, 3
 
 } // namespace
 
-TEST_CASE("a letter is named by partition and offset", "[tempinboxctl]")
+TEST_CASE("a dead letter is named by partition and offset", "[tempinboxctl]")
 {
     CHECK(parse_record_position("3/120").value() == record_position{3, 120});
     for (const auto* text :
@@ -39,7 +39,7 @@ TEST_CASE("a letter is named by partition and offset", "[tempinboxctl]")
         CHECK(parse_record_position(text).has_error());
 }
 
-TEST_CASE("exactly the chosen letters are taken, each once, in the order they lie",
+TEST_CASE("exactly the selected dead letters are taken, each once, sorted by position",
           "[tempinboxctl]")
 {
     record_selection selection;
@@ -55,7 +55,7 @@ TEST_CASE("exactly the chosen letters are taken, each once, in the order they li
     CHECK(positions(select_records(stored, all)).size() == 4);
 }
 
-TEST_CASE("a letter that is not there is named, and nothing is taken", "[tempinboxctl]")
+TEST_CASE("a dead letter that is not there is named, and nothing is taken", "[tempinboxctl]")
 {
     record_selection selection;
     selection.positions = {{0, 3}, {2, 1}};

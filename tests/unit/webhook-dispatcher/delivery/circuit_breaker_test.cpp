@@ -89,7 +89,7 @@ TEST_CASE("what is older than a minute does not count", "[webhooks][breaker]")
     CHECK_FALSE(circuit.is_open(start + 320s));
 }
 
-TEST_CASE("after the pause one probe goes, and its success closes the breaker",
+TEST_CASE("after the open time one probe goes, and its success closes the breaker",
           "[webhooks][breaker]")
 {
     circuit_breaker circuit;
@@ -104,7 +104,7 @@ TEST_CASE("after the pause one probe goes, and its success closes the breaker",
     CHECK(circuit.is_clean(start + 32s));
 }
 
-TEST_CASE("each failed probe doubles the pause, up to fifteen minutes", "[webhooks][breaker]")
+TEST_CASE("each failed probe doubles the open time, up to fifteen minutes", "[webhooks][breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -157,7 +157,7 @@ TEST_CASE("where the receiver may have changed, the probe goes at once", "[webho
     CHECK(circuit.acquire(start + 3s) == permit::normal);
 }
 
-TEST_CASE("looking again at a closed breaker changes nothing", "[webhooks][breaker]")
+TEST_CASE("probing a closed breaker at once changes nothing", "[webhooks][breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 4, 1, start);
@@ -169,7 +169,7 @@ TEST_CASE("looking again at a closed breaker changes nothing", "[webhooks][break
     CHECK(circuit.is_open(start + 2s));
 }
 
-TEST_CASE("failures are forgotten when nothing was asked for an hour", "[webhooks][breaker]")
+TEST_CASE("failures are dropped when nothing was sent for an hour", "[webhooks][breaker]")
 {
     circuit_breaker circuit;
     circuit.failed(permit::normal, 1, start);

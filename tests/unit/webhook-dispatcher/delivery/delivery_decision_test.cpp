@@ -138,7 +138,7 @@ TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][verd
     CHECK(given.disables_endpoint == "it answered 410 Gone");
 }
 
-TEST_CASE("410 counts by its status line, whatever becomes of the body", "[webhooks][verdict]")
+TEST_CASE("410 counts by its status line, whatever happens to the body", "[webhooks][verdict]")
 {
     CHECK(judge(failing(kind::cut_short, 410), attempt(1)).disables_endpoint ==
           "it answered 410 Gone");
@@ -220,7 +220,7 @@ TEST_CASE("Retry-After is kept between the schedule and twice of it or two hours
     };
     const row rows[] = {
         {"1", 1, 5s, 6s},            // below the schedule: the schedule
-        {"3600", 1, 1h, 72min},      // within: as asked, jitter only adds
+        {"3600", 1, 1h, 72min},      // within: as requested, jitter only adds
         {"86400", 1, 2h, 144min},    // above: two hours
         {"864000", 8, 48h, 58h},     // above, late: twice the schedule
         {"3600", 6, 6h, 7h + 12min}, // below a later schedule

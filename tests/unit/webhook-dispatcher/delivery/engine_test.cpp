@@ -18,7 +18,7 @@ namespace {
 
 using state = delivery_outcome::state;
 
-// An engine whose requests wait until the test answers them.
+// An engine whose requests wait until the test responds to them.
 struct bench
 {
     explicit bench(engine_limits limits = {})
@@ -47,9 +47,9 @@ struct bench
         co_return reply;
     }
 
-    // Everything that is sent until it is taken back.
+    // Responds to every request from now on with this status; 0 withholds responses again.
     void respond_all(unsigned with) { status = with; }
-    // So many requests, with 200.
+    // Responds to that many requests with 200.
     void respond_some(int count) { responses_left += count; }
 
     delivery_job job(webhook_id webhook, int attempts_made = 0,
@@ -77,7 +77,7 @@ struct bench
         made.to = to;
         return made;
     }
-    // False: there was no place.
+    // False: there was no capacity.
     bool submit(delivery_job made)
     {
         if (!engine.reserve(made.to->id, made.queue()))
@@ -99,7 +99,7 @@ struct bench
 
 } // namespace
 
-TEST_CASE("an endpoint gets six first tries and two retries at a time, and as many wait",
+TEST_CASE("an endpoint gets six first attempts and two retries at a time, and as many wait",
           "[webhooks][engine]")
 {
     bench b;
@@ -117,7 +117,7 @@ TEST_CASE("an endpoint gets six first tries and two retries at a time, and as ma
     CHECK(b.engine.held() == 16);
 }
 
-TEST_CASE("the first try of a replayed delivery takes a slot for retries", "[webhooks][engine]")
+TEST_CASE("the first attempt of a replayed delivery takes a slot for retries", "[webhooks][engine]")
 {
     bench b;
     const auto webhook = webhook_id::make();
@@ -195,7 +195,7 @@ TEST_CASE("at the limit on requests endpoints take turns, so one with much to se
     std::vector<webhook_id> busy;
     for (int i = 0; i < 5; ++i)
         busy.push_back(webhook_id::make());
-    // Twenty deliveries that keep every place taken for as long as they last.
+    // Twenty deliveries that take all capacity for as long as they last.
     for (int i = 0; i < 20; ++i)
         CHECK(b.submit(b.job(busy[static_cast<std::size_t>(i % 5)])));
     REQUIRE(b.has_sent(8));
@@ -295,8 +295,8 @@ TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webho
     CHECK(b.engine.closed_for(webhook_id::make()) == 0ms);
 }
 
-TEST_CASE("an endpoint whose breaker opened is told of, and one that gets nothing any more has its "
-          "whole window",
+TEST_CASE("an endpoint whose breaker opened is reported, and one that gets nothing any more has "
+          "its whole window",
           "[webhooks][engine]")
 {
     bench b;
@@ -333,7 +333,7 @@ TEST_CASE("a failure says when it is due again, and a final one ends it", "[webh
     CHECK(b.outcomes[1].attempts == 10);
 }
 
-TEST_CASE("wishes ask for free places of lanes with backlog only", "[webhooks][engine]")
+TEST_CASE("claim requests ask for free capacity of queues with backlog only", "[webhooks][engine]")
 {
     bench b;
     const due_queue queue{webhook_id::make(), queue_kind::first};
@@ -348,14 +348,14 @@ TEST_CASE("wishes ask for free places of lanes with backlog only", "[webhooks][e
     REQUIRE(requests.size() == 1);
     CHECK(requests[0].capacity == 12);
     CHECK(b.engine.held() == 12);
-    // The places are taken until they are given back.
+    // The capacity stays taken until it is released.
     CHECK(b.engine.take_claim_requests().empty());
     for (int i = 0; i < 12; ++i)
         b.engine.release(queue.webhook, queue.queue);
     CHECK(b.engine.take_claim_requests().size() == 1);
 }
 
-TEST_CASE("backlog noted while a claim was under way is not forgotten", "[webhooks][engine]")
+TEST_CASE("backlog noted while a claim was under way is not lost", "[webhooks][engine]")
 {
     bench b;
     const due_queue queue{webhook_id::make(), queue_kind::first};

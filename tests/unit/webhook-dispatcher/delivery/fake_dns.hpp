@@ -13,7 +13,7 @@
 
 namespace tempinbox::testing {
 
-// A name server on loopback that answers as told (RFC 1035 4.1).
+// A name server on loopback that answers as scripted (RFC 1035 4.1).
 class fake_dns
 {
 public:
@@ -35,7 +35,7 @@ public:
         return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port());
     }
     void set_reply(const std::string& name, reply given) { replies_[name] = std::move(given); }
-    // Questions for IPv4 addresses of the name.
+    // Queries for IPv4 addresses of the name.
     int query_count(const std::string& name) { return query_counts_[name]; }
 
 private:

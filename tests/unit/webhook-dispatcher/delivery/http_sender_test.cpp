@@ -86,7 +86,7 @@ TEST_CASE("a response that breaks off after its status line is cut short", "[web
         CHECK(kind_of(failed(error, {}, 200)) == kind::cut_short);
 }
 
-TEST_CASE("our own failures are told from the receiver's", "[webhooks][sender]")
+TEST_CASE("our own failures are distinguished from the receiver's", "[webhooks][sender]")
 {
     namespace error = boost::asio::error;
     CHECK(kind_of(failed(exchange_error::resolve, error::host_not_found)) == kind::no_such_host);

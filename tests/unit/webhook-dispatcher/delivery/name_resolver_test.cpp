@@ -70,7 +70,7 @@ TEST_CASE("a name is resolved to all its addresses", "[webhooks][dns]")
     CHECK(text.find("10.0.0.1") != std::string::npos);
 }
 
-TEST_CASE("a name that does not exist or has no address is told from a server that fails",
+TEST_CASE("a name that does not exist or has no address is distinguished from a server that fails",
           "[webhooks][dns]")
 {
     fake_dns dns;
@@ -83,8 +83,7 @@ TEST_CASE("a name that does not exist or has no address is told from a server th
     CHECK(error_of(resolver, "broken.example") == boost::asio::error::host_not_found_try_again);
 }
 
-TEST_CASE("a server that is silent costs the deadline and holds up no other name",
-          "[webhooks][dns]")
+TEST_CASE("a server that is silent costs the deadline and delays no other name", "[webhooks][dns]")
 {
     fake_dns dns;
     fake_dns::reply silent;
@@ -117,7 +116,7 @@ TEST_CASE("a server that is silent costs the deadline and holds up no other name
     CHECK(std::chrono::steady_clock::now() - began < 1500ms);
 }
 
-TEST_CASE("an answer is kept for its time, a failure is not", "[webhooks][dns]")
+TEST_CASE("a result is cached for its time, a failure is not", "[webhooks][dns]")
 {
     fake_dns dns;
     dns.set_reply("kept.example", address(1));
@@ -137,7 +136,7 @@ TEST_CASE("an answer is kept for its time, a failure is not", "[webhooks][dns]")
     CHECK(resolved(resolver, "new.example") == "93.184.216.3");
 }
 
-TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns]")
+TEST_CASE("many simultaneous look-ups of a name query the server once", "[webhooks][dns]")
 {
     fake_dns dns;
     dns.set_reply("popular.example", address(34));
@@ -155,7 +154,7 @@ TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns
     CHECK(dns.query_count("popular.example") == 1);
 }
 
-TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[webhooks][dns]")
+TEST_CASE("a resolver that ends with a query open leaves nothing behind", "[webhooks][dns]")
 {
     fake_dns dns;
     fake_dns::reply silent;
@@ -172,7 +171,7 @@ TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[w
     CHECK(testing::eventually([&] { return is_posted; }));
 }
 
-TEST_CASE("a name is whole: the search list of this host is not for it", "[webhooks][dns]")
+TEST_CASE("a name is complete: the search list of this host does not apply", "[webhooks][dns]")
 {
     fake_dns dns;
     dns.set_reply("missing.example.corp.example", address(34));

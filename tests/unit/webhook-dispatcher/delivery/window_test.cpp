@@ -4,7 +4,7 @@
 
 using namespace tempinbox::webhooks;
 
-TEST_CASE("a window of eight: six first tries and two retries in flight, as many again waiting",
+TEST_CASE("a window of eight: six first attempts and two retries in flight, as many again waiting",
           "[webhooks][window]")
 {
     for (const auto& [queue, slots] :
@@ -19,7 +19,7 @@ TEST_CASE("a window of eight: six first tries and two retries in flight, as many
     }
 }
 
-TEST_CASE("retries do not use the places of first tries, nor the other way round",
+TEST_CASE("retries do not use the slots of first attempts, nor the other way round",
           "[webhooks][window]")
 {
     endpoint_window window;
@@ -31,7 +31,7 @@ TEST_CASE("retries do not use the places of first tries, nor the other way round
     CHECK(window.start(queue_kind::first));
 }
 
-TEST_CASE("finishing and releasing give places back", "[webhooks][window]")
+TEST_CASE("finishing and releasing free slots", "[webhooks][window]")
 {
     endpoint_window window;
     REQUIRE(window.reserve(queue_kind::first));

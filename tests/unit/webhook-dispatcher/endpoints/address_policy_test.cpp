@@ -64,7 +64,7 @@ TEST_CASE("IPv6 outside global unicast, and its special ranges, may not", "[webh
     }
 }
 
-TEST_CASE("IPv6 forms that hide an IPv4 address are judged by it", "[webhooks][ssrf]")
+TEST_CASE("IPv6 forms that hide an IPv4 address are checked by it", "[webhooks][ssrf]")
 {
     for (const char* text :
          {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0.0.0.0",

@@ -133,7 +133,7 @@ TEST_CASE("an endpoint that the policy refuses by now is off and says why", "[we
 
     stored.url = "https://example.com:6379/";
     CHECK_FALSE(apply_url_policy(stored, open_policy()).is_enabled);
-    // Addresses are judged at each connection.
+    // Addresses are checked at each connection.
     stored.url = "https://10.0.0.1/";
     CHECK(apply_url_policy(stored, strict).is_enabled);
     stored.is_enabled = false;

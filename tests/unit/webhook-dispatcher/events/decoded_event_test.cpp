@@ -57,7 +57,7 @@ std::string error_of(const kafka::record& record)
 
 } // namespace
 
-TEST_CASE("the payload of email.received is exactly the specification's", "[webhooks][payload]")
+TEST_CASE("the payload of email.received is exactly the documented one", "[webhooks][payload]")
 {
     const auto event = decode(received()).value();
 
@@ -153,7 +153,7 @@ TEST_CASE("what cannot be an event says why", "[webhooks][events]")
     CHECK(error_of(no_account) != "decoded");
 }
 
-TEST_CASE("event kinds are named as in the specification", "[webhooks][events]")
+TEST_CASE("event kinds are named as documented", "[webhooks][events]")
 {
     CHECK(*read_event_set({}) == event_set::all());
     CHECK(read_event_set({"inbox.expired", "email.received"})->names() ==

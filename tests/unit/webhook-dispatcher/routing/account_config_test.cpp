@@ -112,7 +112,7 @@ TEST_CASE("disabled rules alone leave subscriptions in force", "[webhooks][routi
     CHECK(routes.front().rules.empty());
 }
 
-TEST_CASE("a plan without rules ignores those that are kept", "[webhooks][routing]")
+TEST_CASE("a plan without rules ignores those that are stored", "[webhooks][routing]")
 {
     const auto first = make_receiver(), second = make_receiver();
     const account_config config(1, plan(5, 0), {first, second}, {invoice_rule(first.id)});
