@@ -259,6 +259,8 @@ void block_pool::start_closing(const account_block_ptr& h)
         closed(h);
 }
 
+// Calls that still wait move to the new day, or get a new block of this day. If none waits, the
+// account is dropped.
 void block_pool::closed(const account_block_ptr& h)
 {
     h->is_closing = false;

@@ -18,7 +18,7 @@ struct decoded_event
     account_id account;
     event_kind kind = event_kind::email_received;
     time_point occurred_at;
-    std::string traceparent; // empty where there was none
+    std::string traceparent; // empty if there was none
     std::variant<events::v1::EmailReceived, events::v1::InboxCreated, events::v1::InboxExpired>
         message;
 };

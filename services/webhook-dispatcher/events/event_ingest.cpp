@@ -59,6 +59,7 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
         accounts.push_back(entry.event.account);
     if (co_await store_with_cached(sorted.events, accounts))
         co_return;
+    // Nothing was stored by cached configurations: route by the current ones.
     const auto configs = co_await configs_.current(std::move(accounts));
     choose_routes(sorted.events, configs);
     std::erase_if(sorted.events, [](const routed_event& entry) { return !entry.goes_anywhere(); });
