@@ -128,6 +128,7 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     const auto second = make_migration(2, "ALTER TABLE shop.t ADD y int");
     REQUIRE(postgres::migrate(scratch.dsn(), "shop", {first}));
     postgres::lock_retries retries;
+    CHECK(retries.timeout == 2s);
     retries.timeout = 50ms;
     retries.delay = 20ms;
 
@@ -142,20 +143,20 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
         result<std::vector<int>> outcome = failure{errc::internal, "did not run"};
         std::thread migrator(
             [&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries); });
+        CHECK(testing::eventually([&] {
+            return scratch
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = "
+                                "current_database() AND "
+                                "application_name = 'tempinbox-migrate' AND "
+                                "wait_event_type = 'Lock'")[0][0]
+                       .as<int>() == 1;
+        }));
         // Each of these would wait behind a migration that never gives up.
         for (int i = 0; i < 20; ++i)
             CHECK_NOTHROW(
                 scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
-        const bool has_waited = testing::eventually([&] {
-            return scratch
-                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = "
-                                "current_database() AND "
-                                "application_name = 'tempinbox-migrate'")[0][0]
-                       .as<int>() == 1;
-        });
         reading.abort();
         migrator.join();
-        CHECK(has_waited);
         REQUIRE(outcome);
         CHECK(*outcome == std::vector<int>{2});
     }
