@@ -8,17 +8,19 @@ view_limits read_settings(config::reader& reader)
     constexpr std::uint64_t mib = 1024 * kib;
     constexpr std::int64_t max_value = 100'000;
     view_limits chosen;
-    chosen.header_bytes = reader.bytes(
-        "header-view-bytes", 256 * kib, kib, 64 * mib,
-        "Header of a message that is read; the rest is kept. The same for inbox and mail-ingest");
+    chosen.header_bytes = reader.bytes("header-view-bytes", 256 * kib, kib, 64 * mib,
+                                       "Maximum header bytes of a message that are parsed; the "
+                                       "rest is only stored; the same for inbox and mail-ingest");
     chosen.header_lines = static_cast<std::size_t>(
-        reader.integer("header-view-lines", 1'000, 1, max_value, "The same in lines"));
-    chosen.depth = static_cast<std::size_t>(
-        reader.integer("part-depth", 100, 1, 1'000,
-                       "Parts within parts that are read; the same for inbox and mail-ingest"));
-    chosen.parts = static_cast<std::size_t>(
-        reader.integer("parts", 1'000, 1, max_value,
-                       "Parts of a message that are read; the same for inbox and mail-ingest"));
+        reader.integer("header-view-lines", 1'000, 1, max_value,
+                       "Maximum header lines of a message that are parsed; the rest is only "
+                       "stored; the same for inbox and mail-ingest"));
+    chosen.depth = static_cast<std::size_t>(reader.integer(
+        "part-depth", 100, 1, 1'000,
+        "Maximum depth of nested parts that are parsed; the same for inbox and mail-ingest"));
+    chosen.parts = static_cast<std::size_t>(reader.integer(
+        "parts", 1'000, 1, max_value,
+        "Maximum parts of a message that are parsed; the same for inbox and mail-ingest"));
     return chosen;
 }
 

@@ -30,24 +30,25 @@ http::server_settings read_api_settings(config::reader& reader)
         reader.add_problem("tls-certificate-file", "must be set together with tls-key-file");
     api.connection_limit = static_cast<std::size_t>(
         reader.integer("connection-limit", 10'000, 1, 1'000'000,
-                       "Most connections at once; for further ones slow headers and idle ones are "
-                       "ended, else they are answered 503"));
-    api.connections_per_address =
-        static_cast<std::size_t>(reader.integer("connections-per-address", 1'000, 0, 1'000'000,
-                                                "The same from one IPv4 address or IPv6 /64, 3 "
-                                                "times as many from a /56, 6 times from a /48, "
-                                                "trusted-proxies aside; 0: any number"));
-    api.uncounted = reader.networks(
-        "exempt-networks", "", "Networks free of connections-per-address, CIDR, comma-separated");
+                       "Maximum open connections; to accept further ones, idle connections and "
+                       "those with a slow header are closed, else the new ones are answered 503"));
+    api.connections_per_address = static_cast<std::size_t>(reader.integer(
+        "connections-per-address", 1'000, 0, 1'000'000,
+        "Maximum open connections from one IPv4 address or IPv6 /64, 3 times as many from a /56, 6 "
+        "times from a /48; trusted-proxies are exempt; 0: unlimited"));
+    api.uncounted =
+        reader.networks("exempt-networks", "",
+                        "Networks exempt from connections-per-address, CIDR, comma-separated");
     return api;
 }
 
 crypto::keyring read_master_keys(config::reader& reader)
 {
     constexpr const char* name = "master-key-file";
-    const auto path = reader.readable_file(name, "",
-                                           "keys that seal answers kept for Idempotency-Key: `id:` "
-                                           "and 32 bytes in base64 a line, first is current");
+    const auto path =
+        reader.readable_file(name, "",
+                             "Keys that seal the responses stored for Idempotency-Key: one `id:` "
+                             "and 32 bytes in base64 per line, the first is current");
     if (path.empty()) {
         reader.add_problem(name, "must be set");
         return {};
@@ -64,9 +65,10 @@ crypto::keyring read_master_keys(config::reader& reader)
 
 std::string read_base_path(config::reader& reader)
 {
-    const auto given = reader.text("base-path", "",
-                                   "Where a proxy shows the gateway, such as /some/path of "
-                                   "https://host/some/path; empty: at the root of its host");
+    const auto given =
+        reader.text("base-path", "",
+                    "Path below which a proxy publishes the gateway, such as /some/path of "
+                    "https://host/some/path; empty: the root of its host");
     auto parsed = parse_base_path(given);
     if (!parsed)
         reader.add_problem("base-path", parsed.error().message);
@@ -92,16 +94,16 @@ long_poll_limits read_wait_bounds(config::reader& reader, std::size_t connection
 {
     long_poll_limits bounds(connection_limit - connection_limit / 10);
     bounds.of_account = count(reader, "waits-per-account", 0, 0, 1'000'000,
-                              "Most requests of one account that wait for mail at once; 0: a tenth "
-                              "of all that may, which are nine tenths of "
-                              "connection-limit");
+                              "Maximum concurrent long polls of one account; 0: a tenth of the "
+                              "maximum of all accounts, which is nine tenths of connection-limit");
     if (bounds.of_account == 0)
         bounds.of_account = std::max<std::size_t>(1, bounds.in_all / 10);
     bounds.for_each_of_burst =
         count(reader, "waits-per-burst", 10, 1, 10'000,
-              "The same as so many times the burst/s of the account's plan, where that is less");
+              "Maximum concurrent long polls of one account as a multiple of its plan's burst/s, "
+              "where that is less than waits-per-account");
     bounds.of_sessions = count(reader, "waits-per-account-sessions", 8, 1, 1'000'000,
-                               "The same through the account's sessions");
+                               "Maximum concurrent long polls of one account through its sessions");
     return bounds;
 }
 
@@ -127,20 +129,20 @@ settings read_settings(config::reader& reader)
         reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.trusted_proxies = reader.networks(
-        "trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
+        "trusted-proxies", "", "Proxies whose X-Forwarded-For is trusted, CIDR, comma-separated");
     // All clients behind a proxy share its address.
     chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(),
                                 chosen.trusted_proxies.end());
     chosen.master_keys = read_master_keys(reader);
     chosen.list_cache_bytes = static_cast<std::size_t>(reader.integer(
                                   "list-cache-mib", 64, 0, 65'536,
-                                  "Memory for answers to lists of emails, given again while their "
-                                  "inbox is unchanged; 0: every list is read anew"))
+                                  "Memory of the LRU cache for lists of emails, served from it "
+                                  "while their inbox is unchanged; 0: no cache"))
                               << 20;
-    chosen.response_bytes =
-        static_cast<std::size_t>(reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
-                                              "Memory for large answers on their way to clients, "
-                                              "an account's share is a quarter; past it 503"));
+    chosen.response_bytes = static_cast<std::size_t>(
+        reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
+                     "Memory for large responses being sent to clients, at most a quarter of it "
+                     "for one account; past it 503"));
     reader.add_memory("connection-limit", chosen.api.connection_limit * bytes_a_connection);
     reader.add_memory("list-cache-mib", chosen.list_cache_bytes);
     reader.add_memory("answer-memory", chosen.response_bytes);
@@ -152,23 +154,23 @@ settings read_settings(config::reader& reader)
         !is_below(chosen.relay.dashboard_url, chosen.base_path))
         reader.add_problem("dashboard-url", "must be below base-path: https://host" +
                                                 chosen.base_path + "/dashboard");
-    chosen.dashboard_files = reader.text("dashboard-files", "",
-                                         "Folder of the dashboard's built page; the folder "
-                                         "`dashboard` beside the program without it");
+    chosen.dashboard_files = reader.text(
+        "dashboard-files", "",
+        "Directory of the built dashboard; empty: the directory `dashboard` beside the program");
     if (chosen.dashboard_files.empty())
         chosen.dashboard_files = default_dashboard_folder();
     const auto who = reader.choice("signup", "closed", {"open", "closed"},
-                                   "Whether anybody may make an account on the dashboard");
+                                   "Whether anybody may create an account on the dashboard");
     chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;
     chosen.waits = read_wait_bounds(reader, chosen.api.connection_limit);
     chosen.session_requests_a_day =
         reader.integer("session-requests-per-day", 20'000, 0, 1'000'000'000,
-                       "Requests through the sessions of one account in a UTC day, on all replicas "
-                       "together; 0: any number");
+                       "Maximum requests through the sessions of one account in a UTC day, on all "
+                       "replicas together; 0: unlimited");
     chosen.stored_keys_a_day =
         reader.integer("idempotency-keys-per-day", 10'000, 0, 1'000'000'000,
-                       "Most Idempotency-Keys of one account stored in 24 hours, on all replicas "
-                       "together; then new ones are 429; 0: any number");
+                       "Maximum Idempotency-Keys of one account stored in 24 hours, on all "
+                       "replicas together; past it new ones are answered 429; 0: unlimited");
     return chosen;
 }
 

@@ -25,23 +25,22 @@ settings read_settings(config::reader& reader)
         reader.add_problem("rpc-token-file", "must be set");
     chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(
         reader.duration("quarantine", 24h * 30, 1s, 24h * 3'650,
-                        "How long an ended inbox can be read and its address is given to nobody"));
-    chosen.purge_interval =
-        reader.duration("purge-interval", 2s, 10ms, 1h,
-                        "How often ended inboxes are looked for whose mail is still on the disk");
+                        "How long an ended inbox can be read and its address is not reused"));
+    chosen.purge_interval = reader.duration("purge-interval", 2s, 10ms, 1h,
+                                            "Interval between purges of the mail of ended inboxes");
     chosen.mail_readers = static_cast<int>(
-        reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
+        reader.integer("mail-readers", 2, 1, 64, "Threads that parse messages for the API"));
     chosen.reading_bytes = static_cast<std::size_t>(
         reader.bytes("reading-memory", mail_reader::default_max_bytes, mib, 64 * gib,
-                     "Memory for messages that are read for the API; past it 503"));
+                     "Memory for messages being parsed for the API; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);
     chosen.view = mime::read_settings(reader);
-    chosen.inbox_bounds.emails =
-        reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
-                       "Emails from which on an inbox is shown as full; what mail-ingest has");
-    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(
-        reader.bytes("inbox-max-bytes", gib, 0, 1024 * gib,
-                     "Bytes from which on an inbox is shown as full; what mail-ingest has"));
+    chosen.inbox_bounds.emails = reader.integer(
+        "inbox-max-emails", 10'000, 0, 1'000'000'000,
+        "Emails at which an inbox is shown as full; set it to the value of mail-ingest");
+    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(reader.bytes(
+        "inbox-max-bytes", gib, 0, 1024 * gib,
+        "Bytes at which an inbox is shown as full; set it to the value of mail-ingest"));
     return chosen;
 }
 

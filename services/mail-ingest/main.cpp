@@ -7,8 +7,8 @@ int main(int argc, char** argv)
     // Three quarters of it are for messages under way (service::drain).
     constexpr std::chrono::seconds drain_timeout{40};
     return runtime::run(
-        "mail-ingest", "Takes mail over SMTP and stores it before it says so.", argc, argv,
-        mail_ingest::read_settings,
+        "mail-ingest", "Receives mail over SMTP and stores it before it acknowledges it.", argc,
+        argv, mail_ingest::read_settings,
         [](runtime::host& host, const mail_ingest::settings& chosen) {
             return std::make_unique<mail_ingest::service>(host, chosen);
         },

@@ -21,17 +21,18 @@ settings read_settings(config::reader& read)
         "address where that is every address");
     if (!chosen.rpc_advertise.empty() && !host_port::parse(chosen.rpc_advertise))
         read.add_problem("rpc-advertise", "must be host:port");
-    chosen.blocks.idle_time = read.duration("idle-time", 10s, 100ms, 1h,
-                                            "after which an unused block of units is given back");
+    chosen.blocks.idle_time = read.duration(
+        "idle-time", 10s, 100ms, 1h, "idle time after which an unused block of units is returned");
     chosen.blocks.lease_time = read.duration(
         "lease-time", 30s, 1s, 1h,
-        "how long a block is a replica's without word from it; then it counts as used");
-    chosen.blocks.accounts = static_cast<std::size_t>(read.integer(
-        "accounts-in-memory", 200'000, 1, 10'000'000, "accounts whose blocks are held at once"));
+        "how long a replica holds a block without renewing it; then the block counts as used");
+    chosen.blocks.accounts =
+        static_cast<std::size_t>(read.integer("accounts-in-memory", 200'000, 1, 10'000'000,
+                                              "maximum accounts whose blocks are held in memory"));
     constexpr std::uint64_t bytes_an_account = 512;
     read.add_memory("accounts-in-memory", chosen.blocks.accounts * bytes_an_account);
     chosen.days_kept =
-        static_cast<int>(read.integer("days-kept", 35, 2, 3'650, "days whose use is remembered"));
+        static_cast<int>(read.integer("days-kept", 35, 2, 3'650, "days of usage that are stored"));
     return chosen;
 }
 

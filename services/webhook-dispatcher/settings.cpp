@@ -11,9 +11,9 @@ namespace {
 crypto::keyring read_keys(config::reader& reader)
 {
     constexpr const char* name = "master-key-file";
-    const auto path = reader.readable_file(
-        name, "",
-        "keys that seal webhook secrets: `id:` and 32 bytes in base64 a line, first is current");
+    const auto path = reader.readable_file(name, "",
+                                           "keys that seal webhook secrets: one `id:` and 32 bytes "
+                                           "in base64 per line, the first is current");
     if (path.empty()) {
         reader.add_problem(name, "must be set");
         return {};
@@ -52,12 +52,11 @@ settings read_settings(config::reader& reader)
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
     chosen.keys = read_keys(reader);
-    auto allowed =
-        reader.networks("webhook-allow-networks", "",
-                        "networks that webhooks may go to though they are private or reserved");
-    auto denied =
-        reader.networks("webhook-deny-networks", "",
-                        "public networks that webhooks may not go to, such as the operator's own");
+    auto allowed = reader.networks("webhook-allow-networks", "",
+                                   "private or reserved networks that webhooks may be sent to");
+    auto denied = reader.networks(
+        "webhook-deny-networks", "",
+        "public networks that webhooks must not be sent to, such as the operator's own");
     chosen.urls.addresses = address_policy(std::move(allowed), std::move(denied));
     chosen.urls.allows_http = reader.flag("webhook-allow-http", false,
                                           "whether webhooks may use http:// besides https://");
@@ -68,13 +67,13 @@ settings read_settings(config::reader& reader)
                      "name servers for webhooks as address:port; empty: the system's"))
         chosen.names.servers += (chosen.names.servers.empty() ? "" : ",") + server;
     chosen.names.deadline = reader.duration("webhook-dns-timeout", 2s, 100ms, 10s,
-                                            "how long a look-up of a webhook's host may take");
+                                            "maximum time to resolve a webhook's host name");
     chosen.retention_days =
         static_cast<int>(reader.integer("delivery-retention-days", 30, 9, 3'650,
-                                        "how long deliveries and their attempts are kept"));
+                                        "days that deliveries and their attempts are stored"));
     chosen.deliveries_in_memory = static_cast<std::size_t>(
         reader.integer("deliveries-in-memory", 10'000, 100, 1'000'000,
-                       "deliveries held at once; past it what comes waits in PostgreSQL"));
+                       "maximum deliveries in memory; further ones wait in PostgreSQL"));
     constexpr std::uint64_t bytes_a_delivery = 4 * 1024;
     reader.add_memory("deliveries-in-memory", chosen.deliveries_in_memory * bytes_a_delivery);
     return chosen;

@@ -65,11 +65,11 @@ std::string help_text(std::string_view program, std::string_view purpose,
         }
     }
     text += "\nOther\n"
-            "  --config=FILE    settings, one `name = value` a line (TEMPINBOX_CONFIG)\n"
-            "  --print-settings prints all of this as JSON, and ends\n"
-            "  --check-config   says what is wrong with the settings, and ends\n"
-            "  --version        prints the version, and ends\n"
-            "  --help           prints this, and ends\n";
+            "  --config=FILE    settings, one `name = value` per line (TEMPINBOX_CONFIG)\n"
+            "  --print-settings prints all of this as JSON, and exits\n"
+            "  --check-config   prints the errors of the settings, and exits\n"
+            "  --version        prints the version, and exits\n"
+            "  --help           prints this, and exits\n";
     return text;
 }
 

@@ -23,7 +23,7 @@ settings read_settings(config::reader& reader, std::size_t connections)
     reader.mark_secret("database");
     chosen.connections = static_cast<std::size_t>(
         reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200,
-                       "Most connections to PostgreSQL"));
+                       "Maximum connections to PostgreSQL"));
     return chosen;
 }
 

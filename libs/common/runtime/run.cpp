@@ -31,8 +31,8 @@ process_settings read_process_settings(config::reader& reader,
                        "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
     chosen.admin_token_file =
         reader.readable_file("admin-token-file", "",
-                             "Token of POST /log-level there, one or two lines; without it only "
-                             "callers on loopback may");
+                             "Token for POST /log-level on admin-listen, one or two lines; empty: "
+                             "only callers on loopback may use it");
     chosen.drain_timeout = reader.duration(
         "drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
         "How long a stop may take; then the process ends with exit code 1");
@@ -194,9 +194,8 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});
     for (const auto& unknown : line.unknown_variables)
-        log::warning(
-            "a variable of the environment is no setting of this program and changes nothing",
-            {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
+        log::warning("environment variable ignored: it is not a setting of this program",
+                     {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
     if (const auto problem = memory_warning(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());

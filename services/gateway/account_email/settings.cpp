@@ -29,21 +29,21 @@ relay_settings read_relay_settings(config::reader& reader)
 {
     relay_settings relay;
     relay.server = reader.text("mail-relay", "",
-                               "Mail server (host:port) for sign-up codes, password links and news "
-                               "of webhooks switched off; none: no such mail");
-    relay.tls = to_protection(
-        reader.choice("mail-relay-tls", "starttls", {"none", "starttls", "tls"},
-                      "How the relay is spoken to; `none` only on a network of your own"));
-    relay.ca_file = reader.readable_file(
-        "mail-relay-ca-file", "",
-        "Certificate authorities (PEM) for the relay; the system's without it");
-    relay.from = reader.text("mail-relay-from", "", "Sender address of that mail");
+                               "Mail relay (host:port) for sign-up codes, password links and "
+                               "notices of disabled webhooks; empty: no such email is sent");
+    relay.tls = to_protection(reader.choice(
+        "mail-relay-tls", "starttls", {"none", "starttls", "tls"},
+        "Encryption of the connection to the relay; `none` only on a network of your own"));
+    relay.ca_file =
+        reader.readable_file("mail-relay-ca-file", "",
+                             "Certificate authorities (PEM) for the relay; empty: the system's");
+    relay.from = reader.text("mail-relay-from", "", "Sender address of the emails to the relay");
     relay.user = reader.text("mail-relay-user", "",
-                             "User to sign in to the relay with, where it asks for one");
-    const auto password_file =
-        reader.readable_file("mail-relay-password-file", "", "Its password: the first line");
-    relay.dashboard_url = reader.text(
-        "dashboard-url", "", "The dashboard's address as people see it, for links in mail");
+                             "User name for the relay, if it requires authentication");
+    const auto password_file = reader.readable_file(
+        "mail-relay-password-file", "", "Password for the relay: the first line of the file");
+    relay.dashboard_url =
+        reader.text("dashboard-url", "", "Public URL of the dashboard, for links in email");
     while (relay.dashboard_url.ends_with('/'))
         relay.dashboard_url.pop_back();
 
