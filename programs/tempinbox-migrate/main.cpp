@@ -80,7 +80,7 @@ int main(int argc, char** argv)
         return 0;
     }
     for (const auto& unknown : line.unknown_variables)
-        std::fprintf(stderr, "warning: %s is no setting of this program%s%s\n",
+        std::fprintf(stderr, "warning: %s is not a setting of this program%s%s\n",
                      unknown.name.c_str(), unknown.closest.empty() ? "" : "; did you mean ",
                      unknown.closest.c_str());
     config::reader reading(line.values);

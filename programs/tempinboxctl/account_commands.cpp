@@ -167,7 +167,7 @@ std::vector<command> account_commands()
     const positional account("ACCOUNT", "id or email address of the account");
     std::vector<command> commands;
 
-    auto& creating = commands.emplace_back("account create", "Makes an account");
+    auto& creating = commands.emplace_back("account create", "Creates an account");
     creating.options.emplace_back("email", "E", "email address, unique", option::kind::required);
     creating.options.emplace_back("plan", "P", plan_names, option::kind::required);
     creating.options.emplace_back("password", "W",
@@ -186,7 +186,7 @@ std::vector<command> account_commands()
     listing.run = list;
 
     auto& planning = commands.emplace_back(
-        "account set-plan", "Puts an account on a plan, in force everywhere within 1 s");
+        "account set-plan", "Sets the plan of an account, in force everywhere within 1 s");
     planning.positionals.push_back(account);
     planning.options.emplace_back("plan", "P", plan_names, option::kind::required);
     planning.options.emplace_back(
@@ -196,11 +196,11 @@ std::vector<command> account_commands()
     planning.run = set_plan;
 
     auto& resetting = commands.emplace_back(
-        "account reset-password", "Makes a link that sets a new password: once, within 1 h");
+        "account reset-password", "Creates a link that sets a new password: once, within 1 h");
     resetting.positionals.push_back(account);
-    resetting.options.emplace_back(
-        "dashboard", "URL", "where the dashboard is, as its user sees it; /dashboard without it",
-        option::kind::optional);
+    resetting.options.emplace_back("dashboard", "URL",
+                                   "public URL of the dashboard; /dashboard without it",
+                                   option::kind::optional);
     resetting.run = reset_password;
 
     auto& deleting =

@@ -177,9 +177,8 @@ std::string help_of(const command& shown)
     for (const auto& known : shown.options)
         text += "  --" + known.name + (known.value.empty() ? "" : " " + known.value) + "\n      " +
                 known.meaning + "\n";
-    text += "\nWith --output json the answer is one JSON value. `tempinboxctl --help` lists the "
-            "settings that say where the "
-            "suite is.\n";
+    text += "\nWith --output json the output is one JSON value. `tempinboxctl --help` lists the "
+            "settings that say where the suite is.\n";
     return text;
 }
 

@@ -86,7 +86,7 @@ result<record_selection> read_selection(const arguments& given)
     }
     if (selection.is_empty())
         return failure{errc::invalid_argument,
-                       "which letters: --letter PARTITION/OFFSET, --event ID or --all"};
+                       "which dead letters: --letter PARTITION/OFFSET, --event ID or --all"};
     return selection;
 }
 
@@ -124,27 +124,27 @@ std::vector<command> dead_letter_commands()
 {
     std::vector<command> commands;
 
-    auto& listing = commands.emplace_back(
-        "dead-letter list",
-        "Lists events that a consumer could not handle, newest first, with the reason");
+    auto& listing = commands.emplace_back("dead-letter list",
+                                          "Lists dead letters (events that a consumer could not "
+                                          "handle), newest first, with the reason");
     listing.options.emplace_back("topic", "T",
                                  "of this topic, such as email.received; without it of all three",
                                  option::kind::repeated);
-    listing.options.emplace_back("limit", "N", "how many at most, by default 100",
+    listing.options.emplace_back("limit", "N", "maximum number, by default 100",
                                  option::kind::optional);
     listing.run = list;
 
-    auto& replaying = commands.emplace_back("dead-letter replay",
-                                            "Writes chosen events to their topic again, for all "
-                                            "its consumers, once the reason is gone; "
-                                            "the letters stay until their time is over");
+    auto& replaying = commands.emplace_back(
+        "dead-letter replay",
+        "Writes chosen dead letters to their topic again, for all its consumers, once the reason "
+        "is gone; the dead letters stay until the retention of their topic ends");
     replaying.positionals.emplace_back("TOPIC", "the events' topic, such as email.received");
     replaying.options.emplace_back("letter", "P/O",
-                                   "the letter of that partition and offset, as listed",
+                                   "the dead letter of that partition and offset, as listed",
                                    option::kind::repeated);
-    replaying.options.emplace_back("event", "ID", "the letters of that event",
+    replaying.options.emplace_back("event", "ID", "the dead letters of that event",
                                    option::kind::repeated);
-    replaying.options.emplace_back("all", "", "all letters of the topic", option::kind::flag);
+    replaying.options.emplace_back("all", "", "all dead letters of the topic", option::kind::flag);
     replaying.run = replay;
     return commands;
 }

@@ -108,16 +108,16 @@ std::vector<command> delivery_commands()
     std::vector<command> commands;
 
     auto& listing = commands.emplace_back(
-        "delivery list", "Lists what was sent to a webhook and what it answered, newest first");
+        "delivery list", "Lists the deliveries of a webhook and its responses, newest first");
     listing.positionals = {account, webhook};
     listing.options.emplace_back("status", "S", "only pending, succeeded or failed ones",
                                  option::kind::optional);
-    listing.options.emplace_back("limit", "N", "how many at most, by default 100",
+    listing.options.emplace_back("limit", "N", "maximum number, by default 100",
                                  option::kind::optional);
     listing.run = list;
 
     auto& retrying = commands.emplace_back(
-        "delivery retry", "Sends a delivery again now and shows what the receiver answered");
+        "delivery retry", "Sends a delivery again now and shows the receiver's response");
     retrying.positionals = {account, webhook, positional("DELIVERY", "id of the delivery")};
     retrying.run = retry;
     return commands;

@@ -50,11 +50,11 @@ std::vector<command> domain_commands()
 {
     std::vector<command> commands;
     auto& adding = commands.emplace_back("domain add",
-                                         "Takes mail for a domain; the first one is the default");
+                                         "Accepts mail for a domain; the first one is the default");
     adding.positionals.emplace_back("DOMAIN", "the domain");
     adding.options.emplace_back(
         "operator", "ACCOUNT",
-        "account that gets postmaster@ and abuse@ of it, as inboxes without end",
+        "account that gets postmaster@ and abuse@ of it, as inboxes that never expire",
         option::kind::optional);
     adding.run = add;
 

@@ -79,8 +79,8 @@ std::vector<command> key_commands()
     const positional account("ACCOUNT", "id or email address of the account");
     std::vector<command> commands;
 
-    auto& creating =
-        commands.emplace_back("key create", "Makes an API key; this is the only time it is shown");
+    auto& creating = commands.emplace_back("key create",
+                                           "Creates an API key; this is the only time it is shown");
     creating.positionals.push_back(account);
     creating.options.emplace_back("label", "L", "what the key is for, 1 to 100 characters",
                                   option::kind::required);

@@ -59,11 +59,11 @@ constexpr number numbers[] = {
     {"burst-per-second", "requests a second; 0: unlimited",
      &accounts::plan_change::burst_per_second, 0, int_max},
     {"live-inboxes", "live inboxes at a time", &accounts::plan_change::live_inboxes, 0, int_max},
-    {"default-ttl-seconds", "life of an inbox that does not ask for one",
+    {"default-ttl-seconds", "lifetime of an inbox created without one",
      &accounts::plan_change::default_ttl_seconds, 60, year_seconds},
-    {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60,
+    {"max-ttl-seconds", "maximum lifetime of an inbox", &accounts::plan_change::max_ttl_seconds, 60,
      year_seconds},
-    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024,
+    {"max-message-bytes", "maximum message size", &accounts::plan_change::max_message_bytes, 1'024,
      max_message_size},
     {"webhooks", "webhook endpoints", &accounts::plan_change::webhooks, 0, 10'000},
     {"api-keys", "active API keys", &accounts::plan_change::api_keys, 0, 10'000},
@@ -147,7 +147,7 @@ std::vector<command> plan_commands()
     for (const auto& known : numbers)
         setting.options.emplace_back(known.option_name, "N", known.meaning, option::kind::optional);
     setting.options.emplace_back("api-access", "BOOL",
-                                 "whether API keys open anything: true or false",
+                                 "whether API keys give access to the API: true or false",
                                  option::kind::optional);
     setting.options.emplace_back("price-amount", "AMOUNT",
                                  "what it costs, in your currency, such as 29 or 4.99",

@@ -58,11 +58,11 @@ result<std::vector<kafka::record>> select_records(std::vector<kafka::record> dea
         if (!is_there([&](const kafka::record& dead_letter) {
                 return position_of(dead_letter) == position;
             }))
-            return failure{errc::not_found, "There is no letter at " + position.text()};
+            return failure{errc::not_found, "There is no dead letter at " + position.text()};
     for (const auto& event : selection.events)
         if (!is_there(
                 [&](const kafka::record& dead_letter) { return event_of(dead_letter) == event; }))
-            return failure{errc::not_found, "There is no letter of the event " + quote(event)};
+            return failure{errc::not_found, "There is no dead letter of the event " + quote(event)};
     std::erase_if(dead_letters, [&](const kafka::record& dead_letter) {
         return !is_chosen(dead_letter, selection);
     });

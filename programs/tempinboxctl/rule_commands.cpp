@@ -112,7 +112,7 @@ std::vector<command> rule_commands()
     std::vector<command> commands;
 
     auto& creating = commands.emplace_back(
-        "rule create", "Makes a routing rule; without --when it matches all mail");
+        "rule create", "Creates a routing rule; without --when it matches all mail");
     creating.positionals.push_back(account);
     creating.options.emplace_back("name", "N", "name of the rule, 1 to 100 characters",
                                   option::kind::required);
@@ -123,7 +123,7 @@ std::vector<command> rule_commands()
                                   "FIELD OPERATOR VALUE: subject, from or to; contains, equals, "
                                   "starts_with or ends_with; all must match",
                                   option::kind::repeated);
-    creating.options.emplace_back("disabled", "", "makes the rule without putting it in force",
+    creating.options.emplace_back("disabled", "", "creates the rule without putting it in force",
                                   option::kind::flag);
     creating.run = create;
 

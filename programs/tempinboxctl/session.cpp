@@ -28,7 +28,7 @@ settings read_settings(config::reader& reader)
     chosen.kafka_brokers =
         reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
     chosen.kafka_properties = kafka::read_properties_setting(reader);
-    chosen.output = reader.choice("output", "text", {"text", "json"}, "How answers are shown");
+    chosen.output = reader.choice("output", "text", {"text", "json"}, "Output format");
     return chosen;
 }
 

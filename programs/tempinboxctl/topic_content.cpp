@@ -82,8 +82,9 @@ awaitable<result<void>> write_messages(runtime::host& host, kafka::settings clus
     std::function<bool()> is_done = [count] { return count->open == 0; };
     const bool are_taken = co_await wait_until(host, std::move(is_done), deadline);
     if (!are_taken || count->refused != 0)
-        co_return failure(errc::unavailable, "Kafka did not take every message; those it took are "
-                                             "in their topics, sending all again does no harm");
+        co_return failure(errc::unavailable,
+                          "Kafka did not acknowledge every message; those it acknowledged are in "
+                          "their topics, sending all again does no harm");
     co_return result<void>();
 }
 

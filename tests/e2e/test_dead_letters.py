@@ -112,10 +112,10 @@ def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account
 
 def test_a_replay_names_what_is_not_there_and_writes_nothing(suite: Suite) -> None:
     with Topic(suite, "email.received") as topic:
-        assert "There is no letter at 0/99999999" in _refused(
+        assert "There is no dead letter at 0/99999999" in _refused(
             suite, "dead-letter", "replay", "email.received", "--letter", "0/99999999", "--all"
         )
-        assert "which letters" in _refused(suite, "dead-letter", "replay", "email.received")
+        assert "which dead letters" in _refused(suite, "dead-letter", "replay", "email.received")
         assert "PARTITION/OFFSET" in _refused(
             suite, "dead-letter", "replay", "email.received", "--letter", "x"
         )

@@ -37,7 +37,7 @@ settings read_settings(config::reader& reader)
     chosen.properties = read_properties_setting(reader);
     // queued.max.messages.kbytes of a consumer and queue.buffering.max.kbytes of a producer.
     constexpr std::uint64_t queued_bytes = 2 * 16 * 1024 * 1024;
-    reader.add_memory("what Kafka's client holds", queued_bytes);
+    reader.add_memory("queues of the Kafka client", queued_bytes);
     return chosen;
 }
 

@@ -326,7 +326,7 @@ result<void> refuse_more_partitions(const std::vector<topic_difference>& differe
                       one.wanted + ")";
     if (topics.empty())
         return {};
-    return failure{errc::conflict, "there are fewer partitions than wanted: " + topics +
+    return failure{errc::conflict, "there are fewer partitions than requested: " + topics +
                                        ". More of them move keys to other partitions: events of "
                                        "one inbox may come out of order meanwhile, and "
                                        "what is written stays where it is. Nothing was changed"};

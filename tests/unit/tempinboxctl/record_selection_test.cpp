@@ -59,7 +59,7 @@ TEST_CASE("a dead letter that is not there is named, and nothing is taken", "[te
 {
     record_selection selection;
     selection.positions = {{0, 3}, {2, 1}};
-    CHECK(select_records(stored, selection).error().message == "There is no letter at 2/1");
+    CHECK(select_records(stored, selection).error().message == "There is no dead letter at 2/1");
     selection.positions.clear();
     selection.events = {"a", "z"};
     CHECK(select_records(stored, selection).error().code == errc::not_found);
