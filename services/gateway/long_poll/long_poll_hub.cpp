@@ -53,8 +53,8 @@ long_poll_hub::long_poll_hub(runtime::host& host, poll_sources sources, long_pol
       bounds_(bounds),
       final_poll_timeout_(final_poll_timeout),
       waiting_requests_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
-                                             "Requests that wait for mail")),
-      poll_task_(host, "those who wait cannot look for their mail", [this] { return poll_all(); })
+                                             "Requests that wait for mail (long polls)")),
+      poll_task_(host, "inboxes of long polls not polled", [this] { return poll_all(); })
 {}
 
 void long_poll_hub::start()
@@ -111,13 +111,13 @@ std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) c
         return failure{errc::rate_limited,
                        "At most " + std::to_string(bounds_.of_sessions) +
                            " requests of an account's sessions can wait for mail at once"};
-    auto most = bounds_.of_account;
+    auto max_waiting = bounds_.of_account;
     if (!request.is_of_session && request.burst_per_second > 0)
-        most = std::min(most, bounds_.for_each_of_burst *
-                                  static_cast<std::size_t>(request.burst_per_second));
-    if (waits.by_key + waits.by_session >= most)
+        max_waiting = std::min(max_waiting, bounds_.for_each_of_burst *
+                                                static_cast<std::size_t>(request.burst_per_second));
+    if (waits.by_key + waits.by_session >= max_waiting)
         return failure{errc::rate_limited,
-                       "At most " + std::to_string(most) +
+                       "At most " + std::to_string(max_waiting) +
                            " requests of this account can wait for mail at once"};
     return std::nullopt;
 }

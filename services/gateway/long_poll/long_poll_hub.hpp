@@ -24,7 +24,10 @@ struct long_poll_limits
     std::size_t for_each_of_burst = 10; // times the plan's burst, if it has one
     std::size_t of_sessions = 8;        // of an account, made through its sessions
 
-    explicit long_poll_limits(std::size_t most) : in_all(most), of_account(most) {}
+    explicit long_poll_limits(std::size_t max_waiting)
+        : in_all(max_waiting),
+          of_account(max_waiting)
+    {}
 };
 
 // All long polls of this process, grouped by inbox. Events from the topics trigger polls. In
