@@ -63,9 +63,9 @@ std::string url_of(const relay_settings& settings)
 mail_relay::mail_relay(runtime::host& host, relay_settings settings)
     : settings_(std::move(settings)),
       sent_(host.metrics().counter("tempinbox_gateway_account_mail_total",
-                                   "Letters for the mail relay", {{"outcome", "sent"}})),
+                                   "Account emails for the mail relay", {{"outcome", "sent"}})),
       failed_(host.metrics().counter("tempinbox_gateway_account_mail_total",
-                                     "Letters for the mail relay", {{"outcome", "failed"}}))
+                                     "Account emails for the mail relay", {{"outcome", "failed"}}))
 {
     if (!is_set())
         return;
@@ -96,7 +96,7 @@ bool mail_relay::enqueue(outgoing_message sent, std::function<void()> on_sent)
         }
     }
     failed_.Increment();
-    log::warning("a letter was dropped: too many wait for the mail relay",
+    log::warning("account email dropped: the queue for the mail relay is full",
                  {{"relay", settings_.server}});
     return false;
 }
@@ -159,7 +159,7 @@ void mail_relay::deliver(queued_message next)
         return;
     }
     failed_.Increment();
-    log::warning("a letter could not be handed to the mail relay",
+    log::warning("account email not sent to the mail relay",
                  {{"relay", settings_.server}, {"error", refused->reason}});
 }
 

@@ -24,7 +24,7 @@ webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks,
       webhooks_(webhooks),
       accounts_(accounts),
       relay_(relay),
-      poll_task_(host, "accounts not told of webhooks switched off", [this] { return poll(); })
+      poll_task_(host, "accounts not notified of disabled webhooks", [this] { return poll(); })
 {}
 
 void webhook_notices::start()
@@ -73,7 +73,7 @@ awaitable<void> webhook_notices::settle(webhooks::v1::DisabledNotice notice)
     request.set_notice_id(notice.notice_id());
     const auto settled = co_await webhooks_.settle_notice(std::move(request));
     if (!settled)
-        log::warning("a notice was not settled and will be told again",
+        log::warning("notice of a disabled webhook not settled, its email will be sent again",
                      {{"webhook_id", notice.webhook_id()}, {"error", settled.error().message}});
 }
 

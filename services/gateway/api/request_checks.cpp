@@ -94,10 +94,10 @@ bool is_given_twice(const http::request& received, std::string_view header)
 
 http::response unavailable_response(const http::request& received, std::string_view error)
 {
-    log::error("request failed: a dependency is away", {{"request_id", received.id},
-                                                        {"method", received.method},
-                                                        {"path", received.path},
-                                                        {"error", error}});
+    log::error("request failed: a dependency is unavailable", {{"request_id", received.id},
+                                                               {"method", received.method},
+                                                               {"path", received.path},
+                                                               {"error", error}});
     auto response = http::error_response(503, "The service cannot answer now; try again");
     response.set("Retry-After", 1);
     return response;

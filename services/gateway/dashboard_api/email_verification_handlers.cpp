@@ -65,7 +65,7 @@ void log_failed_email(std::string_view what, std::exception_ptr failed)
     try {
         std::rethrow_exception(failed);
     } catch (const std::exception& error) {
-        log::warning("a letter was not written", {{"letter", what}, {"error", error.what()}});
+        log::warning("account email not created", {{"letter", what}, {"error", error.what()}});
     }
 }
 

@@ -170,7 +170,7 @@ event_stream::event_stream(runtime::host& host, session_check is_open, check_tim
       is_open_(std::move(is_open)),
       times_(times),
       open_streams_(host.metrics().gauge("tempinbox_gateway_event_streams",
-                                         "Streams of events that dashboards have open"))
+                                         "Open event streams of dashboards"))
 {}
 
 result<std::shared_ptr<const http::body_source>> event_stream::open(account_id account,

@@ -82,7 +82,7 @@ idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_st
     : store_(store),
       keys_(keys),
       limit_(store, max_stored),
-      purge_task_(host, "old idempotency keys not forgotten", [this] { return purge(); })
+      purge_task_(host, "old idempotency keys not purged", [this] { return purge(); })
 {}
 
 awaitable<http::response> idempotent_calls::handle(http::request& received, caller& who,
@@ -164,8 +164,7 @@ awaitable<http::response> idempotent_calls::call(http::request& received, const 
     } catch (const dependency_error& lost) {
         // The object was created all the same; a retry after 30 s repeats the call with the same id
         // and the same result.
-        log::warning("an answer could not be kept for its Idempotency-Key",
-                     {{"error", lost.what()}});
+        log::warning("response not stored for its Idempotency-Key", {{"error", lost.what()}});
     }
     if (broken)
         std::rethrow_exception(broken);
@@ -196,7 +195,7 @@ http::response idempotent_calls::replay(const accounts::idempotency_key& key,
 {
     const auto body = keys_.open(stored.sealed_body, context_of(key));
     if (!body)
-        throw std::runtime_error("a kept answer cannot be opened: " + body.error().message);
+        throw std::runtime_error("a stored response cannot be opened: " + body.error().message);
     http::response response(static_cast<unsigned>(stored.status), stored.content_type,
                             body->reveal());
     if (!stored.location.empty())

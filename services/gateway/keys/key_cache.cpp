@@ -33,7 +33,7 @@ struct key_cache::lookup
     bool is_answered = false;
     bool is_refused = false;
     owner found;
-    std::string error = "no answer in time";
+    std::string error = "no result in time";
     std::vector<std::shared_ptr<completion>> waiters;
 
     bool is_joinable() const { return !began || steady::now() - *began < joinable_for; }
@@ -58,7 +58,7 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::k
       failed_reads_(host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total",
                                            "Reads of accounts.changes that failed")),
       known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version",
-                                          "How far accounts.changes has been read")),
+                                          "Version up to which accounts.changes has been read")),
       // One failed read in between still leaves the entries fresh.
       reader_(
           host, "changes of accounts and keys not read", [this] { return read_changes(); },

@@ -10,7 +10,7 @@ constexpr std::size_t max_inboxes_per_call = 500;
 constexpr auto version_timeout = 1s;        // then the list itself is read
 constexpr std::size_t entry_overhead = 256; // besides its texts
 constexpr const char* help =
-    "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
+    "Lists of an inbox's emails, by whether the cached list was still current.";
 constexpr const char* name = "tempinbox_gateway_lists_total";
 
 using inbox_name = list_cache::inbox_name;
@@ -55,7 +55,7 @@ list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::
       ttl_(ttl),
       lists_(max_bytes),
       versions_(host.executor(), max_inboxes_per_call, version_timeout,
-                "versions of lists cannot be asked for",
+                "list versions cannot be read",
                 [source = std::move(source)](std::vector<inbox_name> inboxes) {
                     return read_versions(source, std::move(inboxes));
                 }),
@@ -63,7 +63,7 @@ list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::
       changed_(host.metrics().counter(name, help, {{"outcome", "changed"}})),
       unknown_(host.metrics().counter(name, help, {{"outcome", "unknown"}})),
       bytes_(host.metrics().gauge("tempinbox_gateway_list_cache_bytes",
-                                  "Answers to lists held in memory."))
+                                  "Bytes of cached lists of emails."))
 {}
 
 awaitable<std::optional<std::string>> list_cache::find(const inbox::v1::ListEmailsRequest& request)

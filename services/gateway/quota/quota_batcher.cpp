@@ -153,7 +153,7 @@ std::shared_ptr<quota_batcher::call> quota_batcher::next_call()
 
 awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::shared_ptr<call> sent)
 {
-    result<ratelimit::v1::TakeQuotaResponse> outcome = failure{errc::unavailable, "no answer"};
+    result<ratelimit::v1::TakeQuotaResponse> outcome = failure{errc::unavailable, "no response"};
     try {
         outcome = co_await self->replica_.take(sent->request());
     } catch (const std::exception& error) {
@@ -162,9 +162,9 @@ awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::sha
     if (outcome && outcome->results_size() == static_cast<int>(sent->items.size())) {
         self->take_response(*sent, *outcome);
     } else {
-        const auto reason = outcome ? std::string("an answer with the wrong number of results")
+        const auto reason = outcome ? std::string("a response with the wrong number of results")
                                     : outcome.error().message;
-        log::warning("rate-limit did not answer",
+        log::warning("rate-limit did not respond",
                      {{"replica", self->replica_.name}, {"error", reason}});
         self->take_failure(*sent);
     }

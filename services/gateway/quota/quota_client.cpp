@@ -48,14 +48,15 @@ std::uint64_t rendezvous_score(account_id account, std::string_view replica)
 quota_client::quota_client(runtime::host& host, std::vector<quota_replica> replicas)
     : host_(host),
       report_timer_(host.loop()),
-      fail_opens_(
-          host.metrics().counter("tempinbox_gateway_quota_let_through_total",
-                                 "Requests let through because rate-limit did not answer in time")),
-      is_failing_open_(
-          host.metrics().gauge("tempinbox_gateway_quota_letting_through",
-                               "1 while requests are let through uncounted, and 5 s after")),
-      unreported_gauge_(host.metrics().gauge("tempinbox_gateway_quota_owed_requests",
-                                             "Requests let through and not yet counted"))
+      fail_opens_(host.metrics().counter(
+          "tempinbox_gateway_quota_let_through_total",
+          "Requests passed by failing open because rate-limit did not respond in time")),
+      is_failing_open_(host.metrics().gauge(
+          "tempinbox_gateway_quota_letting_through",
+          "1 while the gateway fails open (requests pass uncounted), and 5 s after")),
+      unreported_gauge_(host.metrics().gauge(
+          "tempinbox_gateway_quota_owed_requests",
+          "Requests passed by failing open and not yet counted (unreported usage)"))
 {
     set_replicas(std::move(replicas));
 }
@@ -120,7 +121,7 @@ quota_decision quota_client::fail_open(const quota_ticket& ticket)
     fail_opens_.Increment();
     last_fail_open_ = steady::now();
     is_failing_open_.Set(1);
-    log::warning("request let through: rate-limit did not answer in time",
+    log::warning("failed open: request passed because rate-limit did not respond in time",
                  {{"account_id", ticket.account.text()}});
     return quota_decision(true, true, cache_.fail_open(ticket.account, ticket.limit, now));
 }

@@ -168,8 +168,9 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
 TEST_CASE("the version up to which changes were read is a metric", "[gateway][postgres]")
 {
     arranged_cache arranged;
-    auto& version_gauge = testing::test_host().metrics().gauge(
-        "tempinbox_gateway_known_change_version", "How far accounts.changes has been read");
+    auto& version_gauge =
+        testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version",
+                                             "Version up to which accounts.changes has been read");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
     const auto version =
         arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<double>();
