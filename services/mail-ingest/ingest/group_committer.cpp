@@ -26,7 +26,7 @@ group_committer::group_committer(runtime::host& host, mailbox::mail_store& store
       unacknowledged_(unacknowledged),
       settings_(chosen),
       batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages",
-                                               "Messages a commit.", batch_buckets)),
+                                               "Messages per commit.", batch_buckets)),
       commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds",
                                                "Time a batch took to commit.",
                                                metrics::latency_buckets())),

@@ -57,7 +57,7 @@ ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox
       read_done_(host.loop()),
       readers_(chosen.readers),
       sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
-                                      "Sizes of messages that came to their end.",
+                                      "Sizes of completely received messages.",
                                       metrics::size_buckets()))
 {}
 
@@ -79,7 +79,7 @@ awaitable<ingest_result> ingest::take(smtp::envelope envelope, std::unique_ptr<s
         co_return co_await take_or_throw(std::move(envelope), std::move(message),
                                          std::move(remote_address), from);
     } catch (const std::exception& error) {
-        log::error("message cannot be taken", {{"error", error.what()}});
+        log::error("message cannot be accepted", {{"error", error.what()}});
         co_return ingest_result(message_status::unavailable);
     }
 }
@@ -184,7 +184,7 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
     });
     if (!co_await mine->done.wait()) {
         mine->is_abandoned = true;
-        log::warning("message not read in time", {{"size_bytes", mine->message->size()}});
+        log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;
     }
     if (mine->error)
@@ -206,7 +206,8 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
         const auto& [stored_status, sequence, email] = (*stored)[i];
         if (stored_status == delivery_status::stored ||
             stored_status == delivery_status::repeated) {
-            log::info(stored_status == delivery_status::stored ? "email stored" : "email repeated",
+            log::info(stored_status == delivery_status::stored ? "email stored"
+                                                               : "email deduplicated",
                       {{"email_id", email.text()},
                        {"inbox_id", delivery.inbox.text()},
                        {"sequence", sequence},

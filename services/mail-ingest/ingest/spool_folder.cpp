@@ -42,14 +42,14 @@ void make_folder(const std::string& folder)
         return;
     if (errno != EEXIST)
         throw std::system_error(errno, std::generic_category(),
-                                "spool-directory " + folder + " cannot be made");
+                                "spool-directory " + folder + " cannot be created");
     struct stat found = {};
     const bool is_own = ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
                         found.st_uid == ::geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (!is_own)
         throw std::runtime_error(
             "spool-directory " + folder +
-            " must be a folder of this program's user alone; one that is not there is made");
+            " must be a directory of this program's user alone; a missing one is created");
 }
 
 void remove_leftovers(const std::string& folder)
@@ -131,7 +131,7 @@ spool_folder::spool_folder(runtime::host& host, std::string folder, std::size_t 
       folder_(without_slash(std::move(folder))),
       disk_(std::make_shared<memory_budget>(
           max_bytes, &host.metrics().gauge("tempinbox_mail_ingest_spool_bytes",
-                                           "Bytes on the disk of messages under way."))),
+                                           "Bytes of spooled messages on the disk."))),
       done_(host.loop()),
       workers_(threads)
 {

@@ -20,10 +20,10 @@ unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::unacknowl
       replica_(std::move(replica)),
       dropped_(host.metrics().counter(
           "tempinbox_mail_ingest_unconfirmed_forgotten_total",
-          "Stored emails whose sender may send again, no longer remembered.")),
+          "Stored emails dropped from the dedup though their sender may send them again.")),
       in_flight_(host),
       ready_(host.executor(), ready_timeout),
-      task_(host, "unconfirmed mail not written down", [this] { return tick(); })
+      task_(host, "unacknowledged mail not stored", [this] { return tick(); })
 {}
 
 void unacknowledged_mail::note(std::shared_ptr<in_flight_message> mail)
@@ -34,8 +34,8 @@ void unacknowledged_mail::note(std::shared_ptr<in_flight_message> mail)
     if (pending_emails_ + count > max_pending) {
         dropped_.Increment(static_cast<double>(count));
         if (const auto dropped = warnings_.pass(count, steady::now()))
-            log::warning("unconfirmed mail not remembered, too much waits to be written down: sent "
-                         "again it will be stored twice",
+            log::warning("unacknowledged mail dropped, too much waits to be stored: if sent again "
+                         "it will be stored twice",
                          {{"emails", *dropped}, {"waiting", pending_emails_}});
         return;
     }
@@ -91,7 +91,7 @@ awaitable<void> unacknowledged_mail::stop()
         if (has_signed_on_)
             co_await store_.sign_off(replica_);
     } catch (const std::exception& error) {
-        log::warning("unconfirmed mail not written down", {{"error", error.what()}});
+        log::warning("unacknowledged mail not stored", {{"error", error.what()}});
     }
 }
 

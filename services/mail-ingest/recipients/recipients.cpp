@@ -9,7 +9,7 @@ namespace {
 using smtp::recipient_result;
 using smtp::recipient_status;
 
-constexpr const char* look_ups_help = "Recipients looked up, by where the answer came from.";
+constexpr const char* look_ups_help = "Recipients looked up, by source of the result.";
 
 time_point to_time(const google::protobuf::Timestamp& stamp)
 {
@@ -29,7 +29,7 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
       accounts_(chosen.cached_accounts),
       rates_(chosen.messages_per_minute, chosen.message_burst),
       cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
-                                   "Live addresses held in memory.")),
+                                   "Live addresses in the cache.")),
       from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
                                           {{"source", "memory"}})),
       from_database_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,

@@ -195,7 +195,7 @@ awaitable<void> listener::drain(std::chrono::milliseconds timeout)
         co_await timer.async_wait(tuple_awaitable);
     }
     if (!self->sessions.empty())
-        log::warning("SMTP sessions cut at the end of the drain",
+        log::warning("SMTP sessions aborted at the end of the drain",
                      {{"sessions", self->sessions.size()}});
     for (const auto& one : self->sessions)
         one->abort();

@@ -233,7 +233,7 @@ awaitable<void> session::write_spool()
 
 void session::lose_message()
 {
-    log::warning("no room for a message, neither in memory nor on the disk",
+    log::warning("no space for a message, neither in memory nor in the spool",
                  {{"remote_ip", peer_text_}});
     spool_.reset();
     has_lost_spool_ = true;

@@ -5,15 +5,16 @@ namespace tempinbox::smtp {
 session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
       active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
-      duration_(registry.histogram("smtp_transaction_duration_seconds",
-                                   "From the first RCPT taken to the final reply of a message.",
-                                   metrics::wait_buckets()))
+      duration_(
+          registry.histogram("smtp_transaction_duration_seconds",
+                             "Time from the first accepted RCPT to the final reply of a message.",
+                             metrics::wait_buckets()))
 {}
 
 void session_metrics::turned_away(std::string_view reason)
 {
     counter("tempinbox_mail_ingest_connections_refused_total",
-            "Connections turned away before the greeting.", {{"reason", std::string(reason)}})
+            "Connections refused before the greeting.", {{"reason", std::string(reason)}})
         .Increment();
 }
 
@@ -38,7 +39,7 @@ void session_metrics::aborted()
 
 void session_metrics::count_transaction(std::string_view result, const std::string& code_class)
 {
-    counter("smtp_transactions_total", "Messages by how they ended.",
+    counter("smtp_transactions_total", "Messages by result.",
             {{"result", std::string(result)}, {"code_class", code_class}})
         .Increment();
 }

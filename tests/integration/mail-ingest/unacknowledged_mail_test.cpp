@@ -15,7 +15,7 @@ TEST_CASE("unacknowledged mail beyond the limit while the database is away is co
     mail_ingest::unacknowledged_mail unacknowledged(testing::test_host(), store, "test");
     auto& dropped = testing::test_host().metrics().counter(
         "tempinbox_mail_ingest_unconfirmed_forgotten_total",
-        "Stored emails whose sender may send again, no longer remembered.");
+        "Stored emails dropped from the dedup though their sender may send them again.");
     const auto before = dropped.Value();
     const mail_ingest::sender from;
     const auto note = [&](std::size_t emails) {

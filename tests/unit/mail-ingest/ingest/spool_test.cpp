@@ -197,8 +197,8 @@ TEST_CASE(
         fs::create_symlink(scratch.file("elsewhere"), path);
         CHECK_THROWS_WITH(open(path + "/"), Catch::Contains("alone"));
     }
-    SECTION("one that cannot be made is named")
+    SECTION("one that cannot be created is named")
     {
-        CHECK_THROWS_WITH(open(path + "/a/b"), Catch::Contains(path + "/a/b cannot be made"));
+        CHECK_THROWS_WITH(open(path + "/a/b"), Catch::Contains(path + "/a/b cannot be created"));
     }
 }
