@@ -29,10 +29,10 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
                                            {{"reason", "ttl"}})),
       ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
                                              {{"reason", "deleted"}})),
-      delay_(
-          host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
-                                   "From an inbox's due time to its end, the oldest of each batch.",
-                                   metrics::wait_buckets())),
+      delay_(host.metrics().histogram(
+          "tempinbox_inbox_expiry_delay_seconds",
+          "Time from an inbox's due time to its end, for the oldest of each batch.",
+          metrics::wait_buckets())),
       task_(host, "inboxes not expired", [this] { return tick(); }),
       deleted_task_(host, "inboxes of deleted accounts not ended",
                     [this] { return end_of_deleted(); })

@@ -16,7 +16,7 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_store& inboxes,
       publisher_(publisher),
       partitions_(partitions),
       bounds_(bounds),
-      created_(host.metrics().counter("tempinbox_inbox_created_inboxes_total", "Inboxes made."))
+      created_(host.metrics().counter("tempinbox_inbox_created_inboxes_total", "Inboxes created."))
 {}
 
 void inbox_rpc::add_to(rpc::server& server)

@@ -37,7 +37,7 @@ partition_maintenance::partition_maintenance(runtime::host& host, mailbox::parti
       store_(store),
       dropped_(host.metrics().counter("tempinbox_inbox_dropped_partitions_total",
                                       "Past partitions of emails and bodies dropped.")),
-      task_(host, "partitions not kept up", [this] { return tick(); })
+      task_(host, "partitions not maintained", [this] { return tick(); })
 {}
 
 void partition_maintenance::start()
@@ -67,7 +67,7 @@ awaitable<std::chrono::microseconds> partition_maintenance::tick()
     const bool is_made = co_await make_ahead();
     noted_hours_.erase(noted_hours_.begin(), noted_hours_.lower_bound(host_.clock().now()));
     if (!is_made)
-        log::warning("partitions not made while their tables are in use, trying again");
+        log::warning("partitions not created while their tables are in use, trying again");
     if (host_.clock().now() >= next_drop_at_)
         co_await drop();
     co_return is_made ? interval : in_use_delay;

@@ -14,11 +14,11 @@ purge::purge(runtime::host& host, mailbox::purge_store& store, std::chrono::mill
       interval_(interval),
       retention_(retention),
       emails_(host.metrics().counter("tempinbox_inbox_purged_emails_total",
-                                     "Emails of ended inboxes taken from the disk.")),
+                                     "Emails of ended inboxes purged.")),
       bodies_(host.metrics().counter("tempinbox_inbox_purged_bodies_total",
-                                     "Bodies that no email needed any more, taken from the disk.")),
+                                     "Bodies that no email needed any more, purged.")),
       mail_task_(host, "mail of ended inboxes not purged", [this] { return purge_mail(); }),
-      inbox_task_(host, "ended inboxes not forgotten", [this] { return purge_inboxes(); })
+      inbox_task_(host, "ended inboxes not purged", [this] { return purge_inboxes(); })
 {}
 
 void purge::start()
