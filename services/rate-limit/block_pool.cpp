@@ -55,11 +55,11 @@ block_pool::block_pool(runtime::host& host, const clock_source& clock, sync_stat
       settings_(chosen),
       batcher_(host, std::move(sync)),
       accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts",
-                                     "Accounts whose units are held in memory")),
+                                     "Accounts whose blocks are held in memory")),
       refused_(host.metrics().counter("tempinbox_rate_limit_refused_total",
                                       "Units refused: the day's limit is used up")),
       undecided_(host.metrics().counter("tempinbox_rate_limit_undecided_total",
-                                        "Units nobody could judge in time"))
+                                        "Units not decided in time"))
 {}
 
 block_pool::~block_pool() = default;

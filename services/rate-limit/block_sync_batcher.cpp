@@ -20,7 +20,7 @@ block_sync_batcher::block_sync_batcher(runtime::host& host, sync_statement sync)
     : host_(host),
       sync_(std::move(sync)),
       statements_(host.metrics().counter("tempinbox_rate_limit_settlements_total",
-                                         "SQL statements that settled blocks"))
+                                         "SQL statements that synced blocks"))
 {}
 
 void block_sync_batcher::submit(block_sync_request request, synced_callback done)
@@ -72,9 +72,9 @@ awaitable<std::vector<block_sync_result>> block_sync_batcher::sync(const std::ve
     }
     statements_.Increment();
     if (!error_text.empty() && !is_failing_)
-        log::warning("blocks are not settled", {{"error", error_text}});
+        log::warning("blocks are not synced", {{"error", error_text}});
     if (error_text.empty() && is_failing_)
-        log::info("blocks are settled again");
+        log::info("blocks are synced again");
     is_failing_ = !error_text.empty();
     co_return results;
 }

@@ -48,7 +48,7 @@ reclaim_client::reclaim_client(runtime::host& host, rpc::tokens& tokens)
     : host_(host),
       tokens_(tokens),
       reclaims_(host.metrics().counter("tempinbox_rate_limit_recalls_total",
-                                       "Calls to other replicas to give blocks back"))
+                                       "Calls to other replicas to reclaim blocks"))
 {}
 
 std::shared_ptr<reclaim_client::peer> reclaim_client::find_peer(const std::string& holder)
@@ -95,7 +95,7 @@ awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
             call_timeout);
         if (!response) {
             to->retry_at = steady::now() + retry_delay;
-            log::warning("a replica did not give its blocks back",
+            log::warning("blocks of a replica not reclaimed",
                          {{"replica", to->address}, {"error", response.error().message}});
         }
         current->done.set();

@@ -37,7 +37,7 @@ std::string reachable_address(runtime::host& host, const host_port& bound)
     boost::asio::ip::tcp::resolver resolver(host.loop());
     const auto found = resolver.resolve(boost::asio::ip::host_name(error), "", error);
     if (error || found.empty()) {
-        log::warning("other replicas cannot ask this one for its blocks: set rpc-advertise",
+        log::warning("other replicas cannot reclaim the blocks of this one: set rpc-advertise",
                      {{"error", error.message()}});
         return host_port("127.0.0.1", bound.port).text();
     }
@@ -63,9 +63,9 @@ service::service(runtime::host& host, settings chosen)
           },
           [this](account_id account) { blocks_.refresh(account); }),
       rpc_(host, blocks_, reconciler_, quotas_, host.clock()),
-      purging_(host, "old days not forgotten", [this] { return purge_old_days(); }),
+      purging_(host, "old days not purged", [this] { return purge_old_days(); }),
       writing_off_(host, "lost blocks not written off", [this] { return write_off_lost_blocks(); }),
-      sweeping_(host, "blocks not tidied", [this] { return sweep(); }),
+      sweeping_(host, "idle blocks not swept", [this] { return sweep(); }),
       server_(host, settings_.rpc, tokens_),
       units_lost_(host.metrics().counter("tempinbox_rate_limit_written_off_units_total",
                                          "Units of blocks whose lease ended, counted as used"))

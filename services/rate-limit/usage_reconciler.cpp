@@ -21,7 +21,7 @@ usage_reconciler::usage_reconciler(runtime::host& host, store_statement store,
       stored_(std::move(stored)),
       units_(host.metrics().counter(
           "tempinbox_rate_limit_debt_units_total",
-          "Units that gateways had let through, stored; a repeated one counts again here"))
+          "Units of unreported usage stored; a repeated report counts again here"))
 {}
 
 bool usage_reconciler::take(const unreported_usage& reported)
@@ -70,9 +70,9 @@ awaitable<bool> usage_reconciler::store(std::vector<unreported_usage> usages)
         error_text = lost.what();
     }
     if (!error_text.empty() && !is_failing_)
-        log::warning("requests let through are not stored", {{"error", error_text}});
+        log::warning("unreported usage not stored", {{"error", error_text}});
     if (error_text.empty() && is_failing_)
-        log::info("requests let through are stored again");
+        log::info("unreported usage is stored again");
     is_failing_ = !error_text.empty();
     co_return error_text.empty();
 }
