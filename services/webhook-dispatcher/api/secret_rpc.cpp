@@ -46,7 +46,7 @@ std::vector<resealed_secret> seal_anew(const std::vector<sealed_secret>& found,
         const auto context = entry.position.webhook.text();
         const auto plain = keys.open(entry.sealed, context);
         if (!plain) {
-            log::error("webhook secret cannot be sealed anew",
+            log::error("webhook secret cannot be resealed",
                        {{"webhook_id", context}, {"reason", plain.error().message}});
             continue;
         }

@@ -35,12 +35,13 @@ due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config
       claim_requested_(host.executor()),
       has_stopped_(host.executor()),
       oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
-                                       "How long the oldest waiting delivery is overdue, those to "
-                                       "endpoints whose breaker opened left out.")),
+                                       "How long the oldest due delivery is overdue, without "
+                                       "endpoints whose circuit breaker opened.")),
       held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held",
-                                 "Deliveries in memory, sent or about to be.")),
-      tripped_(host.metrics().gauge("tempinbox_webhook_dispatcher_endpoints_tripped",
-                                    "Endpoints whose breaker opened and is not closed yet."))
+                                 "Deliveries in memory, queued or being sent.")),
+      tripped_(
+          host.metrics().gauge("tempinbox_webhook_dispatcher_endpoints_tripped",
+                               "Endpoints whose circuit breaker opened and is not closed yet."))
 {}
 
 void due_claimer::start()
@@ -90,8 +91,7 @@ awaitable<void> due_claimer::step()
         next_release_ = steady::now() + max_delay;
         const int released = co_await deliveries_.release_expired_leases();
         if (released > 0) {
-            log::info("deliveries of a process that is gone taken over",
-                      {{"deliveries", released}});
+            log::info("expired leases of deliveries released", {{"deliveries", released}});
             next_find_due_ = steady::now();
         }
         co_await measure();

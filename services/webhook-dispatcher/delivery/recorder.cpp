@@ -29,8 +29,8 @@ outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes,
 {
     for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted",
                             "skipped_disabled", "dropped"})
-        counters_[name] = &host.metrics().counter(
-            "webhook_deliveries_total", "Deliveries by what came of them.", {{"outcome", name}});
+        counters_[name] = &host.metrics().counter("webhook_deliveries_total",
+                                                  "Deliveries by outcome.", {{"outcome", name}});
 }
 
 void outcome_recorder::start()
@@ -153,11 +153,11 @@ awaitable<void> outcome_recorder::disable_endpoints(const std::vector<delivery_o
         try {
             co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint,
                                         outcome.endpoint_renewed_at);
-            log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()},
-                                               {"reason", outcome.disables_endpoint}});
+            log::info("webhook disabled", {{"webhook_id", outcome.webhook.text()},
+                                           {"reason", outcome.disables_endpoint}});
         } catch (const std::exception& error) {
             // The next delivery to this endpoint finds the same reason.
-            log::warning("webhook not switched off",
+            log::warning("webhook not disabled",
                          {{"webhook_id", outcome.webhook.text()}, {"reason", error.what()}});
         }
     }

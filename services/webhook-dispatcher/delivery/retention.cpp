@@ -62,9 +62,9 @@ awaitable<void> retention::run()
             delay = retry_delay;
         }
         if (!error_text.empty())
-            log::warning("what is past its time stays, trying again", {{"reason", error_text}});
+            log::warning("expired rows not purged, trying again", {{"reason", error_text}});
         else if (delay == in_use_delay)
-            log::warning("partitions not kept up while their tables are in use, trying again");
+            log::warning("partitions not maintained while their tables are in use, trying again");
         if (!is_stopping_)
             co_await is_due_.wait(steady::now() + delay);
     }

@@ -16,7 +16,7 @@ auto_disable_monitor::auto_disable_monitor(runtime::host& host, failure_store& f
                                            endpoint_store& endpoints)
     : failures_(failures),
       endpoints_(endpoints),
-      checking_(host, "failing webhooks not looked at", [this] { return check_again(); })
+      checking_(host, "failing webhooks not checked", [this] { return check_again(); })
 {}
 
 void auto_disable_monitor::note(const delivery_outcome& outcome)
@@ -52,8 +52,7 @@ awaitable<void> auto_disable_monitor::check()
     for (const auto& found : failing) {
         co_await endpoints_.disable(found.account, found.webhook, reason);
         co_await failures_.clear(found.webhook); // once switched on again, it has five days anew
-        log::info("webhook switched off",
-                  {{"webhook_id", found.webhook.text()}, {"reason", reason}});
+        log::info("webhook disabled", {{"webhook_id", found.webhook.text()}, {"reason", reason}});
     }
 }
 

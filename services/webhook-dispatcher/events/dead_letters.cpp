@@ -32,7 +32,7 @@ awaitable<void> dead_letters::send(std::vector<kafka::message> messages)
     while (sent->open != 0)
         co_await sent->is_done.wait();
     if (sent->has_failed)
-        throw dependency_error("a dead letter was not taken by the broker");
+        throw dependency_error("the broker did not acknowledge a dead letter");
     count_.Increment(static_cast<double>(count));
 }
 

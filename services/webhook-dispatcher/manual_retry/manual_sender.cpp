@@ -95,7 +95,7 @@ manual_sender::manual_sender(runtime::host& host, resend_store& deliveries, conf
       send_(std::move(send)),
       is_quiet_(host.executor()),
       sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
-                                   "Tests and single retries sent."))
+                                   "Tests and manual retries sent."))
 {}
 
 result<void> manual_sender::check_capacity() const

@@ -15,7 +15,7 @@ constexpr int max_idle_polls = 10;
 replayer::replayer(runtime::host& host, replay_store& replays)
     : replays_(replays),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
-                                    "Finished deliveries put back to be sent again.")),
+                                    "Finished deliveries requeued by replays.")),
       moving_(host, "deliveries not replayed", [this] { return move(); })
 {}
 
