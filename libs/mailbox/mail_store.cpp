@@ -169,7 +169,7 @@ mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bou
       bounds_(bounds),
       unstorable_(host.metrics().counter(
           "tempinbox_mail_ingest_unstorable_messages_total",
-          "Messages whose data PostgreSQL refused for good: answered with 554."))
+          "Messages whose data PostgreSQL rejected permanently: answered with 554."))
 {
     db_.prepare(store_mail);
     db_.prepare(lock_inboxes);
@@ -244,7 +244,7 @@ void mail_store::note_unstorable(const new_message& message, std::string_view sq
 {
     unstorable_.Increment();
     const auto& first = message.deliveries.front();
-    log::error("message cannot be stored, refused for good",
+    log::error("message cannot be stored, rejected permanently",
                {{"sqlstate", sqlstate},
                 {"error", reason},
                 {"email_id", first.id.text()},

@@ -45,7 +45,7 @@ void server_metrics::observe(std::string_view method, std::string_view route, un
     if (found == series_.end()) {
         auto& histogram = registry_.histogram(
             "http_server_request_duration_seconds",
-            "From a request's header to the end of its answer", metrics::wait_buckets(),
+            "Time from a request's header to the end of its response", metrics::wait_buckets(),
             {{"http_request_method", std::string(std::get<0>(key))},
              {"http_route", std::string(std::get<1>(key))},
              {"http_response_status_code", std::to_string(status)},

@@ -115,7 +115,7 @@ void producer::state::make_client_anew()
 {
     char reason[512] = "";
     rd_kafka_fatal_error(client.get(), reason, sizeof reason);
-    log::error("kafka producer is made anew", {{"reason", reason}});
+    log::error("recreating the kafka producer after a fatal error", {{"reason", reason}});
     const std::unique_lock lock(client_mutex);
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     while (rd_kafka_outq_len(client.get()) > 0 && !is_stopping)
@@ -145,8 +145,8 @@ prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& messa
     auto& known = durations[{topic, acknowledged}];
     if (known == nullptr)
         known = &host.metrics().histogram(
-            "messaging_client_operation_duration_seconds", "From send to the broker's answer.",
-            metrics::wait_buckets(),
+            "messaging_client_operation_duration_seconds",
+            "Time from send to the broker's acknowledgement.", metrics::wait_buckets(),
             {{"operation", "send"}, {"topic", topic}, {"outcome", acknowledged ? "ok" : "error"}});
     return *known;
 }

@@ -94,7 +94,7 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
                                        "Age of the oldest event in the outbox.",
                                        {{"schema", schema}})),
       publishes(where.metrics().counter("outbox_hand_overs_total",
-                                        "Times that committed events were given to Kafka.",
+                                        "Times that committed events were published to Kafka.",
                                         {{"schema", schema}}))
 {}
 
@@ -232,7 +232,7 @@ awaitable<steady::duration> publisher::state::sweep_once()
     for (auto& one : rows)
         send(std::move(one), current);
     if (!rows.empty())
-        log::info("events taken over", {{"schema", schema}, {"events", rows.size()}});
+        log::info("outbox sweep claimed events", {{"schema", schema}, {"events", rows.size()}});
     while (current->waiting > 0 && !is_stopping)
         co_await wait(sweep_timer, 1s);
     if (current->failed > 0)

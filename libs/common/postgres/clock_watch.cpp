@@ -47,7 +47,7 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       clock_(clock),
       interval_(interval),
       offset_(host.metrics().gauge("db_clock_offset_seconds",
-                                   "How far this clock is ahead of PostgreSQL's, at the least.")),
+                                   "How far this clock is ahead of PostgreSQL's, a lower bound.")),
       compared_(host.executor(), query_timeout),
       task_(host, "clock not compared with PostgreSQL's", [this] { return compare(); })
 {

@@ -249,7 +249,7 @@ void pool::state::open(worker& me, bool is_probe)
             if (can_others_work()) {
                 if (is_first)
                     log::warning(
-                        "no further connection to PostgreSQL, work waits for those there are",
+                        "no further connection to PostgreSQL, statements wait for the open ones",
                         {{"reason", reason}});
                 throw left_to_others();
             }

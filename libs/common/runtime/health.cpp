@@ -25,7 +25,8 @@ void health::met(const std::string& condition)
         state.is_lost = false;
         state.reason.clear();
     }
-    log::info(was_met ? "dependency is back" : "dependency is there", {{"dependency", condition}});
+    log::info(was_met ? "dependency is available again" : "dependency is available",
+              {{"dependency", condition}});
 }
 
 void health::lost(const std::string& condition, std::string_view reason)
@@ -40,7 +41,7 @@ void health::lost(const std::string& condition, std::string_view reason)
         if (!is_news)
             return;
     }
-    log::warning("dependency is away", {{"dependency", condition}, {"reason", reason}});
+    log::warning("dependency is unavailable", {{"dependency", condition}, {"reason", reason}});
 }
 
 void health::start_draining()

@@ -13,9 +13,9 @@ awaitable<void> watch_loop_lag(host& host)
     constexpr auto interval = std::chrono::milliseconds(100);
     constexpr auto window = std::chrono::seconds(5);
 
-    auto& gauge =
-        host.metrics().gauge("event_loop_lag_seconds",
-                             "How late the event loop ran a timer, the worst of the last seconds.");
+    auto& gauge = host.metrics().gauge(
+        "event_loop_lag_seconds",
+        "Delay with which the event loop ran a timer, the maximum of the last 5 to 10 seconds.");
     boost::asio::steady_timer timer(host.loop());
     clock::duration worst_before{}, worst_now{};
     auto window_end = clock::now() + window;

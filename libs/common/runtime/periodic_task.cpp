@@ -47,7 +47,7 @@ struct periodic_task::state
                 log::warning(name, {{"reason", error_text}});
             wait = failure_delay;
         } else if (is_failing) {
-            log::info("works again", {{"task", name}});
+            log::info("background task recovered", {{"task", name}});
         }
         is_failing = !error_text.empty();
         co_return wait;
