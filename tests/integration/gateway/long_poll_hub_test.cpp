@@ -87,7 +87,8 @@ private:
 
 } // namespace
 
-TEST_CASE("an event on the brokers wakes those who wait at every replica", "[gateway][wait][kafka]")
+TEST_CASE("an event on the brokers wakes those who wait at every replica",
+          "[gateway][long_poll][kafka]")
 {
     two_hubs arranged;
     const auto here = begin_wait(arranged.first, arranged.mail.request());
@@ -103,7 +104,7 @@ TEST_CASE("an event on the brokers wakes those who wait at every replica", "[gat
 }
 
 TEST_CASE("the end of an inbox on the brokers interrupts those who wait at every replica",
-          "[gateway][wait][kafka]")
+          "[gateway][long_poll][kafka]")
 {
     two_hubs arranged;
     const auto here = begin_wait(arranged.first, arranged.mail.request());

@@ -15,7 +15,7 @@ struct length
 
 } // namespace
 
-TEST_CASE("the entry unused for longest makes room", "[bounded-cache]")
+TEST_CASE("the entry unused for longest makes room", "[lru_cache]")
 {
     lru_cache<int, int> cache(2);
     cache.put(1, 10);
@@ -30,7 +30,7 @@ TEST_CASE("the entry unused for longest makes room", "[bounded-cache]")
 }
 
 TEST_CASE("as many go as weigh too much together, and what is put again weighs what it is now",
-          "[bounded-cache]")
+          "[lru_cache]")
 {
     lru_cache<int, std::string, length> cache(10);
     cache.put(1, "aaa");

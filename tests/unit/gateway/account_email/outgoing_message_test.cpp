@@ -6,7 +6,8 @@ using namespace tempinbox;
 using namespace tempinbox::gateway;
 using Catch::Contains;
 
-TEST_CASE("an outgoing message is RFC 5322 text with the lines of SMTP", "[gateway][letter]")
+TEST_CASE("an outgoing message is RFC 5322 text with the lines of SMTP",
+          "[gateway][outgoing_message]")
 {
     const auto now = *parse_iso8601("2026-11-21T09:05:03Z");
 
@@ -21,7 +22,7 @@ TEST_CASE("an outgoing message is RFC 5322 text with the lines of SMTP", "[gatew
     CHECK(message.find("\n\n") == std::string::npos);
 }
 
-TEST_CASE("a link holds its token where no server sees it", "[gateway][letter]")
+TEST_CASE("a link holds its token where no server sees it", "[gateway][outgoing_message]")
 {
     const auto sent =
         password_link_message("ada@example.com", "https://mail.example/dashboard", "token");
@@ -29,7 +30,8 @@ TEST_CASE("a link holds its token where no server sees it", "[gateway][letter]")
     CHECK_THAT(sent.text, Contains("https://mail.example/dashboard/reset-password#token\n"));
 }
 
-TEST_CASE("the message about a disabled webhook has no secrets of its URL", "[gateway][letter]")
+TEST_CASE("the message about a disabled webhook has no secrets of its URL",
+          "[gateway][outgoing_message]")
 {
     const auto text_for = [](const std::string& url) {
         return webhook_disabled_message("ada@example.com", "https://mail.example/dashboard", url,
@@ -48,7 +50,7 @@ TEST_CASE("the message about a disabled webhook has no secrets of its URL", "[ga
     CHECK_THAT(text_for("https://hooks.example/" + std::string(2000, 'x')), Contains("xxx...\n"));
 }
 
-TEST_CASE("only addresses that stand as they are get mail", "[gateway][letter]")
+TEST_CASE("only addresses that stand as they are get mail", "[gateway][outgoing_message]")
 {
     for (const auto* fine :
          {"ada@example.com", "a.b+c@sub.example", "o'neil_%x@xn--bcher-kva.example", "a@localhost"})

@@ -12,7 +12,7 @@ using namespace tempinbox;
 using namespace tempinbox::gateway;
 
 TEST_CASE("an account takes a quarter of the memory, or one thing alone; the rest is for others",
-          "[gateway][answer_memory]")
+          "[gateway][response_budget]")
 {
     response_budget memory(1'000);
     const auto ann = account_id::make(), bob = account_id::make(), eve = account_id::make();
@@ -34,7 +34,7 @@ TEST_CASE("an account takes a quarter of the memory, or one thing alone; the res
     CHECK(memory.used() == 600);
 }
 
-TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][answer_memory]")
+TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][response_budget]")
 {
     http::response kept;
     {
@@ -50,7 +50,7 @@ TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][a
 
 TEST_CASE(
     "one large email for many waiters takes no more than the response budget; the others retry",
-    "[gateway][answer_memory][wait]")
+    "[gateway][response_budget][long_poll]")
 {
     testing::fake_inbox mail;
     mail.text.assign(90'000, 'x');

@@ -39,7 +39,7 @@ struct arranged_wait
 } // namespace
 
 TEST_CASE("a wait that is answered has the email, the inbox's last sequence and the time",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_wait arranged;
     const auto id = arranged.mail.add("one");
@@ -55,7 +55,7 @@ TEST_CASE("a wait that is answered has the email, the inbox's last sequence and 
 }
 
 TEST_CASE("expecting none, a wait returns the email that came, or that the whole time passed",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_wait arranged;
     const auto id = arranged.mail.add("one");
@@ -71,7 +71,7 @@ TEST_CASE("expecting none, a wait returns the email that came, or that the whole
     CHECK(kept["waitedMs"].integer() >= 1'000);
 }
 
-TEST_CASE("near misses say which condition failed, newest first", "[gateway][wait]")
+TEST_CASE("near misses say which condition failed, newest first", "[gateway][long_poll]")
 {
     arranged_wait arranged;
     const auto first = arranged.mail.add("one");
@@ -89,7 +89,7 @@ TEST_CASE("near misses say which condition failed, newest first", "[gateway][wai
 }
 
 TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown inbox is 404",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_wait arranged;
     const auto row = GENERATE(table<std::string, std::string>({{"timeoutSeconds", "0"},
@@ -111,7 +111,7 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
     CHECK(arranged.get({}, inbox_id::make().text()).status == 404);
 }
 
-TEST_CASE("every filter reaches the poll", "[gateway][wait]")
+TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
 {
     arranged_wait arranged;
     inbox::v1::EmailFilter seen;

@@ -62,7 +62,7 @@ struct arranged_stream
 } // namespace
 
 TEST_CASE("a stream says that it stands, then each new mail of its account, and of nobody else",
-          "[gateway][feed]")
+          "[gateway][event_stream]")
 {
     arranged_stream arranged;
     const auto source = arranged.open(arranged.alice);
@@ -79,7 +79,7 @@ TEST_CASE("a stream says that it stands, then each new mail of its account, and 
     CHECK(text.ends_with("}\n\n"));
 }
 
-TEST_CASE("a reader that is too slow is told to read its lists again", "[gateway][feed]")
+TEST_CASE("a reader that is too slow is told to read its lists again", "[gateway][event_stream]")
 {
     arranged_stream arranged;
     const auto source = arranged.open(arranged.alice);
@@ -91,7 +91,7 @@ TEST_CASE("a reader that is too slow is told to read its lists again", "[gateway
     CHECK(arranged_stream::next(source) == "event: refetch\ndata: {}\n\n");
 }
 
-TEST_CASE("streams are counted, and their number is bounded", "[gateway][feed]")
+TEST_CASE("streams are counted, and their number is bounded", "[gateway][event_stream]")
 {
     arranged_stream arranged;
     std::vector<std::shared_ptr<const http::body_source>> open;
@@ -109,7 +109,7 @@ TEST_CASE("streams are counted, and their number is bounded", "[gateway][feed]")
     CHECK(arranged.stream.streams() == 0);
 }
 
-TEST_CASE("a stream ends when nobody wants more, and with the process", "[gateway][feed]")
+TEST_CASE("a stream ends when nobody wants more, and with the process", "[gateway][event_stream]")
 {
     arranged_stream arranged;
     const auto left = arranged.open(arranged.alice);
@@ -125,7 +125,7 @@ TEST_CASE("a stream ends when nobody wants more, and with the process", "[gatewa
     CHECK(arranged.stream.open(arranged.alice, "digest").error().code == errc::unavailable);
 }
 
-TEST_CASE("a stream ends with its session, however often mail comes", "[gateway][feed]")
+TEST_CASE("a stream ends with its session, however often mail comes", "[gateway][event_stream]")
 {
     arranged_stream arranged({0ms, 60'000ms});
     const auto source = arranged.open(arranged.alice);
@@ -138,7 +138,7 @@ TEST_CASE("a stream ends with its session, however often mail comes", "[gateway]
 }
 
 TEST_CASE("a stream stands while nobody can say whether its session is open, but not for long",
-          "[gateway][feed]")
+          "[gateway][event_stream]")
 {
     arranged_stream patient({0ms, 60'000ms});
     patient.said = sessions::unknown;
@@ -151,7 +151,7 @@ TEST_CASE("a stream stands while nobody can say whether its session is open, but
 }
 
 TEST_CASE("while its session is open a stream without news says that it is alive",
-          "[gateway][feed]")
+          "[gateway][event_stream]")
 {
     arranged_stream arranged({1ms, 60'000ms});
     const auto source = arranged.open(arranged.alice);
@@ -161,7 +161,7 @@ TEST_CASE("while its session is open a stream without news says that it is alive
 }
 
 TEST_CASE("a session that ends in this process takes its own streams along at once",
-          "[gateway][feed]")
+          "[gateway][event_stream]")
 {
     arranged_stream arranged;
     const auto ended = arranged.stream.open(arranged.alice, "one").value();
@@ -176,7 +176,7 @@ TEST_CASE("a session that ends in this process takes its own streams along at on
 }
 
 TEST_CASE("when all sessions of an account end its streams do, and nobody else's",
-          "[gateway][feed]")
+          "[gateway][event_stream]")
 {
     arranged_stream arranged;
     const auto first = arranged.stream.open(arranged.alice, "one").value();

@@ -70,7 +70,7 @@ struct arranged_hub
 
 } // namespace
 
-TEST_CASE("mail that is there already answers at once", "[gateway][wait]")
+TEST_CASE("mail that is there already answers at once", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto first = arranged.mail.add("one");
@@ -88,7 +88,7 @@ TEST_CASE("mail that is there already answers at once", "[gateway][wait]")
 
 TEST_CASE(
     "an event wakes those who wait for its inbox, and the lowest sequence that matches is given",
-    "[gateway][wait]")
+    "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.add("old");
@@ -112,7 +112,7 @@ TEST_CASE(
     CHECK(misses[1].actual() == "hello");
 }
 
-TEST_CASE("an event without a new sequence costs no poll", "[gateway][wait]")
+TEST_CASE("an event without a new sequence costs no poll", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.add("old");
@@ -126,7 +126,7 @@ TEST_CASE("an event without a new sequence costs no poll", "[gateway][wait]")
 }
 
 TEST_CASE("mail that came while its event was lost is found within a second or so",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -143,7 +143,7 @@ TEST_CASE("mail that came while its event was lost is found within a second or s
     testing::await(arranged.hub.stop());
 }
 
-TEST_CASE("a wait on an inbox without news costs sequence polls only", "[gateway][wait]")
+TEST_CASE("a wait on an inbox without news costs sequence polls only", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -158,7 +158,8 @@ TEST_CASE("a wait on an inbox without news costs sequence polls only", "[gateway
     arranged.hub.interrupt();
 }
 
-TEST_CASE("a wait times out only after a poll that began after its deadline", "[gateway][wait]")
+TEST_CASE("a wait times out only after a poll that began after its deadline",
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto began = std::chrono::steady_clock::now();
@@ -179,7 +180,7 @@ TEST_CASE("a wait times out only after a poll that began after its deadline", "[
     CHECK(none->final_result->value().last_sequence == 1);
 }
 
-TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][wait]")
+TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto wait = arranged.begin(0, "", 300ms);
@@ -191,7 +192,7 @@ TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][wait]")
 }
 
 TEST_CASE("when the last poll takes too long the wait is interrupted with what is known",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     fake_inbox mail;
     long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(10), 300ms);
@@ -214,7 +215,7 @@ TEST_CASE("when the last poll takes too long the wait is interrupted with what i
     testing::test_host().loop().poll(); // the held poll ends before its inbox
 }
 
-TEST_CASE("many emails of one poll are all delivered", "[gateway][wait]")
+TEST_CASE("many emails of one poll are all delivered", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     std::vector<std::shared_ptr<running_wait>> all;
@@ -232,7 +233,7 @@ TEST_CASE("many emails of one poll are all delivered", "[gateway][wait]")
     }
 }
 
-TEST_CASE("a first poll that fails ends the wait; a later one is retried", "[gateway][wait]")
+TEST_CASE("a first poll that fails ends the wait; a later one is retried", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -254,7 +255,7 @@ TEST_CASE("a first poll that fails ends the wait; a later one is retried", "[gat
 }
 
 TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile interrupts",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     auto foreign = arranged.mail.request();
@@ -274,7 +275,8 @@ TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile in
     CHECK(arranged.begin()->final_result->error().code == errc::not_found);
 }
 
-TEST_CASE("an inbox that ends without an event interrupts within a second or so", "[gateway][wait]")
+TEST_CASE("an inbox that ends without an event interrupts within a second or so",
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.hub.start();
@@ -287,7 +289,7 @@ TEST_CASE("an inbox that ends without an event interrupts within a second or so"
     testing::await(arranged.hub.stop());
 }
 
-TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][wait]")
+TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     std::vector<std::shared_ptr<running_wait>> all;
@@ -308,7 +310,7 @@ TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][w
     CHECK(arranged.mail.emails_read == 1);
 }
 
-TEST_CASE("mail that comes during a poll is found by the next", "[gateway][wait]")
+TEST_CASE("mail that comes during a poll is found by the next", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.held = std::make_shared<completion>(testing::test_host().executor());
@@ -328,7 +330,7 @@ TEST_CASE("mail that comes during a poll is found by the next", "[gateway][wait]
     CHECK(wait->end() == long_poll_outcome::matched);
 }
 
-TEST_CASE("an email deleted between the poll and its read is passed over", "[gateway][wait]")
+TEST_CASE("an email deleted between the poll and its read is passed over", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.deleted.push_back(arranged.mail.add("gone"));
@@ -340,7 +342,7 @@ TEST_CASE("an email deleted between the poll and its read is passed over", "[gat
     CHECK(wait->email_id() == kept);
 }
 
-TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][wait]")
+TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto wait = arranged.begin();
@@ -355,7 +357,8 @@ TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][wait]")
     CHECK(arranged.hub.inboxes() == 0);
 }
 
-TEST_CASE("a drain interrupts every wait, and new ones after their first poll", "[gateway][wait]")
+TEST_CASE("a drain interrupts every wait, and new ones after their first poll",
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto waiting = arranged.begin();
@@ -381,7 +384,7 @@ TEST_CASE("a drain interrupts every wait, and new ones after their first poll", 
     CHECK(arranged.begin()->end() == long_poll_outcome::matched);
 }
 
-TEST_CASE("a full hub refuses with unavailable", "[gateway][wait]")
+TEST_CASE("a full hub refuses with unavailable", "[gateway][long_poll]")
 {
     fake_inbox mail;
     long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(1));
@@ -396,7 +399,7 @@ TEST_CASE("a full hub refuses with unavailable", "[gateway][wait]")
 }
 
 TEST_CASE("an account has no more waiters than its share of the hub, and ten times its burst",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     fake_inbox mail;
     long_poll_limits bounds(100);
@@ -442,7 +445,7 @@ TEST_CASE("an account has no more waiters than its share of the hub, and ten tim
 
 TEST_CASE(
     "an email that is found is counted while it is held, and read only where there is room for it",
-    "[gateway][wait]")
+    "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.memory = std::make_unique<response_budget>(1'000'000);
@@ -469,7 +472,7 @@ TEST_CASE(
 }
 
 TEST_CASE("of many large emails that a poll finds no more than one or two are in memory",
-          "[gateway][wait]")
+          "[gateway][long_poll]")
 {
     arranged_hub arranged;
     arranged.mail.yields = 20;

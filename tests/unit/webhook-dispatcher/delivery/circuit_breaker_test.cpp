@@ -18,7 +18,7 @@ void fail_times(circuit_breaker& circuit, int times, double weight, circuit_brea
 
 } // namespace
 
-TEST_CASE("the breaker opens after five failures in a row", "[webhooks][breaker]")
+TEST_CASE("the breaker opens after five failures in a row", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -31,7 +31,7 @@ TEST_CASE("the breaker opens after five failures in a row", "[webhooks][breaker]
     CHECK(circuit.open_until() == start + 30s);
 }
 
-TEST_CASE("a success between failures starts the row again", "[webhooks][breaker]")
+TEST_CASE("a success between failures starts the row again", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -44,7 +44,7 @@ TEST_CASE("a success between failures starts the row again", "[webhooks][breaker
     CHECK(circuit.is_clean(start + 200s));
 }
 
-TEST_CASE("failures of half weight need ten in a row", "[webhooks][breaker]")
+TEST_CASE("failures of half weight need ten in a row", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -55,7 +55,7 @@ TEST_CASE("failures of half weight need ten in a row", "[webhooks][breaker]")
     CHECK(circuit.is_open(start));
 }
 
-TEST_CASE("failures without weight never open it", "[webhooks][breaker]")
+TEST_CASE("failures without weight never open it", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -64,7 +64,8 @@ TEST_CASE("failures without weight never open it", "[webhooks][breaker]")
     CHECK(circuit.acquire(start) == permit::normal);
 }
 
-TEST_CASE("half of twenty in a minute opens it though none are in a row", "[webhooks][breaker]")
+TEST_CASE("half of twenty in a minute opens it though none are in a row",
+          "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -77,7 +78,7 @@ TEST_CASE("half of twenty in a minute opens it though none are in a row", "[webh
     CHECK(circuit.is_open(start + 18s));
 }
 
-TEST_CASE("what is older than a minute does not count", "[webhooks][breaker]")
+TEST_CASE("what is older than a minute does not count", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
 
@@ -90,7 +91,7 @@ TEST_CASE("what is older than a minute does not count", "[webhooks][breaker]")
 }
 
 TEST_CASE("after the open time one probe goes, and its success closes the breaker",
-          "[webhooks][breaker]")
+          "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -104,7 +105,8 @@ TEST_CASE("after the open time one probe goes, and its success closes the breake
     CHECK(circuit.is_clean(start + 32s));
 }
 
-TEST_CASE("each failed probe doubles the open time, up to fifteen minutes", "[webhooks][breaker]")
+TEST_CASE("each failed probe doubles the open time, up to fifteen minutes",
+          "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -119,7 +121,7 @@ TEST_CASE("each failed probe doubles the open time, up to fifteen minutes", "[we
     }
 }
 
-TEST_CASE("a probe that taught nothing is given again at once", "[webhooks][breaker]")
+TEST_CASE("a probe that taught nothing is given again at once", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -130,7 +132,7 @@ TEST_CASE("a probe that taught nothing is given again at once", "[webhooks][brea
     CHECK(circuit.acquire(start + 30s) == permit::probe);
 }
 
-TEST_CASE("answers to requests sent before it opened change nothing", "[webhooks][breaker]")
+TEST_CASE("answers to requests sent before it opened change nothing", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -143,7 +145,8 @@ TEST_CASE("answers to requests sent before it opened change nothing", "[webhooks
     CHECK(circuit.acquire(start + 7s) == permit::refused);
 }
 
-TEST_CASE("where the receiver may have changed, the probe goes at once", "[webhooks][breaker]")
+TEST_CASE("where the receiver may have changed, the probe goes at once",
+          "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 5, 1, start);
@@ -157,7 +160,7 @@ TEST_CASE("where the receiver may have changed, the probe goes at once", "[webho
     CHECK(circuit.acquire(start + 3s) == permit::normal);
 }
 
-TEST_CASE("probing a closed breaker at once changes nothing", "[webhooks][breaker]")
+TEST_CASE("probing a closed breaker at once changes nothing", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     fail_times(circuit, 4, 1, start);
@@ -169,7 +172,7 @@ TEST_CASE("probing a closed breaker at once changes nothing", "[webhooks][breake
     CHECK(circuit.is_open(start + 2s));
 }
 
-TEST_CASE("failures are dropped when nothing was sent for an hour", "[webhooks][breaker]")
+TEST_CASE("failures are dropped when nothing was sent for an hour", "[webhooks][circuit_breaker]")
 {
     circuit_breaker circuit;
     circuit.failed(permit::normal, 1, start);

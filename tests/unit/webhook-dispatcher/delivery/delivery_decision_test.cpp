@@ -67,7 +67,7 @@ void check_scheduled_slowly(const exchange_result& result, double weight)
 
 } // namespace
 
-TEST_CASE("every 2xx is a success", "[webhooks][verdict]")
+TEST_CASE("every 2xx is a success", "[webhooks][delivery_decision]")
 {
     for (const unsigned status : {200U, 201U, 202U, 204U, 299U}) {
         const auto given = judge(response(status), attempt(1));
@@ -78,7 +78,7 @@ TEST_CASE("every 2xx is a success", "[webhooks][verdict]")
 }
 
 TEST_CASE("a body that is too large or malformed after a 2xx status line is a success",
-          "[webhooks][verdict]")
+          "[webhooks][delivery_decision]")
 {
     const auto given = judge(failing(kind::cut_short, 200), attempt(1));
 
@@ -86,17 +86,18 @@ TEST_CASE("a body that is too large or malformed after a 2xx status line is a su
     CHECK(given.error == "detail");
 }
 
-TEST_CASE("a body that is cut short after a failing status is that failure", "[webhooks][verdict]")
+TEST_CASE("a body that is cut short after a failing status is that failure",
+          "[webhooks][delivery_decision]")
 {
     check_scheduled(failing(kind::cut_short, 500), 1);
 }
 
-TEST_CASE("a time-out is a failure even after a 2xx status line", "[webhooks][verdict]")
+TEST_CASE("a time-out is a failure even after a 2xx status line", "[webhooks][delivery_decision]")
 {
     CHECK(judge(failing(kind::timed_out, 200), attempt(1)).next == step::retry);
 }
 
-TEST_CASE("redirects are retried and said not to be followed", "[webhooks][verdict]")
+TEST_CASE("redirects are retried and said not to be followed", "[webhooks][delivery_decision]")
 {
     for (const unsigned status : {301U, 302U, 303U, 307U, 308U}) {
         check_scheduled(response(status), 0);
@@ -104,32 +105,34 @@ TEST_CASE("redirects are retried and said not to be followed", "[webhooks][verdi
     }
 }
 
-TEST_CASE("client errors are retried and weigh half on the breaker", "[webhooks][verdict]")
+TEST_CASE("client errors are retried and weigh half on the breaker",
+          "[webhooks][delivery_decision]")
 {
     for (const unsigned status : {400U, 401U, 403U, 404U, 405U, 413U, 415U, 422U})
         check_scheduled(response(status), 0.5);
 }
 
-TEST_CASE("408, 425 and server errors weigh whole on the breaker", "[webhooks][verdict]")
+TEST_CASE("408, 425 and server errors weigh whole on the breaker", "[webhooks][delivery_decision]")
 {
     for (const unsigned status : {408U, 425U, 500U, 501U, 505U, 599U})
         check_scheduled(response(status), 1);
 }
 
 TEST_CASE("429 and overloaded servers get at least a minute from the third attempt on",
-          "[webhooks][verdict]")
+          "[webhooks][delivery_decision]")
 {
     check_scheduled_slowly(response(429), 0);
     for (const unsigned status : {502U, 503U, 504U})
         check_scheduled_slowly(response(status), 1);
 }
 
-TEST_CASE("time-outs get at least a minute from the third attempt on", "[webhooks][verdict]")
+TEST_CASE("time-outs get at least a minute from the third attempt on",
+          "[webhooks][delivery_decision]")
 {
     check_scheduled_slowly(failing(kind::timed_out), 1);
 }
 
-TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][verdict]")
+TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][delivery_decision]")
 {
     const auto given = judge(response(410), attempt(1));
 
@@ -138,7 +141,8 @@ TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][verd
     CHECK(given.disables_endpoint == "it answered 410 Gone");
 }
 
-TEST_CASE("410 counts by its status line, whatever happens to the body", "[webhooks][verdict]")
+TEST_CASE("410 counts by its status line, whatever happens to the body",
+          "[webhooks][delivery_decision]")
 {
     CHECK(judge(failing(kind::cut_short, 410), attempt(1)).disables_endpoint ==
           "it answered 410 Gone");
@@ -146,7 +150,7 @@ TEST_CASE("410 counts by its status line, whatever happens to the body", "[webho
 }
 
 TEST_CASE("jitter of the schedule stays within 0.8 and 1.2, of Retry-After it only adds",
-          "[webhooks][verdict]")
+          "[webhooks][delivery_decision]")
 {
     auto requested = response(500);
     requested.retry_after = "3600";
@@ -160,7 +164,7 @@ TEST_CASE("jitter of the schedule stays within 0.8 and 1.2, of Retry-After it on
     }
 }
 
-TEST_CASE("Retry-After counts with any failure that has an answer", "[webhooks][verdict]")
+TEST_CASE("Retry-After counts with any failure that has an answer", "[webhooks][delivery_decision]")
 {
     for (const unsigned status : {301U, 400U, 404U, 408U, 422U, 429U, 500U, 503U}) {
         auto result = response(status);
@@ -175,7 +179,8 @@ TEST_CASE("Retry-After counts with any failure that has an answer", "[webhooks][
     CHECK(judge(accepted, attempt(1)).next == step::succeed);
 }
 
-TEST_CASE("failures of name, connection and TLS are retried on schedule", "[webhooks][verdict]")
+TEST_CASE("failures of name, connection and TLS are retried on schedule",
+          "[webhooks][delivery_decision]")
 {
     for (const auto what : {kind::no_such_host, kind::connect_failed, kind::tls_failed,
                             kind::closed, kind::malformed}) {
@@ -185,7 +190,7 @@ TEST_CASE("failures of name, connection and TLS are retried on schedule", "[webh
 }
 
 TEST_CASE("our own failures park the delivery for 5 to 30 s and spend no attempt",
-          "[webhooks][verdict]")
+          "[webhooks][delivery_decision]")
 {
     for (const auto what : {kind::resolver_failed, kind::network_down}) {
         for (const int number : {1, 5, attempt_limit}) {
@@ -200,7 +205,7 @@ TEST_CASE("our own failures park the delivery for 5 to 30 s and spend no attempt
 
 TEST_CASE(
     "a refused address ends the delivery, switches the webhook off and does not say the address",
-    "[webhooks][verdict]")
+    "[webhooks][delivery_decision]")
 {
     const auto given = judge(failing(kind::refused_address), attempt(1));
 
@@ -210,7 +215,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Retry-After is kept between the schedule and twice of it or two hours",
-          "[webhooks][verdict]")
+          "[webhooks][delivery_decision]")
 {
     struct row
     {
@@ -235,7 +240,7 @@ TEST_CASE("Retry-After is kept between the schedule and twice of it or two hours
     }
 }
 
-TEST_CASE("Retry-After as a date counts from now", "[webhooks][verdict]")
+TEST_CASE("Retry-After as a date counts from now", "[webhooks][delivery_decision]")
 {
     auto result = response(503);
     result.retry_after = "Sun, 01 Mar 2026 12:30:00 GMT";
@@ -246,7 +251,7 @@ TEST_CASE("Retry-After as a date counts from now", "[webhooks][verdict]")
     CHECK(given.wait <= 36min);
 }
 
-TEST_CASE("a Retry-After that cannot be read leaves the schedule", "[webhooks][verdict]")
+TEST_CASE("a Retry-After that cannot be read leaves the schedule", "[webhooks][delivery_decision]")
 {
     auto result = response(500);
     result.retry_after = "when it suits you";
@@ -255,7 +260,7 @@ TEST_CASE("a Retry-After that cannot be read leaves the schedule", "[webhooks][v
     CHECK(judge(result, facts).wait == jittered_wait(facts.event, facts.webhook, 2));
 }
 
-TEST_CASE("everything ends at seven days", "[webhooks][verdict]")
+TEST_CASE("everything ends at seven days", "[webhooks][delivery_decision]")
 {
     auto facts = attempt(5);
     facts.delivery_began = facts.now - delivery_lifetime + 1s;
