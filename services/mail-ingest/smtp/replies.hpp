@@ -4,7 +4,8 @@
 
 namespace tempinbox::smtp::replies {
 
-// Every fixed reply, without its CRLF; codes per RFC 5321 4.2 and RFC 3463.
+// Every fixed reply, without its CRLF; codes per RFC 5321 4.2 and RFC 3463. When each is sent:
+// docs/reference/smtp-replies.md.
 inline constexpr std::string_view ok = "250 2.0.0 Ok";
 inline constexpr std::string_view sender_ok = "250 2.1.0 Sender ok";
 inline constexpr std::string_view recipient_ok = "250 2.1.5 Recipient ok";
