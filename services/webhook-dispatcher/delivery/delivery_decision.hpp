@@ -61,6 +61,7 @@ struct delivery_decision
     std::string disables_endpoint; // why the webhook is switched off; empty: it is not
 };
 
+// The whole table is in docs/reference/webhook-failures.md.
 delivery_decision judge(const exchange_result& result, const attempt_facts& attempt);
 
 } // namespace tempinbox::webhooks
