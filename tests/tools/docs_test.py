@@ -1,4 +1,4 @@
-"""What documents list is what there is: plans and prices, statuses, topics and their readers."""
+"""What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
 
 import re
 import unittest
@@ -8,8 +8,23 @@ import yaml
 from dev.places import ROOT
 
 _DOCS = ROOT / "docs"
+_REFERENCE = _DOCS / "reference"
 _MIGRATIONS = ROOT / "services" / "gateway" / "migrations"
 _NAMES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
+_UNITS = {
+    "ms": 1,
+    "milliseconds": 1,
+    "s": 1_000,
+    "seconds": 1_000,
+    "min": 60_000,
+    "minutes": 60_000,
+    "h": 3_600_000,
+    "hours": 3_600_000,
+    "days": 86_400_000,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+}
 # What the HTTP server answers before a request is one to the API.
 _TRANSPORT = {"400", "408", "413", "431", "501", "505"}
 
@@ -25,28 +40,42 @@ def _rows(text: str, title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
+def _all_rows(text: str) -> list[list[str]]:
+    """The cells of every table of a page, header lines left out."""
+    tables = re.findall(r"^\|[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)*)", text, re.MULTILINE)
+    lines = [line for table in tables for line in table.splitlines()]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
 class Plans(unittest.TestCase):
-    """The table of docs/api.md and the rows that migrations write."""
+    """The tables of docs/api.md and docs/reference/plans.md, and the rows that migrations write."""
 
     @staticmethod
     def _life(seconds: int) -> str:
         days, hours = divmod(seconds // 3600, 24)
         return f"{days} days" if days > 1 else f"{hours + 24 * days} h"
 
-    def _seeded(self) -> list[list[str]]:
+    @staticmethod
+    def _prices() -> list[tuple[str, str, str]]:
+        return re.findall(r"\('(\w+)', (\d+), '(\w+)'\)", _read(_MIGRATIONS / "0005_prices.sql"))
+
+    @staticmethod
+    def _plans() -> list[tuple[str, str]]:
         plans = re.search(
             r"INSERT INTO accounts\.plans VALUES(.*?);",
             _read(_MIGRATIONS / "0001_accounts.sql"),
             re.DOTALL,
         )
-        priced = re.findall(r"\('(\w+)', (\d+), '(\w+)'\)", _read(_MIGRATIONS / "0005_prices.sql"))
+        assert plans
+        return re.findall(r"\('(\w+)', \d+, (.*?)\)", plans[1])
+
+    def _seeded(self) -> list[list[str]]:
         prices = {
             name: f"{amount} {'a month' if period == 'month' else period}"
-            for name, amount, period in priced
+            for name, amount, period in self._prices()
         }
-        assert plans
         rows = []
-        for name, numbers in re.findall(r"\('(\w+)', \d+, (.*?)\)", plans[1]):
+        for name, numbers in self._plans():
             has_api, *rest = numbers.split(", ")
             requests, burst, inboxes, default, longest, size, webhooks, keys, rules = map(int, rest)
             rows.append(
@@ -66,6 +95,25 @@ class Plans(unittest.TestCase):
 
     def test_the_table_is_the_seed(self) -> None:
         self.assertEqual(_rows(_read(_DOCS / "api.md"), "Plans"), self._seeded())
+
+    def test_the_reference_is_the_seed(self) -> None:
+        columns = []
+        for name, numbers in self._plans():
+            has_api, *rest = numbers.split(", ")
+            shown = [f"{int(number):,}" for number in rest]
+            if has_api == "false":
+                shown[:2] = ["–", "–"]
+            columns.append([name, "yes" if has_api == "true" else "no", *shown])
+        table = _rows(_read(_REFERENCE / "plans.md"), "Limits")
+
+        self.assertEqual(
+            [row[2:] for row in table], [list(row) for row in zip(*columns, strict=True)]
+        )
+
+    def test_the_prices_are_the_seed(self) -> None:
+        table = _rows(_read(_REFERENCE / "plans.md"), "Prices")
+
+        self.assertEqual([tuple(row) for row in table], [("free", "0", "none"), *self._prices()])
 
 
 class Statuses(unittest.TestCase):
@@ -107,6 +155,123 @@ class Topics(unittest.TestCase):
 
         self.assertIn("tempinbox-inbox", groups)
         self.assertEqual(listed, groups)
+
+
+class Metrics(unittest.TestCase):
+    """docs/reference/metrics.md and the calls that make metrics."""
+
+    @staticmethod
+    def _made() -> dict[str, str]:
+        """The type of every metric by its name, as the code's calls name them."""
+        calls = re.compile(
+            r'\b(counter|gauge|histogram|metric)\(\s*(?:"(\w+)"|(\w+))\s*,\s*("?\w*)'
+        )
+        made = {}
+        for path in [*ROOT.glob("libs/**/*.cpp"), *ROOT.glob("services/**/*.cpp")]:
+            text = _read(path)
+            named = dict(re.findall(r'constexpr const char\* (\w+) = "(\w+)";', text))
+            for kind, literal, constant, second in calls.findall(text):
+                name = literal or named.get(constant)
+                if name:
+                    made[name] = second.strip('"') if kind == "metric" else kind
+        return made
+
+    def test_the_page_lists_what_the_code_makes(self) -> None:
+        text = _read(_REFERENCE / "metrics.md").partition("\n## Every service\n")[2]
+        listed = {row[0].strip("`"): row[1].split(" ")[0] for row in _all_rows(text)}
+
+        self.assertEqual(listed, self._made())
+
+    def test_what_to_watch_is_made(self) -> None:
+        watched = _rows(_read(_DOCS / "operations.md"), "What to watch")
+        prefixes = "tempinbox|kafka|outbox|db|smtp|http|webhook"
+        names = {name for row in watched for name in re.findall(rf"`((?:{prefixes})_\w+)", row[0])}
+
+        self.assertIn("outbox_oldest_age_seconds", names)
+        self.assertEqual(names - set(self._made()), set())
+
+
+class Replies(unittest.TestCase):
+    """docs/reference/smtp-replies.md and replies.hpp."""
+
+    def test_every_fixed_reply_is_listed(self) -> None:
+        header = _read(ROOT / "services" / "mail-ingest" / "smtp" / "replies.hpp")
+        fixed = set(re.findall(r'=\s*"(\d{3} [^"]+)";', header))
+        text = _read(_REFERENCE / "smtp-replies.md")
+        cells = [re.fullmatch(r"`(\d{3}[ -].*)`", row[0]) for row in _all_rows(text)]
+        listed = {cell[1] for cell in cells if cell}
+        patterns = {reply for reply in listed if re.search(r"<(hostname|email id)>", reply)}
+
+        self.assertIn("250 2.0.0 Ok", fixed)
+        self.assertEqual(listed - patterns, fixed)
+
+
+class WebhookFailures(unittest.TestCase):
+    """docs/reference/webhook-failures.md and the dispatcher's delivery folder."""
+
+    folder = ROOT / "services" / "webhook-dispatcher" / "delivery"
+    text = _read(_REFERENCE / "webhook-failures.md")
+
+    def test_every_kind_of_result_has_a_row(self) -> None:
+        header = _read(self.folder / "delivery_decision.hpp")
+        enum = re.search(r"enum class kind \{(.*?)\};", header, re.DOTALL)
+        assert enum
+        kinds = set(re.findall(r"^\s*(\w+)", re.sub(r"//.*", "", enum[1]), re.MULTILINE))
+        rows = _rows(self.text, "The failure table")
+
+        self.assertEqual({kind for row in rows for kind in re.findall(r"`(\w+)`", row[1])}, kinds)
+
+    def test_the_schedule_is_the_code(self) -> None:
+        waits = re.search(r"waits\{(.*?)\};", _read(self.folder / "schedule.cpp"), re.DOTALL)
+        assert waits
+        rows = _rows(self.text, "The schedule")
+
+        self.assertEqual(rows[0][1:], re.split(r",\s*", waits[1]))
+
+
+class Limits(unittest.TestCase):
+    """docs/reference/limits.md: settings by docs/settings.md, constants by the file beside them."""
+
+    rows = _all_rows(_read(_REFERENCE / "limits.md"))
+
+    def _shown(self, cell: str) -> int | None:
+        found = re.match(r"([\d,]+)(?: (\w+))?", cell)
+        return int(found[1].replace(",", "")) * _UNITS.get(found[2], 1) if found else None
+
+    def _coded(self, name: str, text: str) -> set[int]:
+        """The values of a name that is given a plain number, a product or a duration."""
+        given = re.compile(
+            rf"(?:(milliseconds|seconds|minutes|hours)\s+)?\b{re.escape(name)}(?:\s*=\s*|\{{\s*)"
+            r"(\d[\d' *]*)(ms|s|min|h)?\s*[;,})]"
+        )
+        values = set()
+        for kind, product, suffix in given.findall(text):
+            value = _UNITS.get(suffix or kind, 1)
+            for factor in product.replace("'", "").split("*"):
+                value *= int(factor)
+            values.add(value)
+        return values
+
+    def test_settings_have_their_defaults(self) -> None:
+        defaults: dict[str, set[str]] = {}
+        for row in _all_rows(_read(_DOCS / "settings.md")):
+            defaults.setdefault(row[0].strip("`"), set()).add(row[1].strip("`"))
+        for bound, value, setting, *_ in self.rows:
+            if setting.startswith("setting "):
+                with self.subTest(bound):
+                    self.assertIn(value, defaults.get(setting.split("`")[1], set()))
+
+    def test_constants_have_their_values(self) -> None:
+        for bound, value, constant, where, *_ in self.rows:
+            with self.subTest(bound):
+                text = _read(ROOT / where.strip("`"))
+                if constant.startswith("setting "):
+                    continue
+                name = constant.removeprefix("constant ").strip("`")
+                self.assertRegex(text, rf"\b{re.escape(name)}\b")
+                coded = self._coded(name, text)
+                if coded:
+                    self.assertIn(self._shown(value), coded)
 
 
 if __name__ == "__main__":
