@@ -8,7 +8,7 @@ namespace {
 constexpr postgres::statement count_deliveries{"deliveries_count", R"(
     SELECT date.day - date '1970-01-01', counted.deliveries
     FROM (SELECT (now() AT TIME ZONE 'UTC')::date - n AS day FROM generate_series(0, $2::int - 1) AS n) AS date,
-    LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoint AS e JOIN webhooks.delivery AS d ON d.webhook_id = e.webhook_id
+    LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoints AS e JOIN webhooks.deliveries AS d ON d.webhook_id = e.webhook_id
              WHERE e.account_id = $1::uuid
                  AND d.event_id >= webhooks.lowest_uuid(date.day::timestamp AT TIME ZONE 'UTC')
                  AND d.event_id < webhooks.lowest_uuid((date.day + 1)::timestamp AT TIME ZONE 'UTC')) AS counted

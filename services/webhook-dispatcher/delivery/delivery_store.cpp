@@ -22,19 +22,19 @@ using postgres::text_array;
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
     SELECT NOT EXISTS (SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
-                       WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_version v
+                       WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_versions v
                                                          WHERE v.account_id = c.account_id)) AS is_current
 ), incoming AS MATERIALIZED (
-    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::int[], $11::bigint[], $12::text[])
+    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::bigint[], $12::text[])
         AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
 ), fresh AS MATERIALIZED (
     SELECT i.* FROM incoming i
     WHERE (SELECT is_current FROM decided)
-      AND NOT EXISTS (SELECT 1 FROM webhooks.due d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
-      AND NOT EXISTS (SELECT 1 FROM webhooks.delivery f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
+      AND NOT EXISTS (SELECT 1 FROM webhooks.due_deliveries d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
                         AND f.event_id BETWEEN $15::uuid AND $16::uuid OFFSET 0)
 ), events AS (
-    INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body, traceparent)
+    INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body, traceparent)
     SELECT e.event_id, e.account_id, e.type, timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
            nullif(e.traceparent, '')
     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
@@ -42,22 +42,22 @@ WITH decided AS MATERIALIZED (
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), skipped AS (
-    INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
-    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
+    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
+    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 'skipped'
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 ), said AS MATERIALIZED (
     SELECT s.account_id, s.rule_ids::uuid[], s.matched::boolean[], s.event_ids::uuid[]
     FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, matched, event_ids)
 ), routed AS (
-    INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
+    INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched)
     SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), queued AS (
-    INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
-    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
-           CASE WHEN start = 0 THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
-    FROM fresh WHERE start <> 2 ORDER BY event_id, webhook_id
+    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
+    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 'leased' THEN $13::uuid END,
+           CASE WHEN start = 'leased' THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
+    FROM fresh WHERE start <> 'skipped' ORDER BY event_id, webhook_id
     ON CONFLICT (event_id, webhook_id) DO NOTHING
     RETURNING event_id, webhook_id, lease_id
 )
@@ -65,51 +65,52 @@ SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_i
 
 // A page of due deliveries in the order of due_waiting; only the queues of its rows leave the
 // database.
-constexpr postgres::statement find_due_page{"deliveries_scout", R"(
+constexpr postgres::statement find_due_page{"deliveries_find_due", R"(
 WITH page AS MATERIALIZED (
-    SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due
+    SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due_deliveries
     WHERE lease_id IS NULL AND run_at <= now()
       AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid, $3::uuid)
     ORDER BY run_at, event_id, webhook_id LIMIT $4
 )
-SELECT lane.webhook_id, lane.is_retry, last.rows, (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
-FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
+SELECT queue.webhook_id, queue.is_retry, last.rows, (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
+FROM (SELECT DISTINCT webhook_id, is_retry FROM page) queue
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
-// `lane` steps from queue to queue by due_waiting_for_webhook and reads the oldest delivery of
+// `queue` steps from queue to queue by due_waiting_for_webhook and reads the oldest delivery of
 // each: one index probe a queue, however much waits in it.
 const std::string each_queue = R"(
-WITH RECURSIVE lane AS (
-    (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+WITH RECURSIVE queue AS (
+    (SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
     UNION ALL
-    SELECT following.* FROM lane CROSS JOIN LATERAL (
-        SELECT webhook_id, is_retry, run_at FROM webhooks.due
-        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (lane.webhook_id, lane.is_retry)
+    SELECT following.* FROM queue CROSS JOIN LATERAL (
+        SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries
+        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (queue.webhook_id, queue.is_retry)
         ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
 ))";
 
 const std::string find_due_queues_sql =
-    each_queue + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
-const postgres::statement find_due_queues{"deliveries_scout_lanes", find_due_queues_sql.c_str()};
+    each_queue + "SELECT webhook_id, is_retry FROM queue WHERE run_at <= now()";
+const postgres::statement find_due_queues{"deliveries_find_due_queues",
+                                          find_due_queues_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
-SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
+SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due_deliveries WHERE lease_id IS NULL AND run_at > now())"};
 
 // If PostgreSQL crashes and loses a claim, nothing is harmed: the commit need not wait for the
 // disk. Rows are updated at the ctid where they were locked: joined by their keys, a plan made
 // while the queue was empty would read the whole of a full one.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
-WITH wish AS (
-    SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
+WITH request AS (
+    SELECT * FROM unnest($1::uuid[], $2::boolean[], $3::int[]) AS w(webhook_id, is_retry, capacity)
 ), chosen AS MATERIALIZED (
-    SELECT d.place FROM wish w CROSS JOIN LATERAL (
-        SELECT ctid AS place FROM webhooks.due
-        WHERE webhook_id = w.webhook_id AND is_retry = (w.is_retry = 1) AND lease_id IS NULL AND run_at <= now()
-        ORDER BY run_at LIMIT w.places FOR UPDATE SKIP LOCKED) d
+    SELECT d.row_at FROM request w CROSS JOIN LATERAL (
+        SELECT ctid AS row_at FROM webhooks.due_deliveries
+        WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL AND run_at <= now()
+        ORDER BY run_at LIMIT w.capacity FOR UPDATE SKIP LOCKED) d
 ), claimed AS (
-    UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
-    FROM chosen c WHERE d.ctid = c.place
+    UPDATE webhooks.due_deliveries d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+    FROM chosen c WHERE d.ctid = c.row_at
     RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
 )
 SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
@@ -118,40 +119,55 @@ FROM claimed)"};
 
 // A cached plan skips the partitions of other days by the bounds, not by the array.
 constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
-SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.event
+SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.events
 WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
-UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
+UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
-SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
+SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoints
 WHERE renewed_at > now() - interval '1 minute')"};
 
 // Looks at the first rows only. The second column says whether all of them are left out: then the
 // oldest may be past them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
-WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
+WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
 SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
        (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
 
 const std::string oldest_age_by_queue_sql = each_queue + R"(
-SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))";
-const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_lane",
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM queue WHERE webhook_id <> ALL ($1::uuid[]))";
+const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_queue",
                                               oldest_age_by_queue_sql.c_str()};
 
 constexpr int rows_of_oldest = 1'000;
 
 constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
 
+// uuid[]
 template <class Id>
-std::string uuid_array_literal(const std::vector<Id>& ids)
+std::string id_array(const std::vector<Id>& ids)
 {
-    std::string literal = "{";
+    std::vector<std::string> texts;
+    texts.reserve(ids.size());
     for (const auto& id : ids)
-        literal += (literal.size() > 1 ? "," : "") + id.text();
-    return literal + "}";
+        texts.push_back(id.text());
+    return text_array(texts);
+}
+
+std::string_view to_string(new_delivery::start how)
+{
+    switch (how) {
+    case new_delivery::start::leased:
+        return "leased";
+    case new_delivery::start::waiting:
+        return "waiting";
+    case new_delivery::start::skipped:
+        return "skipped";
+    }
+    return {};
 }
 
 std::vector<rule_id> ids_of(const std::vector<rule_match>& rules)
@@ -163,12 +179,14 @@ std::vector<rule_id> ids_of(const std::vector<rule_match>& rules)
     return ids;
 }
 
-std::string matched_array_literal(const std::vector<rule_match>& rules)
+// boolean[]
+std::string flags_of(const std::vector<rule_match>& rules)
 {
-    std::string literal = "{";
+    std::vector<std::string> flags;
+    flags.reserve(rules.size());
     for (const auto& rule : rules)
-        literal += std::string(literal.size() > 1 ? "," : "") + (rule.matched ? "t" : "f");
-    return literal + "}";
+        flags.emplace_back(rule.matched ? "t" : "f");
+    return text_array(flags);
 }
 
 // Events of one account with the same rule matches are sent as one row of parameters.
@@ -245,13 +263,13 @@ delivery_store::insert(const std::vector<new_event>& events,
     std::vector<std::string> routed_accounts, rule_sets, matched, routed;
     for (const auto& [matches, of] : group_by_matches(routings)) {
         routed_accounts.push_back(matches.first.text());
-        rule_sets.push_back(uuid_array_literal(ids_of(matches.second)));
-        matched.push_back(matched_array_literal(matches.second));
-        routed.push_back(uuid_array_literal(of));
+        rule_sets.push_back(id_array(ids_of(matches.second)));
+        matched.push_back(flags_of(matches.second));
+        routed.push_back(id_array(of));
     }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks,
-        accounts, rules;
-    std::vector<std::int64_t> times, starts, waits;
+        accounts, starts, rules;
+    std::vector<std::int64_t> times, waits;
     for (const auto& event : events) {
         event_ids.push_back(event.id.text());
         event_accounts.push_back(event.account.text());
@@ -264,9 +282,9 @@ delivery_store::insert(const std::vector<new_event>& events,
         ids.push_back(delivery.event.text());
         webhooks.push_back(delivery.webhook.text());
         accounts.push_back(delivery.account.text());
-        starts.push_back(static_cast<std::int64_t>(delivery.how));
+        starts.emplace_back(to_string(delivery.how));
         waits.push_back(std::chrono::microseconds(delivery.wait).count());
-        rules.push_back(uuid_array_literal(delivery.rules));
+        rules.push_back(id_array(delivery.rules));
     }
     const auto bounds = bounds_of(ids);
     using inserted = std::optional<std::vector<delivery_key>>;
@@ -275,8 +293,8 @@ delivery_store::insert(const std::vector<new_event>& events,
         [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts),
          types = text_array(types), times = integer_array(times), bodies = text_array(bodies),
          parents = text_array(parents), ids = text_array(ids), webhooks = text_array(webhooks),
-         accounts = text_array(accounts), starts = integer_array(starts),
-         waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), bounds,
+         accounts = text_array(accounts), starts = text_array(starts), waits = integer_array(waits),
+         rules = text_array(rules), lease = lease.text(), bounds,
          routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
          routed = text_array(routed), matched = text_array(matched),
          configured = text_array(configured),
@@ -331,15 +349,15 @@ awaitable<std::vector<due_queue>> delivery_store::find_all_due()
 awaitable<std::vector<claimed_delivery>>
 delivery_store::claim(const std::vector<claim_request>& requests, uuid lease)
 {
-    std::vector<std::string> webhooks;
-    std::vector<std::int64_t> kinds, capacity;
+    std::vector<std::string> webhooks, kinds; // `t`: of retries
+    std::vector<std::int64_t> capacity;
     for (const auto& request : requests) {
         webhooks.push_back(request.queue.webhook.text());
-        kinds.push_back(request.queue.queue == queue_kind::retry ? 1 : 0);
+        kinds.emplace_back(request.queue.queue == queue_kind::retry ? "t" : "f");
         capacity.push_back(static_cast<std::int64_t>(request.capacity));
     }
     return run_autocommit<std::vector<claimed_delivery>>(
-        db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
+        db_, [webhooks = text_array(webhooks), kinds = text_array(kinds),
               capacity = integer_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
             for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, capacity,

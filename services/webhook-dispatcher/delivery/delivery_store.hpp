@@ -94,9 +94,9 @@ struct claimed_delivery
     std::string traceparent;
 };
 
-// The stored deliveries: `due` holds the unfinished ones, `delivery` the finished ones, `attempt`
-// each request sent. Every write after a claim is fenced by the lease. Throws when PostgreSQL
-// cannot be reached.
+// The stored deliveries: `due_deliveries` holds the unfinished ones, `deliveries` the finished
+// ones, `attempts` each request sent. Every write after a claim is fenced by the lease. Throws when
+// PostgreSQL cannot be reached.
 class delivery_store
 {
 public:

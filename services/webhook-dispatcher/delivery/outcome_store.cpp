@@ -10,36 +10,37 @@ namespace {
 using postgres::integer_array;
 using postgres::text_array;
 
-// Each row is found by its key, then changed by its ctid: a plan made while webhooks.due was empty
-// would otherwise compare each outcome with every leased row (docs/decisions/0006). Only the holder
-// of the lease changes a leased row: either its ctid is still right, or the row is no longer ours.
+// Each row is found by its key, then changed by its ctid: a plan made while webhooks.due_deliveries
+// was empty would otherwise compare each outcome with every leased row (docs/decisions/0006). Only
+// the holder of the lease changes a leased row: either its ctid is still right, or the row is no
+// longer ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
                          $10::int[], $11::text[], $12::text[])
         AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
 ), held AS MATERIALIZED (
-    SELECT o.*, (SELECT d.ctid FROM webhooks.due d WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+    SELECT o.*, (SELECT d.ctid FROM webhooks.due_deliveries d WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
                    AND d.lease_id IS NOT DISTINCT FROM o.lease_id OFFSET 0) AS place
     FROM outcome o
 ), finished AS (
-    DELETE FROM webhooks.due d USING held o
+    DELETE FROM webhooks.due_deliveries d USING held o
     WHERE o.state <> 'waiting' AND d.ctid = o.place AND d.lease_id IS NOT DISTINCT FROM o.lease_id
     RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
               nullif(o.error, '') AS reason, d.rule_ids, d.created_at, d.is_test
 ), kept AS (
-    UPDATE webhooks.due d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
+    UPDATE webhooks.due_deliveries d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
            lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
     FROM held o
     WHERE o.state = 'waiting' AND d.ctid = o.place AND d.lease_id IS NOT DISTINCT FROM o.lease_id
 ), delivered AS (
-    INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
+    INSERT INTO webhooks.deliveries AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
     SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test FROM finished
     WHERE state <> 'dropped'
     ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
         last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
 )
-INSERT INTO webhooks.attempt (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
+INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
 SELECT event_id, webhook_id, attempts, lease_id, account_id, timestamptz 'epoch' + at * interval '1 microsecond', took,
        nullif(status, 0), nullif(error, ''), nullif(response_body, '')
 FROM outcome WHERE at <> 0

@@ -9,9 +9,9 @@
 
 namespace tempinbox::webhooks {
 
-// Writes outcomes: an attempt is only added, a finished delivery moves from `due` to `delivery`,
-// any other becomes due again. Fenced by the lease: if the lease was lost, only the attempt is
-// written. Writing an outcome twice is the same as once.
+// Writes outcomes: an attempt is only added, a finished delivery moves from `due_deliveries` to
+// `deliveries`, any other becomes due again. Fenced by the lease: if the lease was lost, only the
+// attempt is written. Writing an outcome twice is the same as once.
 class outcome_store
 {
 public:

@@ -16,70 +16,70 @@ SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - $1::int, (now() A
 
 constexpr postgres::statement are_days_missing{"retention_are_days_missing", R"(
 SELECT EXISTS (
-    SELECT 1 FROM unnest(ARRAY['event', 'delivery', 'attempt', 'routing']) AS parent,
+    SELECT 1 FROM unnest(ARRAY['events', 'deliveries', 'attempts', 'routings']) AS parent,
                   generate_series((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int, interval '1 day') AS day
     WHERE to_regclass('webhooks.' || parent || '_' || to_char(day, 'YYYYMMDD')) IS NULL))"};
 
 // What attaching a partition locks.
 constexpr const char* lock_to_attach = R"(
-LOCK TABLE ONLY webhooks.event, ONLY webhooks.delivery, ONLY webhooks.attempt, ONLY webhooks.routing IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
-LOCK TABLE webhooks.event_default, webhooks.delivery_default, webhooks.attempt_default, webhooks.routing_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
+LOCK TABLE ONLY webhooks.events, ONLY webhooks.deliveries, ONLY webhooks.attempts, ONLY webhooks.routings IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+LOCK TABLE webhooks.events_default, webhooks.deliveries_default, webhooks.attempts_default, webhooks.routings_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
 
 constexpr const char* take_partitions =
     "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
 
 constexpr postgres::statement find_past_partition{"retention_find_past_partition", R"(
 SELECT c.relname FROM pg_class AS c
-WHERE c.relnamespace = 'webhooks'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(event|delivery|attempt|routing)_[0-9]{8}$'
+WHERE c.relnamespace = 'webhooks'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(events|deliveries|attempts|routings)_[0-9]{8}$'
   AND right(c.relname, 8) < to_char((now() AT TIME ZONE 'UTC')::date - $1::int, 'YYYYMMDD')
 ORDER BY right(c.relname, 8), c.relname LIMIT 1)"};
 
-// With no partition left it deletes the old rows of the default ones.
-constexpr postgres::statement empty_defaults{"retention_empty_defaults", R"(
-SELECT webhooks.drop_partition_before((now() AT TIME ZONE 'UTC')::date - $1::int))"};
+// With no partition left, the old rows of the default ones go.
+constexpr postgres::statement purge_defaults{"retention_purge_defaults", R"(
+SELECT webhooks.purge_default_partitions((now() AT TIME ZONE 'UTC')::date - $1::int))"};
 
 constexpr postgres::statement purge_secrets{"retention_forget_secrets", R"(
-DELETE FROM webhooks.previous_secret WHERE valid_until <= now())"};
+DELETE FROM webhooks.previous_secrets WHERE valid_until <= now())"};
 
 // Waits until other processes have finished what they had under way for these accounts.
 constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
-SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_account
+SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_accounts
 WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)"};
 
 constexpr postgres::statement purge_due{"retention_forget_due", R"(
-DELETE FROM webhooks.due WHERE (webhook_id, event_id) IN (
-    SELECT webhook_id, event_id FROM webhooks.due WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+DELETE FROM webhooks.due_deliveries WHERE (webhook_id, event_id) IN (
+    SELECT webhook_id, event_id FROM webhooks.due_deliveries WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
 // There is no index on the account, since every stored event would pay for it: a page of the
 // primary key is scanned instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.event WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.events WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 constexpr postgres::statement routing_page{"retention_routing_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routing WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routings WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 
 constexpr postgres::statement purge_attempts{
-    "retention_forget_attempts", "DELETE FROM webhooks.attempt WHERE event_id = ANY ($1::uuid[])"};
+    "retention_forget_attempts", "DELETE FROM webhooks.attempts WHERE event_id = ANY ($1::uuid[])"};
 constexpr postgres::statement purge_deliveries{
     "retention_forget_deliveries",
-    "DELETE FROM webhooks.delivery WHERE event_id = ANY ($1::uuid[])"};
+    "DELETE FROM webhooks.deliveries WHERE event_id = ANY ($1::uuid[])"};
 constexpr postgres::statement purge_events{
-    "retention_forget_events", "DELETE FROM webhooks.event WHERE event_id = ANY ($1::uuid[])"};
+    "retention_forget_events", "DELETE FROM webhooks.events WHERE event_id = ANY ($1::uuid[])"};
 constexpr postgres::statement purge_routings{
-    "retention_forget_routings", "DELETE FROM webhooks.routing WHERE event_id = ANY ($1::uuid[])"};
+    "retention_forget_routings", "DELETE FROM webhooks.routings WHERE event_id = ANY ($1::uuid[])"};
 
 constexpr postgres::statement note_event_position{
-    "retention_note_event_position", "UPDATE webhooks.deleted_account SET event_position = "
+    "retention_note_event_position", "UPDATE webhooks.deleted_accounts SET event_position = "
                                      "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
 constexpr postgres::statement note_routing_position{
-    "retention_note_routing_position", "UPDATE webhooks.deleted_account SET routing_position = "
+    "retention_note_routing_position", "UPDATE webhooks.deleted_accounts SET routing_position = "
                                        "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
 constexpr postgres::statement purge_accounts{
     "retention_forget_accounts",
-    "DELETE FROM webhooks.deleted_account WHERE account_id = ANY ($1::uuid[])"};
+    "DELETE FROM webhooks.deleted_accounts WHERE account_id = ANY ($1::uuid[])"};
 
 constexpr int rows_a_step = 2'000;
 
@@ -143,7 +143,7 @@ bool purge_some_routings(pqxx::work& tx, const deleted_batch& batch)
 retention_store::retention_store(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
-         {ensure_days, are_days_missing, find_past_partition, empty_defaults, purge_secrets,
+         {ensure_days, are_days_missing, find_past_partition, purge_defaults, purge_secrets,
           deleted_accounts, purge_due, event_page, routing_page, purge_attempts, purge_deliveries,
           purge_events, purge_routings, note_event_position, note_routing_position, purge_accounts})
         db_.prepare(statement);
@@ -169,8 +169,10 @@ awaitable<bool> retention_store::drop_partition_older_than(int days)
             return false;
         tx.exec0(short_lock_wait);
         const auto past = tx.exec_prepared(find_past_partition.name, days);
-        if (past.empty())
-            return tx.exec_prepared1(empty_defaults.name, days)[0].as<bool>();
+        if (past.empty()) {
+            tx.exec_prepared(purge_defaults.name, days);
+            return false;
+        }
         // Takes all locks that DROP would wait for.
         const auto name = past[0][0].as<std::string>();
         const auto parent = "webhooks." + name.substr(0, name.find('_'));

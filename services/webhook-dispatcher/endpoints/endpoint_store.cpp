@@ -13,7 +13,7 @@ const char* const endpoint_columns =
     sealed_secret, rotation_id, (extract(epoch FROM renewed_at) * 1000000)::bigint,
     (SELECT coalesce(json_agg(json_build_object('sealed', p.sealed_secret, 'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
                               ORDER BY p.valid_until DESC), '[]')
-     FROM webhooks.previous_secret p WHERE p.account_id = endpoint.account_id AND p.webhook_id = endpoint.webhook_id),
+     FROM webhooks.previous_secrets p WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id),
     (extract(epoch FROM created_at) * 1000000)::bigint)";
 
 namespace {
@@ -22,58 +22,58 @@ const std::string columns = endpoint_columns;
 
 const std::string find_sql =
     "SELECT " + columns +
-    " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+    " FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
 
 const std::string insert_sql = R"(
-INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, description, sealed_secret)
+INSERT INTO webhooks.endpoints (account_id, webhook_id, url, events, description, sealed_secret)
 VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
                                columns;
 
 const std::string update_sql = R"(
-UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
+UPDATE webhooks.endpoints SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
     notice_id = CASE WHEN $6 THEN NULL ELSE notice_id END, notice_at = CASE WHEN $6 THEN NULL ELSE notice_at END,
     renewed_at = CASE WHEN $8 THEN clock_timestamp() ELSE renewed_at END
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
 
 const std::string list_first_sql =
-    "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
 ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
 
 const std::string list_after_sql =
-    "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
   AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
 ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
 
 constexpr postgres::statement count_webhooks{"webhooks_count", R"(
-SELECT count(*) FROM webhooks.endpoint WHERE account_id = $1::uuid)"};
+SELECT count(*) FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
 
 constexpr postgres::statement rules_of_webhook{"webhooks_rules_of_webhook", R"(
-SELECT name FROM webhooks.rule WHERE account_id = $1::uuid AND webhook_id = $2::uuid ORDER BY created_at, rule_id LIMIT 20)"};
+SELECT name FROM webhooks.rules WHERE account_id = $1::uuid AND webhook_id = $2::uuid ORDER BY created_at, rule_id LIMIT 20)"};
 
 constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
-DELETE FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+DELETE FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 // Rows in flight are left to their sender, which drops them; the rest is dropped as it comes due.
 constexpr postgres::statement delete_due{"webhooks_forget_due", R"(
-DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due
+DELETE FROM webhooks.due_deliveries WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries
     WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
-UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
+UPDATE webhooks.endpoints SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
   AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 
 // First attempts that waited for the receiver to recover; retries keep their schedule.
 constexpr postgres::statement make_due_now{"webhooks_hasten_due", R"(
-UPDATE webhooks.due SET run_at = now() WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due
+UPDATE webhooks.due_deliveries SET run_at = now() WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries
     WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry AND run_at > now()
     LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement delete_failures{"webhooks_forget_failures", R"(
-DELETE FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)"};
+DELETE FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)"};
 
 std::vector<previous_secret> read_previous_secrets(const std::string& text)
 {

@@ -8,7 +8,7 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr postgres::statement add_failures{"failures_add", R"(
-INSERT INTO webhooks.failing_endpoint AS known (webhook_id, account_id, failures, first_failure_at, last_failure_at)
+INSERT INTO webhooks.failing_endpoints AS known (webhook_id, account_id, failures, first_failure_at, last_failure_at)
 SELECT webhook_id, account_id, failures, timestamptz 'epoch' + first * interval '1 microsecond',
        timestamptz 'epoch' + last * interval '1 microsecond'
 FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[]) AS f(webhook_id, account_id, failures, first, last)
@@ -18,27 +18,27 @@ ON CONFLICT (webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.fail
     last_failure_at = greatest(known.last_failure_at, EXCLUDED.last_failure_at))"};
 
 constexpr postgres::statement find_suspects{"failures_find_suspects", R"(
-SELECT webhook_id, account_id FROM webhooks.failing_endpoint
+SELECT webhook_id, account_id FROM webhooks.failing_endpoints
 WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days' ORDER BY webhook_id LIMIT 100)"};
 
 // A delivery lives seven days, so older events need not be read. A working webhook is found by its
 // newest.
 constexpr postgres::statement restart_count{"failures_count_anew", R"(
-UPDATE webhooks.failing_endpoint f SET failures = 0, first_failure_at = s.at FROM (
-    SELECT finished_at AS at FROM webhooks.delivery
+UPDATE webhooks.failing_endpoints f SET failures = 0, first_failure_at = s.at FROM (
+    SELECT finished_at AS at FROM webhooks.deliveries
     WHERE webhook_id = $1::uuid AND state = 'succeeded'
-      AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days') FROM webhooks.failing_endpoint
+      AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days') FROM webhooks.failing_endpoints
                       WHERE webhook_id = $1::uuid)
-      AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)
+      AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)
     ORDER BY event_id DESC LIMIT 1) s
 WHERE f.webhook_id = $1::uuid)"};
 
 constexpr postgres::statement clear_webhook{"failures_forget", R"(
-DELETE FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)"};
+DELETE FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)"};
 
 // Nothing was sent to it for longer than any schedule: it was deleted, or its failures are history.
 constexpr postgres::statement purge_old{"failures_forget_old", R"(
-DELETE FROM webhooks.failing_endpoint WHERE last_failure_at < now() - interval '14 days')"};
+DELETE FROM webhooks.failing_endpoints WHERE last_failure_at < now() - interval '14 days')"};
 
 } // namespace
 

@@ -5,16 +5,16 @@ namespace {
 
 constexpr postgres::statement claim_notices{"notices_claim", R"(
 WITH owed AS (
-    SELECT account_id, webhook_id FROM webhooks.endpoint
+    SELECT account_id, webhook_id FROM webhooks.endpoints
     WHERE notice_at <= now() AND notice_at > now() - interval '1 day'
     ORDER BY notice_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
-UPDATE webhooks.endpoint e SET notice_at = now() + interval '5 minutes'
+UPDATE webhooks.endpoints e SET notice_at = now() + interval '5 minutes'
 FROM owed WHERE e.account_id = owed.account_id AND e.webhook_id = owed.webhook_id
 RETURNING e.notice_id, e.account_id, e.webhook_id, e.url, coalesce(e.disabled_reason, ''))"};
 
 constexpr postgres::statement settle_notice{"notices_settle", R"(
-UPDATE webhooks.endpoint SET notice_id = NULL, notice_at = NULL
+UPDATE webhooks.endpoints SET notice_id = NULL, notice_at = NULL
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND notice_id = $3::uuid)"};
 
 } // namespace

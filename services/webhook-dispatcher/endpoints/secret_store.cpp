@@ -13,40 +13,40 @@ constexpr int max_previous_secrets = 3;
 
 const std::string find_sql =
     std::string("SELECT ") + endpoint_columns +
-    " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+    " FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
 
 const std::string rotate_sql = std::string(R"(
-UPDATE webhooks.endpoint SET sealed_secret = $3, rotation_id = $4::uuid
+UPDATE webhooks.endpoints SET sealed_secret = $3, rotation_id = $4::uuid
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )") +
                                endpoint_columns;
 
 constexpr postgres::statement purge_ended{"secrets_forget_ended", R"(
-DELETE FROM webhooks.previous_secret WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND valid_until <= clock_timestamp())"};
+DELETE FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND valid_until <= clock_timestamp())"};
 
 constexpr postgres::statement count_previous{"secrets_count_previous", R"(
 SELECT count(*), (extract(epoch FROM min(valid_until)) * 1000000)::bigint
-FROM webhooks.previous_secret WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 // Copies the present secret in SQL: it may just have been sealed anew.
 constexpr postgres::statement keep_present{"secrets_keep_present", R"(
 WITH present AS (
-    SELECT account_id, webhook_id, sealed_secret FROM webhooks.endpoint
+    SELECT account_id, webhook_id, sealed_secret FROM webhooks.endpoints
     WHERE account_id = $1::uuid AND webhook_id = $2::uuid FOR UPDATE)
-INSERT INTO webhooks.previous_secret (account_id, webhook_id, rotation_id, sealed_secret, valid_until)
+INSERT INTO webhooks.previous_secrets (account_id, webhook_id, rotation_id, sealed_secret, valid_until)
 SELECT account_id, webhook_id, $3::uuid, sealed_secret, clock_timestamp() + interval '24 hours' FROM present)"};
 
 constexpr postgres::statement count_by_key{"secrets_count_by_key", R"(
 SELECT split_part(sealed_secret, ':', 1), count(*)
-FROM (SELECT sealed_secret FROM webhooks.endpoint UNION ALL SELECT sealed_secret FROM webhooks.previous_secret) s
+FROM (SELECT sealed_secret FROM webhooks.endpoints UNION ALL SELECT sealed_secret FROM webhooks.previous_secrets) s
 GROUP BY 1 ORDER BY 1)"};
 
 constexpr postgres::statement find_otherwise{"secrets_find_otherwise", R"(
-(SELECT account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid AS replaced_by, sealed_secret FROM webhooks.endpoint
+(SELECT account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid AS replaced_by, sealed_secret FROM webhooks.endpoints
  WHERE (account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid) > ($2::uuid, $3::uuid, $4::uuid)
    AND (account_id, webhook_id) >= ($2::uuid, $3::uuid) AND split_part(sealed_secret, ':', 1) <> $1
  ORDER BY account_id, webhook_id LIMIT $5)
 UNION ALL
-(SELECT account_id, webhook_id, rotation_id, sealed_secret FROM webhooks.previous_secret
+(SELECT account_id, webhook_id, rotation_id, sealed_secret FROM webhooks.previous_secrets
  WHERE (account_id, webhook_id, rotation_id) > ($2::uuid, $3::uuid, $4::uuid) AND split_part(sealed_secret, ':', 1) <> $1
  ORDER BY account_id, webhook_id, rotation_id LIMIT $5)
 ORDER BY account_id, webhook_id, replaced_by LIMIT $5)"};
@@ -56,10 +56,10 @@ WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[])
         AS g(account_id, webhook_id, replaced_by, before, sealed)
 ), present AS (
-    UPDATE webhooks.endpoint e SET sealed_secret = g.sealed FROM given g
+    UPDATE webhooks.endpoints e SET sealed_secret = g.sealed FROM given g
     WHERE e.account_id = g.account_id AND e.webhook_id = g.webhook_id AND e.sealed_secret = g.before RETURNING 1
 ), previous AS (
-    UPDATE webhooks.previous_secret p SET sealed_secret = g.sealed FROM given g
+    UPDATE webhooks.previous_secrets p SET sealed_secret = g.sealed FROM given g
     WHERE p.account_id = g.account_id AND p.webhook_id = g.webhook_id AND p.rotation_id = g.replaced_by
       AND p.sealed_secret = g.before RETURNING 1
 )

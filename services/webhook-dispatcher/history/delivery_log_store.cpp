@@ -12,15 +12,15 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr postgres::statement webhook_exists{"log_webhook_exists", R"(
-SELECT 1 FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+SELECT 1 FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 // A delivery is in one of the two tables. $1 account, $2 webhook, $3 only older events.
 const std::string unfinished_sql = R"(
     SELECT event_id, 'pending' AS state, run_at AS next_at, created_at, rule_ids
-    FROM webhooks.due WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
+    FROM webhooks.due_deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
 const std::string finished_sql = R"(
     SELECT event_id, state, NULL::timestamptz AS next_at, created_at, rule_ids
-    FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
+    FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
 
 std::string newest(const std::string& sql, const std::string& limit)
 {
@@ -33,7 +33,7 @@ std::string page_sql(const std::string& rows)
     return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows +
            R"() AS found ORDER BY event_id DESC LIMIT $4)
 SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint, (extract(epoch FROM p.created_at) * 1000000)::bigint,
-       array_to_string(p.rule_ids, ','), (SELECT type FROM webhooks.event e WHERE e.event_id = p.event_id OFFSET 0)
+       array_to_string(p.rule_ids, ','), (SELECT type FROM webhooks.events e WHERE e.event_id = p.event_id OFFSET 0)
 FROM page p ORDER BY p.event_id DESC)";
 }
 
@@ -48,10 +48,10 @@ const std::string list_succeeded_sql =
              " AS looked WHERE state = 'succeeded'");
 
 // Where that scan stopped, if it did before the last row.
-const std::string scan_end_sql =
-    "SELECT event_id FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid "
-    "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
-    std::to_string(max_rows_scanned - 1) + " LIMIT 1";
+const std::string scan_end_sql = "SELECT event_id FROM webhooks.deliveries WHERE webhook_id = "
+                                 "$2::uuid AND account_id = $1::uuid "
+                                 "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
+                                 std::to_string(max_rows_scanned - 1) + " LIMIT 1";
 
 const std::string find_sql = page_sql(unfinished_sql + " AND event_id = $5::uuid UNION ALL " +
                                       finished_sql + " AND event_id = $5::uuid");
@@ -60,7 +60,7 @@ constexpr postgres::statement find_attempts{"log_attempts", R"(
 SELECT w.event_id, a.at, a.took, a.status, a.error, a.response_body
 FROM unnest($2::uuid[]) AS w(event_id) CROSS JOIN LATERAL (
     SELECT (extract(epoch FROM at) * 1000000)::bigint AS at, duration_ms AS took, status, error, response_body
-    FROM webhooks.attempt WHERE event_id = w.event_id AND webhook_id = $1::uuid AND account_id = $3::uuid
+    FROM webhooks.attempts WHERE event_id = w.event_id AND webhook_id = $1::uuid AND account_id = $3::uuid
     ORDER BY at DESC, number DESC LIMIT $4) a
 ORDER BY w.event_id, a.at)"};
 

@@ -5,7 +5,7 @@ namespace {
 
 constexpr postgres::statement find_routing{"routing_find", R"(
 SELECT said.rule_id, said.matched
-FROM (SELECT rule_ids, matched FROM webhooks.routing WHERE event_id = $2::uuid AND account_id = $1::uuid) AS stored,
+FROM (SELECT rule_ids, matched FROM webhooks.routings WHERE event_id = $2::uuid AND account_id = $1::uuid) AS stored,
      unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS said(rule_id, matched, place)
 ORDER BY said.place)"};
 

@@ -13,48 +13,48 @@ constexpr int step_interval_millis = 100;
 constexpr int backpressure_interval_millis = 500;
 
 constexpr postgres::statement find_replay{"replay_find", R"(
-SELECT counted FROM webhooks.replay WHERE replay_id = $1::uuid AND account_id = $2::uuid AND webhook_id = $3::uuid)"};
+SELECT counted FROM webhooks.replays WHERE replay_id = $1::uuid AND account_id = $2::uuid AND webhook_id = $3::uuid)"};
 
 constexpr postgres::statement find_webhook{"replay_find_webhook", R"(
-SELECT is_enabled FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+SELECT is_enabled FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 constexpr postgres::statement count_under_way{"replay_count_under_way", R"(
-SELECT count(*) FROM webhooks.replay WHERE webhook_id = $1::uuid AND finished_at IS NULL)"};
+SELECT count(*) FROM webhooks.replays WHERE webhook_id = $1::uuid AND finished_at IS NULL)"};
 
 constexpr postgres::statement count_failed{"replay_count_failed", R"(
-SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state <> 'succeeded' AND NOT is_test
+SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state <> 'succeeded' AND NOT is_test
   AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement count_succeeded{"replay_count_succeeded", R"(
-SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state = 'succeeded' AND NOT is_test
+SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state = 'succeeded' AND NOT is_test
   AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement insert_replay{"replay_insert", R"(
-INSERT INTO webhooks.replay (replay_id, account_id, webhook_id, is_of_succeeded, position, counted, created_at, finished_at)
+INSERT INTO webhooks.replays (replay_id, account_id, webhook_id, is_of_succeeded, position, counted, created_at, finished_at)
 VALUES ($1::uuid, $2::uuid, $3::uuid, $4, webhooks.lowest_uuid(timestamptz 'epoch' + $5 * interval '1 microsecond'), $6::bigint,
         now(), CASE WHEN $6::bigint = 0 THEN now() END))"};
 
 constexpr postgres::statement take_step{"replay_take_step", R"(
 SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
-       (SELECT e.is_enabled FROM webhooks.endpoint e WHERE e.account_id = r.account_id AND e.webhook_id = r.webhook_id),
-       (SELECT count(*) FROM (SELECT 1 FROM webhooks.due d WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w)
-FROM webhooks.replay r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
+       (SELECT e.is_enabled FROM webhooks.endpoints e WHERE e.account_id = r.account_id AND e.webhook_id = r.webhook_id),
+       (SELECT count(*) FROM (SELECT 1 FROM webhooks.due_deliveries d WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w)
+FROM webhooks.replays r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
 ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)"};
 
 // $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. The schedule of the
 // deliveries begins anew.
 constexpr const char* move_sql = R"(
-WITH replayed AS (SELECT position, created_at FROM webhooks.replay WHERE replay_id = $3::uuid),
+WITH replayed AS (SELECT position, created_at FROM webhooks.replays WHERE replay_id = $3::uuid),
 chosen AS MATERIALIZED (
-    SELECT d.event_id FROM webhooks.delivery d
+    SELECT d.event_id FROM webhooks.deliveries d
     WHERE d.webhook_id = $1::uuid AND d.account_id = $2::uuid AND d.event_id > $5::uuid
       AND d.finished_at <= (SELECT created_at FROM replayed) AND NOT d.is_test AND %STATE%
     ORDER BY d.event_id LIMIT $4 FOR UPDATE
 ), moved AS (
-    DELETE FROM webhooks.delivery d USING chosen c WHERE d.event_id = c.event_id AND d.webhook_id = $1::uuid
+    DELETE FROM webhooks.deliveries d USING chosen c WHERE d.event_id = c.event_id AND d.webhook_id = $1::uuid
     RETURNING d.event_id, d.webhook_id, d.account_id, d.rule_ids, d.last_status, d.created_at
 ), put_back AS (
-    INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, rule_ids, last_status, created_at, began_at)
+    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, rule_ids, last_status, created_at, began_at)
     SELECT event_id, webhook_id, account_id, 0, true, now(), rule_ids, last_status, created_at, now() FROM moved ORDER BY event_id
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 )
@@ -70,14 +70,14 @@ const std::string move_failed_sql = with_state("d.state <> 'succeeded'");
 const std::string move_succeeded_sql = with_state("d.state = 'succeeded'");
 
 constexpr postgres::statement note_step{"replay_note_step", R"(
-UPDATE webhooks.replay SET position = $2::uuid, moved = moved + $3,
+UPDATE webhooks.replays SET position = $2::uuid, moved = moved + $3,
     next_step_at = clock_timestamp() + $4 * interval '1 millisecond' WHERE replay_id = $1::uuid)"};
 
 constexpr postgres::statement end_replay{"replay_end", R"(
-UPDATE webhooks.replay SET finished_at = clock_timestamp(), end_reason = nullif($2, '') WHERE replay_id = $1::uuid)"};
+UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif($2, '') WHERE replay_id = $1::uuid)"};
 
 constexpr postgres::statement purge_replays{"replay_forget", R"(
-DELETE FROM webhooks.replay WHERE finished_at < now() - $1 * interval '1 day')"};
+DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};
 
 } // namespace
 

@@ -38,8 +38,8 @@ public:
     // Returns how many deliveries it will send, without tests; a repeated id returns the first
     // result. Conflict if the webhook is switched off or has too many replays under way.
     awaitable<result<std::int64_t>> begin(replay_params params);
-    // One step of the replay that waited longest: moves deliveries back to `due`, up to 32
-    // unattempted ones of the webhook. Ends a replay whose webhook is deleted or switched off.
+    // One step of the replay that waited longest: moves deliveries back to `due_deliveries`, up to
+    // 32 unattempted ones of the webhook. Ends a replay whose webhook is deleted or switched off.
     awaitable<replay_step> step();
     // Purges replays that ended.
     awaitable<int> purge_older_than(int days);

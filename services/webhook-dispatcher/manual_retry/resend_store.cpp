@@ -10,7 +10,7 @@ namespace {
 // A bucket (GCRA) that leaks one request each $3 milliseconds and holds one minute of them; no row
 // means it is full.
 constexpr postgres::statement take_token{"resend_take_place", R"(
-INSERT INTO webhooks.hand_limit AS known (webhook_id, kind, busy_until)
+INSERT INTO webhooks.manual_limits AS known (webhook_id, kind, busy_until)
 VALUES ($1::uuid, $2, clock_timestamp() + $3 * interval '1 millisecond')
 ON CONFLICT (webhook_id, kind) DO UPDATE
 SET busy_until = greatest(known.busy_until, clock_timestamp()) + $3 * interval '1 millisecond'
@@ -18,35 +18,35 @@ WHERE known.busy_until <= clock_timestamp() + interval '1 minute' - $3 * interva
 RETURNING 1)"};
 
 constexpr postgres::statement is_known{"resend_is_known", R"(
-SELECT 1 FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid UNION ALL
-SELECT 1 FROM webhooks.delivery WHERE event_id = $1::uuid AND webhook_id = $2::uuid)"};
+SELECT 1 FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid UNION ALL
+SELECT 1 FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 constexpr postgres::statement insert_event{"resend_insert_event", R"(
-INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body)
+INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body)
 VALUES ($1::uuid, $2::uuid, $3, timestamptz 'epoch' + $4 * interval '1 microsecond', convert_to($5, 'UTF8')))"};
 
 // After a crash, the process that takes over makes the last attempt.
 constexpr postgres::statement insert_test{"resend_insert_test", R"(
-INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, is_test)
+INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, is_test)
 VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid, clock_timestamp() + $6 * interval '1 millisecond', true))"};
 
 constexpr postgres::statement find_attempt{"resend_find_attempt", R"(
-SELECT 1 FROM webhooks.attempt WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND lease_id = $4::uuid)"};
+SELECT 1 FROM webhooks.attempts WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND lease_id = $4::uuid)"};
 
 constexpr postgres::statement lease_waiting{"resend_lease_waiting", R"(
-UPDATE webhooks.due SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+UPDATE webhooks.due_deliveries SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
 WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND (lease_id IS NULL OR lease_until < clock_timestamp())
 RETURNING attempts, (extract(epoch FROM coalesce(began_at, created_at)) * 1000000)::bigint)"};
 
 constexpr postgres::statement is_due{"resend_is_due", R"(
-SELECT 1 FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid)"};
+SELECT 1 FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid)"};
 
 constexpr postgres::statement revive{"resend_revive", R"(
 WITH finished AS (
-    DELETE FROM webhooks.delivery WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
+    DELETE FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
     RETURNING event_id, webhook_id, account_id, attempts, rule_ids, last_status, created_at, is_test
 )
-INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, rule_ids, last_status,
+INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, rule_ids, last_status,
                           created_at, began_at, is_test)
 SELECT event_id, webhook_id, account_id, attempts, true, now(), $4::uuid, clock_timestamp() + $5 * interval '1 millisecond', rule_ids,
        last_status, created_at, now(), is_test FROM finished
@@ -54,30 +54,30 @@ ON CONFLICT (event_id, webhook_id) DO NOTHING
 RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint)"};
 
 constexpr postgres::statement find_event{"resend_find_event", R"(
-SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_id = $1::uuid AND account_id = $2::uuid)"};
+SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.events WHERE event_id = $1::uuid AND account_id = $2::uuid)"};
 
 // $5: it was finished before; $6: it succeeded. The outcome is written only under the lease, the
 // attempt in any case.
 constexpr postgres::statement finish_manual{"resend_finish", R"(
 WITH finished AS (
-    DELETE FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
+    DELETE FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
     RETURNING event_id, webhook_id, account_id, attempts, last_status, rule_ids, created_at, is_test
 ), given_back AS (
-    UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif($10::int, 0), last_status)
+    UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif($10::int, 0), last_status)
     WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND NOT ($5 OR $6)
 ), delivered AS (
-    INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
+    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
     SELECT event_id, webhook_id, account_id, CASE WHEN $6 THEN 'succeeded' ELSE 'exhausted' END, $7::int,
            coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at, is_test FROM finished
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 )
-INSERT INTO webhooks.attempt (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
+INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
 VALUES ($1::uuid, $2::uuid, $7::int, $4::uuid, $3::uuid, timestamptz 'epoch' + $8 * interval '1 microsecond', $9,
         nullif($10::int, 0), nullif($11, ''), nullif($12, ''))
 ON CONFLICT DO NOTHING)"};
 
 constexpr postgres::statement purge_limits_sql{"resend_forget_limits", R"(
-DELETE FROM webhooks.hand_limit WHERE busy_until < now() - interval '1 day')"};
+DELETE FROM webhooks.manual_limits WHERE busy_until < now() - interval '1 day')"};
 
 // Limits of a webhook: ten tests and sixty single retries a minute.
 constexpr std::chrono::milliseconds test_interval{6'000};

@@ -38,9 +38,9 @@ struct manual_attempt
     std::string response_body;
 };
 
-// Deliveries that are sent because an account requested it. While one is sent, its row is in `due`
-// under a lease, so that nobody else sends it and a crash leaves it to be sent once more. Throws
-// when PostgreSQL cannot be reached.
+// Deliveries that are sent because an account requested it. While one is sent, its row is in
+// `due_deliveries` under a lease, so that nobody else sends it and a crash leaves it to be sent
+// once more. Throws when PostgreSQL cannot be reached.
 class resend_store
 {
 public:

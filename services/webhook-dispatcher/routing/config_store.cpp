@@ -13,14 +13,14 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr postgres::statement next_version{"config_next_version", R"(
-INSERT INTO webhooks.config_version AS known (account_id, version) VALUES ($1::uuid, 1)
+INSERT INTO webhooks.config_versions AS known (account_id, version) VALUES ($1::uuid, 1)
 ON CONFLICT (account_id) DO UPDATE SET version = known.version + 1)"};
 
 constexpr postgres::statement next_version_if_any{"config_next_version_if_any", R"(
-UPDATE webhooks.config_version SET version = version + 1 WHERE account_id = $1::uuid)"};
+UPDATE webhooks.config_versions SET version = version + 1 WHERE account_id = $1::uuid)"};
 
 constexpr postgres::statement find_versions{"config_versions", R"(
-SELECT account_id, version FROM webhooks.config_version WHERE account_id = ANY($1::uuid[]))"};
+SELECT account_id, version FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[]))"};
 
 constexpr postgres::statement find_states{"config_states", R"(
 SELECT account_id, state FROM webhooks.account_state WHERE account_id = ANY($1::uuid[]))"};
@@ -28,32 +28,32 @@ SELECT account_id, state FROM webhooks.account_state WHERE account_id = ANY($1::
 // Locks in the order of the ids, as every other writer of several accounts does.
 constexpr postgres::statement next_versions{"config_next_versions", R"(
 WITH locked AS (
-    SELECT account_id FROM webhooks.config_version WHERE account_id = ANY($1::uuid[]) ORDER BY account_id FOR UPDATE)
-UPDATE webhooks.config_version v SET version = version + 1 FROM locked WHERE v.account_id = locked.account_id)"};
+    SELECT account_id FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[]) ORDER BY account_id FOR UPDATE)
+UPDATE webhooks.config_versions v SET version = version + 1 FROM locked WHERE v.account_id = locked.account_id)"};
 
 constexpr postgres::statement delete_rules{
-    "config_delete_rules", "DELETE FROM webhooks.rule WHERE account_id = ANY($1::uuid[])"};
+    "config_delete_rules", "DELETE FROM webhooks.rules WHERE account_id = ANY($1::uuid[])"};
 constexpr postgres::statement delete_endpoints{
-    "config_delete_endpoints", "DELETE FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[])"};
+    "config_delete_endpoints", "DELETE FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[])"};
 
 // Their many deliveries are purged later, step by step (retention). An account without a version
 // never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
-INSERT INTO webhooks.deleted_account (account_id, webhook_ids)
-SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoint e WHERE e.account_id = v.account_id)
-FROM webhooks.config_version v WHERE v.account_id = ANY($1::uuid[])
+INSERT INTO webhooks.deleted_accounts (account_id, webhook_ids)
+SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoints e WHERE e.account_id = v.account_id)
+FROM webhooks.config_versions v WHERE v.account_id = ANY($1::uuid[])
 ON CONFLICT (account_id) DO NOTHING)"};
 
 constexpr postgres::statement delete_replays{"config_delete_replays", R"(
-DELETE FROM webhooks.replay r USING webhooks.endpoint e WHERE e.account_id = ANY($1::uuid[]) AND r.webhook_id = e.webhook_id)"};
+DELETE FROM webhooks.replays r USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[]) AND r.webhook_id = e.webhook_id)"};
 constexpr postgres::statement delete_failures{"config_delete_failures", R"(
-DELETE FROM webhooks.failing_endpoint f USING webhooks.endpoint e WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
+DELETE FROM webhooks.failing_endpoints f USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
 
 const std::string endpoints_sql = std::string("SELECT ") + endpoint_columns +
-                                  " FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[]) "
+                                  " FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[]) "
                                   "ORDER BY account_id, created_at, webhook_id";
 const std::string rules_sql = std::string("SELECT ") + rule_columns +
-                              " FROM webhooks.rule WHERE account_id = ANY($1::uuid[]) ORDER BY "
+                              " FROM webhooks.rules WHERE account_id = ANY($1::uuid[]) ORDER BY "
                               "account_id, created_at, rule_id";
 
 std::string id_array(const std::vector<account_id>& accounts)

@@ -16,30 +16,30 @@ namespace {
 const std::string columns = rule_columns;
 
 const std::string find_sql =
-    "SELECT " + columns + " FROM webhooks.rule WHERE account_id = $1::uuid AND rule_id = $2::uuid";
+    "SELECT " + columns + " FROM webhooks.rules WHERE account_id = $1::uuid AND rule_id = $2::uuid";
 
 const std::string list_sql = "SELECT " + columns +
-                             " FROM webhooks.rule WHERE account_id = $1::uuid ORDER BY created_at "
+                             " FROM webhooks.rules WHERE account_id = $1::uuid ORDER BY created_at "
                              "DESC, rule_id DESC LIMIT 1000";
 
 const std::string insert_sql = R"(
-INSERT INTO webhooks.rule (account_id, rule_id, name, webhook_id, conditions, is_enabled)
+INSERT INTO webhooks.rules (account_id, rule_id, name, webhook_id, conditions, is_enabled)
 VALUES ($1::uuid, $2::uuid, $3, $4::uuid, $5::jsonb, $6) RETURNING )" +
                                columns;
 
 const std::string update_sql = R"(
-UPDATE webhooks.rule SET name = $3, webhook_id = $4::uuid, conditions = $5::jsonb, is_enabled = $6
+UPDATE webhooks.rules SET name = $3, webhook_id = $4::uuid, conditions = $5::jsonb, is_enabled = $6
 WHERE account_id = $1::uuid AND rule_id = $2::uuid RETURNING )" +
                                columns;
 
 constexpr postgres::statement count_rules{
-    "rules_count", "SELECT count(*) FROM webhooks.rule WHERE account_id = $1::uuid"};
+    "rules_count", "SELECT count(*) FROM webhooks.rules WHERE account_id = $1::uuid"};
 
 constexpr postgres::statement webhook_exists{"rules_webhook_exists", R"(
-SELECT 1 FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+SELECT 1 FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 constexpr postgres::statement delete_rule{"rules_delete", R"(
-DELETE FROM webhooks.rule WHERE account_id = $1::uuid AND rule_id = $2::uuid)"};
+DELETE FROM webhooks.rules WHERE account_id = $1::uuid AND rule_id = $2::uuid)"};
 
 std::string to_json(const std::vector<rules::condition>& conditions)
 {

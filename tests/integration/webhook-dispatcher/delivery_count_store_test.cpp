@@ -17,12 +17,12 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
     const auto hers = webhook_id::make(), his = webhook_id::make();
     const auto now = system_clock_source{}.now();
     for (const auto& [account, webhook] : {std::pair(alice, hers), std::pair(bob, his)})
-        scratch.execute("INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, "
+        scratch.execute("INSERT INTO webhooks.endpoints (account_id, webhook_id, url, events, "
                         "description, sealed_secret) VALUES ('" +
                         account.text() + "', '" + webhook.text() +
                         "', 'https://example.com/', '{}', '', '')");
     const auto deliver = [&](account_id account, webhook_id webhook, time_point at) {
-        scratch.execute("INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+        scratch.execute("INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, "
                         "attempts, rule_ids, created_at) VALUES ('" +
                         uuid::make_v7(at).text() + "', '" + webhook.text() + "', '" +
                         account.text() + "', 'succeeded', 1, '{}', now())");

@@ -62,17 +62,17 @@ TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attemp
     REQUIRE(second.size() == 1);
 
     await(s.process.outcomes.write({outcome_of(first[0], first_lease, state::succeeded)}));
-    CHECK(s.count("webhooks.due WHERE lease_id = '" + second_lease.text() + "'") == 1);
-    CHECK(s.count("webhooks.delivery") == 0);
-    CHECK(s.count("webhooks.attempt") == 1);
+    CHECK(s.count("webhooks.due_deliveries WHERE lease_id = '" + second_lease.text() + "'") == 1);
+    CHECK(s.count("webhooks.deliveries") == 0);
+    CHECK(s.count("webhooks.attempts") == 1);
 
     await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
-    CHECK(s.count("webhooks.due") == 0);
-    CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
-    CHECK(s.count("webhooks.attempt") == 2);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'exhausted'") == 1);
+    CHECK(s.count("webhooks.attempts") == 2);
     // Written again after an unknown commit.
     await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
-    CHECK(s.count("webhooks.attempt") == 2);
+    CHECK(s.count("webhooks.attempts") == 2);
 }
 
 TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
@@ -98,9 +98,10 @@ TEST_CASE("a claim takes at most the requested capacity, first attempts and retr
         batch.push_back(email_record(email(s.account)));
     s.deliver(batch);
     s.free_leases();
-    s.scratch.execute("UPDATE webhooks.due SET attempts = 1, is_retry = true WHERE event_id IN "
-                      "(SELECT event_id FROM webhooks.due "
-                      "LIMIT 4)");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET attempts = 1, is_retry = true WHERE event_id IN "
+        "(SELECT event_id FROM webhooks.due_deliveries "
+        "LIMIT 4)");
     auto retries = request_for(webhook, 3);
     retries.queue.queue = webhooks::queue_kind::retry;
 
@@ -147,14 +148,14 @@ TEST_CASE("deliveries of a process that is gone are taken over when their lease 
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
     s.deliver({email_record(email(s.account))}); // never started: it dies with its lease
-    CHECK(s.count("webhooks.due WHERE lease_until > now() + interval '25 s'") == 1);
+    CHECK(s.count("webhooks.due_deliveries WHERE lease_until > now() + interval '25 s'") == 1);
 
     testing::dispatcher another(s.scratch.dsn());
     another.start();
-    s.scratch.execute("UPDATE webhooks.due SET lease_until = now() - interval '1 ms'");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET lease_until = now() - interval '1 ms'");
 
     REQUIRE(s.hook.got(1));
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
 }
 
 TEST_CASE("two processes share what is due without sending anything twice", "[webhooks][postgres]")
@@ -172,7 +173,7 @@ TEST_CASE("two processes share what is due without sending anything twice", "[we
     one.start();
     other.start();
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
     CHECK(s.hook.requests().size() == count);
 }
 
@@ -193,15 +194,16 @@ TEST_CASE("what waits in memory is given back when the process drains", "[webhoo
     }
 
     CHECK(s.hook.requests().size() == 6);
-    CHECK(s.count("webhooks.delivery WHERE state = 'succeeded'") == 6);
-    CHECK(s.count("webhooks.due WHERE lease_id IS NULL AND attempts = 0 AND run_at <= now()") == 6);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'succeeded'") == 6);
+    CHECK(s.count("webhooks.due_deliveries WHERE lease_id IS NULL AND attempts = 0 AND run_at <= "
+                  "now()") == 6);
 }
 
 TEST_CASE("partitions are made ahead and dropped after their time", "[webhooks][postgres]")
 {
     suite s;
     webhooks::retention_store partitions(s.process.db);
-    const auto days = [&] { return s.count("pg_class WHERE relname ~ '^delivery_[0-9]{8}$'"); };
+    const auto days = [&] { return s.count("pg_class WHERE relname ~ '^deliveries_[0-9]{8}$'"); };
 
     await(partitions.make_partitions(8, 3));
     CHECK(days() == 12);
@@ -224,35 +226,43 @@ TEST_CASE("what is past its time goes with its day: event, delivery, attempts an
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.create_rule(webhook);
     s.deliver({email_record(email(s.account))});
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     // The same again 31 days ago: once in a partition of its day, and once in the default one, for
     // a day whose partition was never made.
     s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
                       "AT TIME ZONE 'UTC')::date - 31)");
     for (const auto* days : {"31", "33"}) {
         const auto old = "webhooks.lowest_uuid(now() - interval '" + std::string(days) + " days')";
-        s.scratch.execute("INSERT INTO webhooks.event SELECT " + old +
-                          ", account_id, type, occurred_at, body FROM webhooks.event "
-                          "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
-        s.scratch.execute("INSERT INTO webhooks.delivery SELECT " + old +
+        s.scratch.execute(
+            "INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body) SELECT " +
+            old +
+            ", account_id, type, occurred_at, body FROM webhooks.events "
+            "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute("INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, "
+                          "state, attempts, last_status, reason, rule_ids, created_at) SELECT " +
+                          old +
                           ", webhook_id, account_id, state, attempts, last_status, reason, "
-                          "rule_ids, created_at FROM webhooks.delivery WHERE event_id > "
+                          "rule_ids, created_at FROM webhooks.deliveries WHERE event_id > "
                           "webhooks.lowest_uuid(now() - interval '1 day')");
-        s.scratch.execute("INSERT INTO webhooks.attempt SELECT " + old +
+        s.scratch.execute("INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, "
+                          "account_id, at, duration_ms) SELECT " +
+                          old +
                           ", webhook_id, number, lease_id, account_id, at, duration_ms "
-                          "FROM webhooks.attempt WHERE event_id > webhooks.lowest_uuid(now() - "
+                          "FROM webhooks.attempts WHERE event_id > webhooks.lowest_uuid(now() - "
                           "interval '1 day')");
-        s.scratch.execute("INSERT INTO webhooks.routing SELECT " + old +
-                          ", account_id, rule_ids, matched FROM webhooks.routing "
-                          "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute(
+            "INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched) SELECT " +
+            old +
+            ", account_id, rule_ids, matched FROM webhooks.routings "
+            "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
     }
-    for (const auto* table : {"event", "delivery", "attempt", "routing"})
+    for (const auto* table : {"events", "deliveries", "attempts", "routings"})
         REQUIRE(s.count("webhooks." + std::string(table)) == 3);
 
     while (await(s.process.partitions.drop_partition_older_than(30)))
         ;
 
-    for (const auto* table : {"event", "delivery", "attempt", "routing"})
+    for (const auto* table : {"events", "deliveries", "attempts", "routings"})
         CHECK(s.count("webhooks." + std::string(table)) == 1);
 }
 
@@ -271,7 +281,7 @@ TEST_CASE(
                       "AT TIME ZONE 'UTC')::date - 31)");
     pqxx::connection backup(s.scratch.dsn());
     pqxx::work reading(backup);
-    reading.exec("LOCK TABLE webhooks.attempt IN ACCESS SHARE MODE");
+    reading.exec("LOCK TABLE webhooks.attempts IN ACCESS SHARE MODE");
     bool is_over = false;
     std::string refusal;
     boost::asio::co_spawn(testing::test_host().executor(), drop_old(s.process.partitions),
@@ -286,7 +296,7 @@ TEST_CASE(
                           });
     REQUIRE(testing::eventually([&] {
         return is_over ||
-               s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.attempt'::regclass") !=
+               s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.attempts'::regclass") !=
                    0;
     }));
 
@@ -298,8 +308,8 @@ TEST_CASE(
     REQUIRE(testing::eventually([&] { return is_over; }));
     // Not a lock time-out: that would come after a wait that makes others wait.
     CHECK(refusal.find("could not obtain lock on relation") != std::string::npos);
-    CHECK(s.count("webhooks.attempt") == 1);
-    CHECK(s.count("pg_class WHERE relname ~ '^attempt_[0-9]{8}$' AND right(relname, 8) < "
+    CHECK(s.count("webhooks.attempts") == 1);
+    CHECK(s.count("pg_class WHERE relname ~ '^attempts_[0-9]{8}$' AND right(relname, 8) < "
                   "to_char(now() - interval '30 days', "
                   "'YYYYMMDD')") == 1);
 }
@@ -310,12 +320,12 @@ TEST_CASE(
 {
     suite s(testing::sends_nothing());
     auto& partitions = s.process.partitions;
-    const auto days = [&] { return s.count("pg_class WHERE relname ~ '^delivery_[0-9]{8}$'"); };
+    const auto days = [&] { return s.count("pg_class WHERE relname ~ '^deliveries_[0-9]{8}$'"); };
     await(partitions.make_partitions(8, 3));
     pqxx::connection connection(s.scratch.dsn());
     {
         pqxx::work backup(connection);
-        backup.exec("LOCK TABLE webhooks.delivery_default IN ACCESS SHARE MODE");
+        backup.exec("LOCK TABLE webhooks.deliveries_default IN ACCESS SHARE MODE");
         await(partitions.make_partitions(8, 3)); // there is nothing to make
         CHECK_THROWS_WITH(await(partitions.make_partitions(8, 4)),
                           Catch::Matchers::Contains("could not obtain lock on relation"));

@@ -29,7 +29,7 @@ struct noticing_suite : suite
     // As if the last claim were so long ago.
     void let_pass(const std::string& time)
     {
-        scratch.execute("UPDATE webhooks.endpoint SET notice_at = notice_at - interval '" + time +
+        scratch.execute("UPDATE webhooks.endpoints SET notice_at = notice_at - interval '" + time +
                         "'");
     }
 };
