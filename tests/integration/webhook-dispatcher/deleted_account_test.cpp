@@ -17,7 +17,7 @@ void delete_account(deliveries_suite& s)
     deleted.account = s.account;
     deleted.version = 9;
     deleted.is_deleted = true;
-    await(s.process.stored_configs.put_states({deleted}));
+    await(s.process.rules.put_states({deleted}));
 }
 
 void purge_deleted(deliveries_suite& s)
@@ -91,7 +91,7 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     plans::account_state without;
     without.account = account_id::make();
     without.is_deleted = true;
-    await(s.process.stored_configs.put_states({without}));
+    await(s.process.rules.put_states({without}));
     CHECK(s.count("webhooks.deleted_accounts") == 0);
     delete_account(s);
     s.scratch.execute(

@@ -2,7 +2,7 @@
 
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/history/delivery_id.hpp"
+#include "webhook-dispatcher/storage/delivery_id.hpp"
 
 namespace tempinbox::testing {
 

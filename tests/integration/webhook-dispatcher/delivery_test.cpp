@@ -1,6 +1,6 @@
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -109,8 +109,8 @@ TEST_CASE("nothing is stored of a batch that an older configuration routed", "[w
     const auto configs = await(s.process.configs.current({s.account}));
     const auto version = configs.at(s.account)->version();
     const auto insert = [&](std::int64_t given) {
-        return await(s.process.deliveries.insert({stored}, {delivery}, uuid::make_v7(), {routing},
-                                                 {{s.account, given}}));
+        return await(s.process.queue.insert({stored}, {delivery}, uuid::make_v7(), {routing},
+                                            {{s.account, given}}));
     };
 
     CHECK_FALSE(insert(version - 1));

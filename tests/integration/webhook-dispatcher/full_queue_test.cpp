@@ -1,7 +1,6 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "webhook-dispatcher/delivery/delivery_store.hpp"
-#include "webhook-dispatcher/delivery/outcome_store.hpp"
+#include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -70,12 +69,12 @@ TEST_CASE(
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
-    webhooks::outcome_store outcomes(db);
+    webhooks::queue_repository queue(db);
     const auto webhook = webhook_id::make();
     const auto lease = uuid::make_v7();
     scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
-        await(outcomes.write({success(event_id::make(), webhook, lease)}));
+        await(queue.write({success(event_id::make(), webhook, lease)}));
     fill(scratch, webhook, "'" + lease.text() + "'::uuid");
     std::vector<webhooks::delivery_outcome> batch;
     for (const auto& row : scratch.execute("SELECT event_id FROM webhooks.due_deliveries LIMIT " +
@@ -83,7 +82,7 @@ TEST_CASE(
         batch.push_back(success(event_id::parse(row[0].c_str()).value(), webhook, lease));
 
     const auto before = read_so_far(db, scratch);
-    await(outcomes.write(batch));
+    await(queue.write(batch));
 
     CHECK(read_so_far(db, scratch) - before < many_rows);
     CHECK(scratch.execute("SELECT count(*) FROM webhooks.due_deliveries")[0][0].as<int>() ==
@@ -99,17 +98,17 @@ TEST_CASE(
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
-    webhooks::delivery_store deliveries(db);
+    webhooks::queue_repository queue(db);
     webhooks::claim_request request;
     request.queue.webhook = webhook_id::make();
     request.capacity = few_rows;
     scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
-        await(deliveries.claim({request}, uuid::make_v7()));
+        await(queue.claim({request}, uuid::make_v7()));
     fill(scratch, request.queue.webhook, "NULL::uuid");
 
     const auto before = read_so_far(db, scratch);
-    const auto claimed = await(deliveries.claim({request}, uuid::make_v7()));
+    const auto claimed = await(queue.claim({request}, uuid::make_v7()));
 
     CHECK(claimed.size() == few_rows);
     CHECK(read_so_far(db, scratch) - before < many_rows);

@@ -38,7 +38,7 @@ webhooks::delivery_outcome outcome_of(const webhooks::claimed_delivery& claimed,
     return outcome;
 }
 
-awaitable<void> drop_old(webhooks::retention_store& partitions)
+awaitable<void> drop_old(webhooks::retention_repository& partitions)
 {
     for (bool may_have_more = true; may_have_more;)
         may_have_more = co_await partitions.drop_partition_older_than(30);
@@ -55,23 +55,23 @@ TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attemp
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto first_lease = uuid::make_v7(), second_lease = uuid::make_v7();
-    const auto first = await(s.process.deliveries.claim({request_for(webhook, 8)}, first_lease));
+    const auto first = await(s.process.queue.claim({request_for(webhook, 8)}, first_lease));
     REQUIRE(first.size() == 1);
     s.free_leases();
-    const auto second = await(s.process.deliveries.claim({request_for(webhook, 8)}, second_lease));
+    const auto second = await(s.process.queue.claim({request_for(webhook, 8)}, second_lease));
     REQUIRE(second.size() == 1);
 
-    await(s.process.outcomes.write({outcome_of(first[0], first_lease, state::succeeded)}));
+    await(s.process.queue.write({outcome_of(first[0], first_lease, state::succeeded)}));
     CHECK(s.count("webhooks.due_deliveries WHERE lease_id = '" + second_lease.text() + "'") == 1);
     CHECK(s.count("webhooks.deliveries") == 0);
     CHECK(s.count("webhooks.attempts") == 1);
 
-    await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
+    await(s.process.queue.write({outcome_of(second[0], second_lease, state::exhausted)}));
     CHECK(s.count("webhooks.due_deliveries") == 0);
     CHECK(s.count("webhooks.deliveries WHERE state = 'exhausted'") == 1);
     CHECK(s.count("webhooks.attempts") == 2);
     // Written again after an unknown commit.
-    await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
+    await(s.process.queue.write({outcome_of(second[0], second_lease, state::exhausted)}));
     CHECK(s.count("webhooks.attempts") == 2);
 }
 
@@ -82,10 +82,9 @@ TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
     s.deliver({email_record(email(s.account))});
     s.free_leases();
 
-    CHECK(await(s.process.deliveries.claim({request_for(webhook, 8)}, uuid::make_v7())).size() ==
-          1);
-    CHECK(await(s.process.deliveries.claim({request_for(webhook, 8)}, uuid::make_v7())).empty());
-    CHECK(await(s.process.deliveries.find_due(std::nullopt, 100)).queues.empty());
+    CHECK(await(s.process.queue.claim({request_for(webhook, 8)}, uuid::make_v7())).size() == 1);
+    CHECK(await(s.process.queue.claim({request_for(webhook, 8)}, uuid::make_v7())).empty());
+    CHECK(await(s.process.queue.find_due(std::nullopt, 100)).queues.empty());
 }
 
 TEST_CASE("a claim takes at most the requested capacity, first attempts and retries apart",
@@ -106,7 +105,7 @@ TEST_CASE("a claim takes at most the requested capacity, first attempts and retr
     retries.queue.queue = webhooks::queue_kind::retry;
 
     const auto claimed =
-        await(s.process.deliveries.claim({request_for(webhook, 2), retries}, uuid::make_v7()));
+        await(s.process.queue.claim({request_for(webhook, 2), retries}, uuid::make_v7()));
 
     CHECK(claimed.size() == 5);
     CHECK(std::count_if(claimed.begin(), claimed.end(),
@@ -130,7 +129,7 @@ TEST_CASE("find_due walks over everything due, page by page", "[webhooks][postgr
     std::optional<webhooks::due_page::position> from;
     int pages = 0;
     do {
-        const auto page = await(s.process.deliveries.find_due(from, 4));
+        const auto page = await(s.process.queue.find_due(from, 4));
         for (const auto& queue : page.queues)
             seen.insert(queue.webhook.text());
         from = page.next;
@@ -138,7 +137,7 @@ TEST_CASE("find_due walks over everything due, page by page", "[webhooks][postgr
     } while (from);
 
     CHECK(seen == expected);
-    CHECK(await(s.process.deliveries.find_all_due()).size() == 3);
+    CHECK(await(s.process.queue.find_all_due()).size() == 3);
     CHECK(pages == 6); // 21 rows
 }
 
@@ -202,7 +201,7 @@ TEST_CASE("what waits in memory is given back when the process drains", "[webhoo
 TEST_CASE("partitions are made ahead and dropped after their time", "[webhooks][postgres]")
 {
     suite s;
-    webhooks::retention_store partitions(s.process.db);
+    webhooks::retention_repository partitions(s.process.db);
     const auto days = [&] { return s.count("pg_class WHERE relname ~ '^deliveries_[0-9]{8}$'"); };
 
     await(partitions.make_partitions(8, 3));
@@ -275,7 +274,7 @@ TEST_CASE(
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto lease = uuid::make_v7();
-    const auto claimed = await(s.process.deliveries.claim({request_for(webhook, 8)}, lease));
+    const auto claimed = await(s.process.queue.claim({request_for(webhook, 8)}, lease));
     REQUIRE(claimed.size() == 1);
     s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
                       "AT TIME ZONE 'UTC')::date - 31)");
@@ -301,7 +300,7 @@ TEST_CASE(
     }));
 
     const auto began = std::chrono::steady_clock::now();
-    await(s.process.outcomes.write(
+    await(s.process.queue.write(
         {outcome_of(claimed[0], lease, webhooks::delivery_outcome::state::succeeded)}));
 
     CHECK(std::chrono::steady_clock::now() - began < 1s);

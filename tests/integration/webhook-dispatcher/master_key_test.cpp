@@ -3,7 +3,7 @@
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 

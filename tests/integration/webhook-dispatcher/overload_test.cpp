@@ -84,7 +84,7 @@ TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, h
     const auto sound = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const std::vector<webhook_id> left_out{webhook_id::parse(broken).value()};
     const auto age = [&](const std::vector<webhook_id>& without) {
-        return await(s.process.deliveries.oldest_due_age(without));
+        return await(s.process.queue.oldest_due_age(without));
     };
     CHECK(age({}) == 0ms);
 

@@ -1,7 +1,7 @@
 #include "integration/webhook-dispatcher/requests.hpp"
 
 #include "common/core/text.hpp"
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -290,7 +290,7 @@ TEST_CASE("replaced secrets are purged when they sign no more, and with their we
     await(s.process.webhook_rpc.remove(request)).value();
     CHECK(s.count("webhooks.previous_secrets") == 1);
 
-    webhooks::retention_store retention(s.process.db);
+    webhooks::retention_repository retention(s.process.db);
     await(retention.purge_ended_secrets());
     CHECK(s.count("webhooks.previous_secrets") == 1);
     s.scratch.execute("UPDATE webhooks.previous_secrets SET valid_until = now() - interval '1 s'");
