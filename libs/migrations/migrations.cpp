@@ -18,7 +18,7 @@ struct home
 constexpr home homes[] = {
     {"accounts", "libs/accounts/", "services/gateway/migrations/", ""},
     {"mailbox", "libs/mailbox/", "services/inbox/migrations/", "lowest_uuid"},
-    {"quota", "services/rate-limit/storage/", "services/rate-limit/migrations/", ""},
+    {"quota", "services/rate-limit/storage/", "", ""},
     {"webhooks", "services/webhook-dispatcher/storage/", "services/webhook-dispatcher/migrations/",
      "lowest_uuid"},
 };

@@ -191,7 +191,7 @@ quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
     co_await blocks_.report_usage(*account);
     const day today = day_of(clock_.now());
     const auto uses =
-        co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));
+        co_await repository_.list_days(*account, today - std::chrono::days(request.days() - 1));
     ratelimit::v1::GetUsageResponse response;
     response.mutable_today()->set_seconds(to_seconds(today));
     for (const auto& use : uses) {

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 5;
+constexpr int schema_version = 1;
 
-sync_statement statement_of(quota_store& quotas)
+sync_statement statement_of(quota_repository& quotas)
 {
     return [&quotas](std::vector<block_sync_request> requests) {
         return quotas.sync(std::move(requests));

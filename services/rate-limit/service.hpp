@@ -8,9 +8,9 @@
 #include "common/runtime/host.hpp"
 #include "common/runtime/periodic_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
-#include "rate-limit/quota_store.hpp"
 #include "rate-limit/reclaim_client.hpp"
 #include "rate-limit/settings.hpp"
+#include "rate-limit/storage/quota_repository.hpp"
 
 namespace tempinbox::rate_limit {
 
@@ -33,7 +33,7 @@ private:
     admin::listener admin_;
     rpc::tokens tokens_;
     postgres::pool db_;
-    quota_store quotas_;
+    quota_repository quotas_;
     reclaim_client others_;
     block_pool blocks_;
     usage_reconciler reconciler_;

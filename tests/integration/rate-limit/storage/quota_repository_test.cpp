@@ -1,4 +1,4 @@
-#include "rate-limit/quota_store.hpp"
+#include "rate-limit/storage/quota_repository.hpp"
 
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
@@ -23,7 +23,7 @@ class arranged_quota
 public:
     explicit arranged_quota(std::chrono::milliseconds lease_time = 30s)
         : scratch({"quota"}),
-          store(scratch.db(), "127.0.0.1:1", lease_time)
+          repository(scratch.db(), "127.0.0.1:1", lease_time)
     {
         set_today(day_of(*parse_iso8601("2026-11-21T12:00:00Z")));
     }
@@ -40,7 +40,7 @@ public:
     {
         const auto reported = units.report(action);
         std::vector<block_sync_request> requests{reported};
-        const auto results = testing::await(store.sync(std::move(requests)));
+        const auto results = testing::await(repository.sync(std::move(requests)));
         REQUIRE(results.size() == 1);
         units.apply(reported, results.front());
         return results.front();
@@ -51,13 +51,24 @@ public:
         return block(account, today, uuid::make_v7(), versioned_limit(limit, 1));
     }
 
+    // A block of that many days ago, with one unit spent.
+    void store_block(int age, block_sync action)
+    {
+        auto reported =
+            block(alice, today - std::chrono::days(age), uuid::make_v7(), versioned_limit(10, 1))
+                .report(action);
+        reported.spent = 1;
+        std::vector<block_sync_request> requests{std::move(reported)};
+        testing::await(repository.sync(std::move(requests)));
+    }
+
     std::int64_t number(const std::string& sql)
     {
         return scratch.execute(sql)[0][0].as<std::int64_t>();
     }
 
     testing::scratch_database scratch;
-    quota_store store;
+    quota_repository repository;
     day today{};
 };
 
@@ -124,7 +135,7 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
         if (roll(100) == 0) {
             quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s' "
                                   "WHERE lease_until IS NOT NULL");
-            testing::await(quota.store.write_off());
+            testing::await(quota.repository.write_off());
             model.write_off_all();
         }
         if (roll(300) == 0)
@@ -147,7 +158,7 @@ TEST_CASE("many accounts are synced in one statement, in their order", "[rate-li
         requests.push_back(quota.make_block(static_cast<std::int64_t>(50 * (i + 1)), accounts[i])
                                .report(block_sync::grow));
 
-    const auto results = testing::await(quota.store.sync(std::move(requests)));
+    const auto results = testing::await(quota.repository.sync(std::move(requests)));
 
     REQUIRE(results.size() == 200);
     CHECK(results.front().granted == 1);
@@ -163,10 +174,10 @@ TEST_CASE("a lost block counts as used once its TTL has ended, and not before",
     quota.sync(lost, block_sync::grow);
     lost.spend(10);
 
-    const auto early = testing::await(quota.store.write_off());
+    const auto early = testing::await(quota.repository.write_off());
     quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s'");
-    const auto late = testing::await(quota.store.write_off());
-    const auto again = testing::await(quota.store.write_off());
+    const auto late = testing::await(quota.repository.write_off());
+    const auto again = testing::await(quota.repository.write_off());
 
     CHECK(early.blocks == 0);
     CHECK(late.blocks == 1);
@@ -201,33 +212,32 @@ TEST_CASE("units are granted on PostgreSQL's day only, and reported on any",
 TEST_CASE("old days and blocks are purged", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    quota.scratch.execute(
-        "INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" +
-        alice.text() + "', quota.today() - n, 1, 10, 1 FROM generate_series(1, 40) n");
-    quota.scratch.execute(
-        "INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent) SELECT '" +
-        alice.text() +
-        "', quota.today() - n, gen_random_uuid(), '', 0, 0 FROM generate_series(0, 5) n");
+    for (int age = 1; age <= 40; ++age)
+        quota.store_block(age, block_sync::close);
+    for (int age = 0; age <= 5; ++age)
+        quota.store_block(age, block_sync::report);
     const auto oldest = quota.today - std::chrono::days(35);
 
-    CHECK(testing::await(quota.store.purge_before(oldest, quota.today)) == 5 + 4);
-    CHECK(testing::await(quota.store.purge_before(oldest, quota.today)) == 0);
-    CHECK(quota.number("SELECT count(*) FROM quota.days") == 35);
+    CHECK(testing::await(quota.repository.purge_before(oldest, quota.today)) == 5 + 4);
+    CHECK(testing::await(quota.repository.purge_before(oldest, quota.today)) == 0);
+    CHECK(quota.number("SELECT count(*) FROM quota.days") == 36);
+    CHECK(quota.number("SELECT count(*) FROM quota.blocks") == 2);
 }
 
 TEST_CASE("the days of an account are listed oldest first", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    quota.scratch.execute(
-        "INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" +
-        alice.text() + "', quota.today() - n, n, 10, 1 FROM generate_series(0, 4) n");
+    for (int age = 0; age <= 4; ++age)
+        testing::await(quota.repository.store_usage(
+            {unreported_usage(uuid::make_v7(), alice, quota.today - std::chrono::days(age), age + 1,
+                              versioned_limit(10, 1))}));
 
     const auto uses =
-        testing::await(quota.store.list_days(alice, quota.today - std::chrono::days(2)));
+        testing::await(quota.repository.list_days(alice, quota.today - std::chrono::days(2)));
 
     REQUIRE(uses.size() == 3);
     CHECK(uses[0].on_day == quota.today - std::chrono::days(2));
-    CHECK(uses[0].requests == 2);
+    CHECK(uses[0].requests == 3);
     CHECK(uses[2].on_day == quota.today);
 }
 
@@ -241,7 +251,7 @@ TEST_CASE("usage reported twice counts once, whatever the limit says", "[rate-li
 
     for (const auto& reported :
          {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
-        testing::await(quota.store.store_usage(reported));
+        testing::await(quota.repository.store_usage(reported));
 
     CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") ==
           8);
@@ -257,7 +267,7 @@ TEST_CASE("a sync returns usage that was stored beside the block", "[rate-limit]
     quota.sync(units, block_sync::grow);
     CHECK(units.spend(1) == 1);
 
-    testing::await(quota.store.store_usage(
+    testing::await(quota.repository.store_usage(
         {unreported_usage(uuid::make_v7(), alice, quota.today, 60, versioned_limit(100, 1))}));
     quota.sync(units, block_sync::report);
 
@@ -272,9 +282,9 @@ TEST_CASE("reported usage counts for its own day, whenever it is stored", "[rate
         unreported_usage(uuid::make_v7(), alice, yesterday, 7, versioned_limit(5, 1)),
         unreported_usage(uuid::make_v7(), alice, quota.today, 2, versioned_limit(5, 1))};
 
-    testing::await(quota.store.store_usage(usages));
-    testing::await(quota.store.store_usage(usages));
-    const auto uses = testing::await(quota.store.list_days(alice, yesterday));
+    testing::await(quota.repository.store_usage(usages));
+    testing::await(quota.repository.store_usage(usages));
+    const auto uses = testing::await(quota.repository.list_days(alice, yesterday));
 
     REQUIRE(uses.size() == 2);
     CHECK(uses[0].requests == 7);
@@ -286,13 +296,13 @@ TEST_CASE("old usage ids are purged", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto stored_on = [&](day date) {
-        testing::await(quota.store.store_usage(
+        testing::await(quota.repository.store_usage(
             {unreported_usage(uuid::make_v7(), alice, date, 1, versioned_limit(5, 1))}));
     };
     for (int age = 0; age <= 3; ++age)
         stored_on(quota.today - std::chrono::days(age));
 
-    CHECK(testing::await(
-              quota.store.purge_before(quota.today - std::chrono::days(30), quota.today)) == 1);
+    CHECK(testing::await(quota.repository.purge_before(quota.today - std::chrono::days(30),
+                                                       quota.today)) == 1);
     CHECK(quota.number("SELECT count(*) FROM quota.debts") == 3);
 }

@@ -29,11 +29,11 @@ struct written_off
 // The stored days and blocks. A batch of syncs is one SQL statement that locks its rows by account
 // and day, so that replicas do not deadlock. Throws dependency_error when PostgreSQL cannot be
 // reached; a statement whose outcome is unknown may be repeated.
-class quota_store
+class quota_repository
 {
 public:
     // `holder`: the address at which other replicas reclaim this one's blocks.
-    quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time);
+    quota_repository(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time);
 
     // Requests must be sorted by account and day, at most one for each block; results in their
     // order.

@@ -1,4 +1,4 @@
-#include "rate-limit/quota_store.hpp"
+#include "rate-limit/storage/quota_repository.hpp"
 
 #include "common/core/text.hpp"
 #include "common/postgres/parameters.hpp"
@@ -10,7 +10,8 @@ constexpr int max_written_off = 500;
 
 constexpr postgres::statement sync_blocks{
     "quota_settle",
-    "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], "
+    "SELECT outcome, granted, used, held_by_others, daily_limit, limit_version, holders "
+    "FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], "
     "$6::bigint[], "
     "$7::bigint[], $8::bigint[], $9, make_interval(secs => $10::double precision))"};
 
@@ -98,8 +99,8 @@ block_sync_result read_result(const pqxx::row& row)
 
 } // namespace
 
-quota_store::quota_store(postgres::pool& db, std::string holder,
-                         std::chrono::milliseconds lease_time)
+quota_repository::quota_repository(postgres::pool& db, std::string holder,
+                                   std::chrono::milliseconds lease_time)
     : db_(db),
       holder_(std::move(holder)),
       lease_time_(lease_time)
@@ -110,7 +111,7 @@ quota_store::quota_store(postgres::pool& db, std::string holder,
 }
 
 awaitable<std::vector<block_sync_result>>
-quota_store::sync(std::vector<block_sync_request> requests)
+quota_repository::sync(std::vector<block_sync_request> requests)
 {
     const auto results = std::make_shared<std::vector<block_sync_result>>();
     co_await db_.run(make_sync_query(std::move(requests), results));
@@ -118,8 +119,8 @@ quota_store::sync(std::vector<block_sync_request> requests)
 }
 
 std::function<void(pqxx::connection_base&)>
-quota_store::make_sync_query(std::vector<block_sync_request> requests,
-                             std::shared_ptr<std::vector<block_sync_result>> results) const
+quota_repository::make_sync_query(std::vector<block_sync_request> requests,
+                                  std::shared_ptr<std::vector<block_sync_result>> results) const
 {
     return [requests = std::move(requests), results, holder = holder_,
             seconds = std::chrono::duration<double>(lease_time_).count()](
@@ -138,7 +139,7 @@ quota_store::make_sync_query(std::vector<block_sync_request> requests,
     };
 }
 
-awaitable<void> quota_store::store_usage(std::vector<unreported_usage> usages)
+awaitable<void> quota_repository::store_usage(std::vector<unreported_usage> usages)
 {
     return db_.transact([usages = std::move(usages)](pqxx::work& tx) {
         std::vector<std::string> ids, accounts, days;
@@ -158,7 +159,7 @@ awaitable<void> quota_store::store_usage(std::vector<unreported_usage> usages)
     });
 }
 
-awaitable<written_off> quota_store::write_off()
+awaitable<written_off> quota_repository::write_off()
 {
     return db_.transact([](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(write_off_blocks.name, max_written_off);
@@ -169,7 +170,7 @@ awaitable<written_off> quota_store::write_off()
     });
 }
 
-awaitable<std::size_t> quota_store::purge_before(day oldest, day today)
+awaitable<std::size_t> quota_repository::purge_before(day oldest, day today)
 {
     return db_.transact([oldest, today](pqxx::work& tx) {
         const auto days = tx.exec_prepared(purge_days.name, date_text(oldest)).affected_rows();
@@ -179,7 +180,7 @@ awaitable<std::size_t> quota_store::purge_before(day oldest, day today)
     });
 }
 
-awaitable<std::vector<day_use>> quota_store::list_days(account_id account, day first)
+awaitable<std::vector<day_use>> quota_repository::list_days(account_id account, day first)
 {
     return db_.transact([account, first](pqxx::work& tx) {
         std::vector<day_use> uses;

@@ -1,5 +1,9 @@
--- A debt counts for the day it was let through on, which may be over when it is told.
-CREATE FUNCTION quota.store_debts(debt uuid[], account uuid[], units bigint[], new_limit bigint[], new_version bigint[], on_day date[])
+-- Adds usage whose id is new to the used units of its day, whatever the limit says. Usage counts
+-- for the day the requests came on, which may be over when it is reported. Rows are locked in the
+-- order given: by account and day, the same for everyone.
+CREATE OR REPLACE FUNCTION quota.store_debts(
+    debt uuid[], account uuid[], units bigint[], new_limit bigint[], new_version bigint[],
+    on_day date[])
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1 .. cardinality(debt) LOOP
@@ -12,4 +16,3 @@ BEGIN
     END LOOP;
 END
 $$;
-DROP FUNCTION quota.store_debts(uuid[], uuid[], bigint[], bigint[], bigint[], date);
