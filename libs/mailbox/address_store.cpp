@@ -1,7 +1,7 @@
 #include "mailbox/address_store.hpp"
 
+#include "common/postgres/binary_array.hpp"
 #include "common/postgres/parameters.hpp"
-#include "mailbox/columns.hpp"
 
 #include "tempinbox/accounts/v1/account_state.pb.h"
 
@@ -36,8 +36,8 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& found)
     }
     if (live.empty())
         return;
-    for (const auto& row :
-         tx.exec_prepared(find_owners.name, to_id_array(accounts), to_id_array(inboxes))) {
+    for (const auto& row : tx.exec_prepared(find_owners.name, postgres::to_array(accounts),
+                                            postgres::to_array(inboxes))) {
         auto& one = *live.at(row[0].as<std::size_t>() - 1);
         one.email_count = row[1].as<std::int64_t>(0);
         one.email_bytes = row[2].as<std::int64_t>(0);
@@ -73,7 +73,7 @@ address_store::run_statements(std::shared_ptr<const std::vector<std::string>> ad
     return db_.run([addresses, found](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);
         for (const auto& row :
-             tx.exec_prepared(find_addresses.name, postgres::text_array(*addresses))) {
+             tx.exec_prepared(find_addresses.name, postgres::to_array(*addresses))) {
             known_address one;
             one.address = row[0].as<std::string>();
             one.account = account_id::parse(row[1].c_str()).value();

@@ -1,7 +1,7 @@
 #include "mailbox/body_move_store.hpp"
 
 #include "common/core/ids.hpp"
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 #include <map>
 #include <vector>
@@ -93,11 +93,11 @@ void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::
         bodies[row[1].as<std::int64_t>()].push_back(body);
     }
     if (!own.empty())
-        tx.exec_params0(name_new_hour, inbox.account, to_id_array(own), inbox.last_hour);
+        tx.exec_params0(name_new_hour, inbox.account, postgres::to_array(own), inbox.last_hour);
     if (!shared.empty())
-        tx.exec_params0(name_new_hour_of_shared, to_id_array(shared), inbox.last_hour);
+        tx.exec_params0(name_new_hour_of_shared, postgres::to_array(shared), inbox.last_hour);
     for (const auto& [hour, ids] : bodies)
-        tx.exec_params0(move_from(hour), to_id_array(ids), inbox.last_hour);
+        tx.exec_params0(move_from(hour), postgres::to_array(ids), inbox.last_hour);
 }
 
 void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t hour)
@@ -134,8 +134,10 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     if (ids.empty())
         return false;
     const auto purged =
-        tx.exec_params(purge_ended, to_id_array(accounts), to_id_array(ids)).affected_rows();
-    const auto live = tx.exec_params(lock_live, to_id_array(accounts), to_id_array(ids));
+        tx.exec_params(purge_ended, postgres::to_array(accounts), postgres::to_array(ids))
+            .affected_rows();
+    const auto live =
+        tx.exec_params(lock_live, postgres::to_array(accounts), postgres::to_array(ids));
     for (const auto& row : live) {
         extended_inbox inbox;
         inbox.account = row[0].as<std::string>();

@@ -1,6 +1,6 @@
 #include "mailbox/body_removal_store.hpp"
 
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 #include <map>
 #include <vector>
@@ -30,11 +30,11 @@ std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies) {
         const auto remove = "DELETE FROM " + bodies_of(hour);
-        auto rows = tx.exec_params(remove, to_id_array(ids)).affected_rows();
+        auto rows = tx.exec_params(remove, postgres::to_array(ids)).affected_rows();
         // One statement can miss a body that was just moved to its new partition; a second finds
         // it.
         if (rows < ids.size())
-            rows += tx.exec_params(remove, to_id_array(ids)).affected_rows();
+            rows += tx.exec_params(remove, postgres::to_array(ids)).affected_rows();
         deleted += static_cast<std::int64_t>(rows);
     }
     return deleted;
@@ -45,10 +45,10 @@ std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies)
         tx.exec_params("SELECT 1 FROM " + bodies_of(hour) + " ORDER BY b.body_id FOR UPDATE",
-                       to_id_array(ids));
+                       postgres::to_array(ids));
     for (const auto& [hour, ids] : bodies)
         deleted += static_cast<std::int64_t>(
-            tx.exec_params("DELETE FROM " + bodies_of(hour) + where_unused, to_id_array(ids))
+            tx.exec_params("DELETE FROM " + bodies_of(hour) + where_unused, postgres::to_array(ids))
                 .affected_rows());
     return deleted;
 }

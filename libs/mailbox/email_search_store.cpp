@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/postgres/autocommit.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "mailbox/columns.hpp"
 
 #include <algorithm>
@@ -189,7 +190,7 @@ email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> 
 {
     return run_autocommit<std::vector<std::int64_t>>(
         db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-            const auto [accounts, ids] = to_id_arrays(inboxes);
+            const auto [accounts, ids] = postgres::to_arrays(inboxes);
             std::vector<std::int64_t> sequences;
             sequences.reserve(inboxes.size());
             for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))

@@ -1,8 +1,7 @@
 #include "mailbox/expiry_store.hpp"
 
 #include "common/plans/account_state_store.hpp"
-#include "common/postgres/parameters.hpp"
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 namespace tempinbox::mailbox {
 namespace {
@@ -89,7 +88,8 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     expiry_batch batch;
     std::vector<account_id> accounts;
     std::vector<inbox_id> ids;
-    std::vector<std::string> addresses, times;
+    std::vector<std::string> addresses;
+    std::vector<std::int64_t> times;
     for (const auto& row : claimed) {
         ended_inbox ended;
         ended.account = account_id::parse(row[0].c_str()).value();
@@ -102,15 +102,16 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         accounts.push_back(ended.account);
         ids.push_back(ended.id);
         addresses.push_back(ended.address);
-        times.emplace_back(row[3].c_str());
+        times.push_back(row[3].as<std::int64_t>());
         batch.events.push_back(make_expired_event(ended));
         batch.ended.push_back(std::move(ended));
     }
     if (batch.ended.empty())
         return batch;
-    tx.exec_prepared0(free_inbox_slots.name, to_id_array(accounts));
-    tx.exec_prepared0(quarantine_addresses.name, postgres::text_array(addresses), to_id_array(ids),
-                      postgres::text_array(times), static_cast<std::int64_t>(quarantine.count()));
+    tx.exec_prepared0(free_inbox_slots.name, postgres::to_array(accounts));
+    tx.exec_prepared0(quarantine_addresses.name, postgres::to_array(addresses),
+                      postgres::to_array(ids), postgres::to_array(times),
+                      static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
     return batch;
 }
@@ -187,7 +188,7 @@ awaitable<expiry_batch> expiry_store::expire_of_deleted()
         const auto accounts = lock_deleted(tx);
         if (accounts.empty())
             return expiry_batch();
-        const auto ids = to_id_array(accounts);
+        const auto ids = postgres::to_array(accounts);
         auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
                             expiry_reason::deleted, owner, quarantine);
         const auto left = tx.exec_prepared1(purge_deleted_accounts.name, ids)[0].as<std::int64_t>();

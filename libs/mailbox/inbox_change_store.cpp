@@ -1,7 +1,7 @@
 #include "mailbox/inbox_change_store.hpp"
 
 #include "common/plans/account_state_store.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/inbox_row_store.hpp"
 #include "mailbox/inbox_store.hpp"
@@ -74,7 +74,7 @@ result<inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_poin
         seconds = std::to_string(ttl->count());
     }
     const auto changed = tx.exec_prepared1(change_inbox.name, account, requested.id.text(),
-                                           or_null(target.name), postgres::text_array(target.tags),
+                                           or_null(target.name), postgres::to_array(target.tags),
                                            to_json(target.metadata), or_null(seconds));
     auto after = read_inbox(changed);
     if (requested.ttl)

@@ -3,7 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/autocommit.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "mailbox/address_rules.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/inbox_events.hpp"
@@ -104,7 +104,7 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
         const auto rows = tx.exec_prepared(
             insert_inbox.name, requested.account.account.text(), requested.id.text(), address,
             static_cast<std::int64_t>(ttl.count()), or_null(requested.name),
-            postgres::text_array(requested.tags), to_json(requested.metadata), is_operator);
+            postgres::to_array(requested.tags), to_json(requested.metadata), is_operator);
         if (rows.empty())
             continue;
         created_inbox created;

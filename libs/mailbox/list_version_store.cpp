@@ -1,7 +1,7 @@
 #include "mailbox/list_version_store.hpp"
 
 #include "common/postgres/autocommit.hpp"
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 namespace tempinbox::mailbox {
 namespace {
@@ -25,7 +25,7 @@ list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
     return postgres::run_autocommit<std::vector<std::string>>(
         db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-            const auto [accounts, ids] = to_id_arrays(inboxes);
+            const auto [accounts, ids] = postgres::to_arrays(inboxes);
             std::vector<std::string> versions;
             versions.reserve(inboxes.size());
             for (const auto& row : tx.exec_prepared(find_versions.name, accounts, ids))

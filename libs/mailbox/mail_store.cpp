@@ -2,8 +2,7 @@
 
 #include "common/core/encoding.hpp"
 #include "common/log/log.hpp"
-#include "mailbox/binary_array.hpp"
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -13,6 +12,8 @@
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::binary_array;
 
 constexpr char list_separator = '\x1f';
 constexpr std::chrono::seconds resolve_timeout{20};
@@ -311,10 +312,11 @@ awaitable<mail_store::results> mail_store::find_stored(const mail_batch& batch)
                 emails.push_back(delivery.id);
             }
         }
-        tx.exec_prepared(lock_inboxes.name, to_id_array(accounts), to_id_array(inboxes));
+        tx.exec_prepared(lock_inboxes.name, postgres::to_array(accounts),
+                         postgres::to_array(inboxes));
         std::map<email_id, std::int64_t> sequences;
-        for (const auto& row :
-             tx.exec_prepared(find_emails.name, to_id_array(accounts), to_id_array(emails)))
+        for (const auto& row : tx.exec_prepared(find_emails.name, postgres::to_array(accounts),
+                                                postgres::to_array(emails)))
             sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
 
         results found;

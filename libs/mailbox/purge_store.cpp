@@ -1,8 +1,7 @@
 #include "mailbox/purge_store.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "mailbox/body_removal_store.hpp"
-#include "mailbox/columns.hpp"
 
 #include <set>
 #include <string>
@@ -71,7 +70,8 @@ std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result
     std::set<std::int64_t> dropped;
     if (!hours.empty())
         for (const auto& row : tx.exec_prepared(
-                 find_dropped_hours.name, postgres::integer_array({hours.begin(), hours.end()})))
+                 find_dropped_hours.name,
+                 postgres::to_array(std::vector<std::int64_t>(hours.begin(), hours.end()))))
             dropped.insert(row[0].as<std::int64_t>());
 
     auto left = read_left_bodies(deleted);
@@ -88,25 +88,26 @@ purge_batch purge_in(pqxx::work& tx)
     purge_batch batch;
     std::vector<account_id> accounts;
     std::vector<inbox_id> ids;
-    std::vector<std::string> by_time;
+    std::vector<bool> by_time;
     std::int64_t oldest = to_unix_micros(endless);
     for (const auto& row : tx.exec_prepared(claim_ended.name)) {
         accounts.push_back(account_id::parse(row[0].c_str()).value());
         ids.push_back(inbox_id::parse(row[1].c_str()).value());
         oldest = std::min(oldest, row[2].as<std::int64_t>());
-        by_time.emplace_back(row[3].c_str());
+        by_time.push_back(row[3].as<bool>());
     }
     if (ids.empty())
         return batch;
 
-    const auto deleted = tx.exec_prepared(delete_emails.name, to_id_array(accounts),
-                                          to_id_array(ids), oldest, postgres::text_array(by_time));
+    const auto deleted =
+        tx.exec_prepared(delete_emails.name, postgres::to_array(accounts), postgres::to_array(ids),
+                         oldest, postgres::to_array(by_time));
     batch.emails = static_cast<std::int64_t>(deleted.size());
     batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
 
     // No emails are left: the inboxes are done.
     if (batch.emails < purge_store::batch_size) {
-        tx.exec_prepared(mark_purged.name, to_id_array(accounts), to_id_array(ids));
+        tx.exec_prepared(mark_purged.name, postgres::to_array(accounts), postgres::to_array(ids));
         batch.inboxes = static_cast<std::int64_t>(ids.size());
     }
     batch.is_full = batch.emails == purge_store::batch_size || ids.size() == 100;

@@ -1,6 +1,6 @@
 #include "mailbox/unacknowledged_store.hpp"
 
-#include "mailbox/columns.hpp"
+#include "common/postgres/binary_array.hpp"
 
 namespace tempinbox::mailbox {
 namespace {
@@ -65,7 +65,7 @@ awaitable<void> unacknowledged_store::mark(std::vector<email_key> emails)
             accounts.push_back(one.account);
             ids.push_back(one.id);
         }
-        tx.exec_params(mark_emails, to_id_array(accounts), to_id_array(ids));
+        tx.exec_params(mark_emails, postgres::to_array(accounts), postgres::to_array(ids));
     });
 }
 

@@ -1,6 +1,6 @@
-#include "mailbox/binary_array.hpp"
+#include "common/postgres/binary_array.hpp"
 
-namespace tempinbox::mailbox {
+namespace tempinbox::postgres {
 namespace {
 
 // 2000-01-01T00:00:00Z, the epoch of PostgreSQL's times, in microseconds since 1970.
@@ -36,6 +36,11 @@ void binary_array::add(const std::optional<std::string>& maybe)
 void binary_array::add(const uuid& id)
 {
     add(std::string_view(reinterpret_cast<const char*>(id.bytes().data()), id.bytes().size()));
+}
+
+void binary_array::add_bool(bool flag)
+{
+    add(std::string_view(flag ? "\1" : "\0", 1));
 }
 
 void binary_array::add_int4(std::int32_t number)
@@ -74,4 +79,28 @@ pqxx::binarystring binary_array::parameter() const
     return pqxx::binarystring(whole.data(), whole.size());
 }
 
-} // namespace tempinbox::mailbox
+pqxx::binarystring to_array(const std::vector<std::string>& texts)
+{
+    binary_array array(binary_array::element::text);
+    for (const auto& text : texts)
+        array.add(std::string_view(text));
+    return array.parameter();
+}
+
+pqxx::binarystring to_array(const std::vector<std::int64_t>& numbers)
+{
+    binary_array array(binary_array::element::int8);
+    for (const auto number : numbers)
+        array.add_int8(number);
+    return array.parameter();
+}
+
+pqxx::binarystring to_array(const std::vector<bool>& flags)
+{
+    binary_array array(binary_array::element::boolean);
+    for (const bool flag : flags)
+        array.add_bool(flag);
+    return array.parameter();
+}
+
+} // namespace tempinbox::postgres
