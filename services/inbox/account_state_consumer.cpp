@@ -18,7 +18,7 @@ kafka::consumer_settings membership(const kafka::settings& cluster)
 } // namespace
 
 account_state_consumer::account_state_consumer(runtime::host& host, const kafka::settings& cluster,
-                                               mailbox::account_store& accounts,
+                                               mailbox::account_state_repository& accounts,
                                                std::function<void()> on_deleted)
     : accounts_(accounts),
       on_deleted_(std::move(on_deleted)),

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
-#include "mailbox/account_store.hpp"
+#include "mailbox/account_state_repository.hpp"
 
 #include <functional>
 
@@ -15,7 +15,8 @@ class account_state_consumer
 public:
     // `on_deleted` is called after accounts were marked as deleted.
     account_state_consumer(runtime::host& host, const kafka::settings& cluster,
-                           mailbox::account_store& accounts, std::function<void()> on_deleted);
+                           mailbox::account_state_repository& accounts,
+                           std::function<void()> on_deleted);
 
     void start() { consumer_.start(); }
     awaitable<void> stop() { return consumer_.stop(); }
@@ -23,7 +24,7 @@ public:
 private:
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
-    mailbox::account_store& accounts_;
+    mailbox::account_state_repository& accounts_;
     std::function<void()> on_deleted_;
     prometheus::Counter& unreadable_;
     kafka::consumer consumer_;

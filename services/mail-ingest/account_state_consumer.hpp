@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
-#include "mailbox/account_store.hpp"
+#include "mailbox/account_state_repository.hpp"
 
 namespace tempinbox::mail_ingest {
 
@@ -19,7 +19,7 @@ public:
 private:
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
-    mailbox::account_store accounts_;
+    mailbox::account_state_repository accounts_;
     kafka::consumer consumer_;
 };
 

@@ -38,8 +38,7 @@ private:
     kafka::producer producer_;
     outbox::publisher publisher_;
 
-    mailbox::mail_store mail_store_;
-    mailbox::unacknowledged_store unacknowledged_store_;
+    mailbox::ingest_repository ingest_repository_;
     unacknowledged_mail unacknowledged_;
     mail_ingest::recipients recipients_;
     mail_ingest::ingest ingest_;

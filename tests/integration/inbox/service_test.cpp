@@ -107,7 +107,7 @@ TEST_CASE("events of a process that died are published by another", "[inbox][pos
 {
     running_service running;
     running.add_domain();
-    mailbox::inbox_store dead(running.scratch.db(), "dead process");
+    mailbox::inbox_repository dead(running.scratch.db(), "dead process");
     mailbox::new_inbox requested;
     requested.account.account = account_id::make();
     requested.id = inbox_id::make();
@@ -183,7 +183,8 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     }
     SECTION("also when the process that marked it died at once")
     {
-        testing::await(mailbox::account_store(running.scratch.db()).mark_deleted(account, 17));
+        testing::await(
+            mailbox::account_state_repository(running.scratch.db()).mark_deleted(account, 17));
     }
 
     for (const auto& inbox : {first, second}) {

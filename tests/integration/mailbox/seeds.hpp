@@ -4,9 +4,9 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "mailbox/compression.hpp"
-#include "mailbox/domain_store.hpp"
-#include "mailbox/expiry_store.hpp"
-#include "mailbox/inbox_store.hpp"
+#include "mailbox/domain_repository.hpp"
+#include "mailbox/expiry_repository.hpp"
+#include "mailbox/inbox_repository.hpp"
 
 #include <string>
 
@@ -33,9 +33,9 @@ inline plans::account_state account(int live_inboxes = 10)
 struct world
 {
     testing::scratch_database scratch{{"mailbox"}};
-    domain_store domains{scratch.db()};
-    inbox_store inboxes{scratch.db(), "test"};
-    expiry_store endings{scratch.db(), "test", std::chrono::hours(24 * 30)};
+    domain_repository domains{scratch.db()};
+    inbox_repository inboxes{scratch.db(), "test"};
+    expiry_repository endings{scratch.db(), "test", std::chrono::hours(24 * 30)};
 
     world() { testing::await(domains.add("mail.test", std::nullopt)); }
 
