@@ -9,7 +9,6 @@
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/account_state_consumer.hpp"
 #include "inbox/domain_rpc.hpp"
 #include "inbox/email_rpc.hpp"
 #include "inbox/expiry.hpp"
@@ -19,6 +18,7 @@
 #include "inbox/purge.hpp"
 #include "inbox/search_rpc.hpp"
 #include "inbox/settings.hpp"
+#include "mailbox/account_state_consumer.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -53,7 +53,8 @@ private:
     mailbox::expiry_repository expiry_repository_;
     mailbox::maintenance_repository maintenance_;
 
-    account_state_consumer account_state_consumer_;
+    prometheus::Counter& unreadable_account_states_;
+    mailbox::account_state_consumer account_state_consumer_;
     partition_maintenance partition_maintenance_;
     expiry expiry_;
     purge purge_;

@@ -38,7 +38,10 @@ service::service(runtime::host& host, const settings& chosen)
       unacknowledged_(host, ingest_repository_, replica_name(settings_)),
       recipients_(host, look_up_db_, settings_.recipients),
       ingest_(host, recipients_, ingest_repository_, publisher_, unacknowledged_, settings_.ingest),
-      account_state_consumer_(host, settings_.kafka, db_),
+      account_states_(db_),
+      // events_ counts the records that cannot be read.
+      account_state_consumer_(host, account_states_,
+                              {settings_.kafka, "tempinbox-mail-ingest", {}, {}}),
       events_(host, settings_.kafka,
               {events::topics::inbox_created, events::topics::inbox_expired,
                events::topics::account_state},

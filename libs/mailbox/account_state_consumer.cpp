@@ -1,30 +1,27 @@
-#include "inbox/account_state_consumer.hpp"
+#include "mailbox/account_state_consumer.hpp"
 
 #include "common/events/events.hpp"
 #include "common/log/log.hpp"
 
-namespace tempinbox::inbox {
+namespace tempinbox::mailbox {
 namespace {
 
-kafka::consumer_settings membership(const kafka::settings& cluster)
+kafka::consumer_settings membership(const account_state_consumer::settings& given)
 {
     kafka::consumer_settings chosen;
-    chosen.cluster = cluster;
-    chosen.group = "tempinbox-inbox";
+    chosen.cluster = given.cluster;
+    chosen.group = given.group;
     chosen.topics = {events::topics::account_state};
     return chosen;
 }
 
 } // namespace
 
-account_state_consumer::account_state_consumer(runtime::host& host, const kafka::settings& cluster,
-                                               mailbox::account_state_repository& accounts,
-                                               std::function<void()> on_deleted)
+account_state_consumer::account_state_consumer(runtime::host& host,
+                                               account_state_repository& accounts, settings chosen)
     : accounts_(accounts),
-      on_deleted_(std::move(on_deleted)),
-      unreadable_(host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
-                                         "Records of account.state that could not be read.")),
-      consumer_(host, membership(cluster),
+      settings_(std::move(chosen)),
+      consumer_(host, membership(settings_),
                 [this](const std::vector<kafka::record>& batch) { return handle(batch); })
 {}
 
@@ -40,7 +37,8 @@ awaitable<void> account_state_consumer::handle(const std::vector<kafka::record>&
         }
         // The topic is compacted and has no dead letters: the account's next state repairs the
         // loss.
-        unreadable_.Increment();
+        if (settings_.on_unreadable)
+            settings_.on_unreadable();
         log::error("account state cannot be read", {{"partition", record.partition},
                                                     {"offset", record.offset},
                                                     {"reason", state.error().message}});
@@ -48,8 +46,8 @@ awaitable<void> account_state_consumer::handle(const std::vector<kafka::record>&
     co_await accounts_.put(std::move(states));
     for (const auto& state : deleted)
         co_await accounts_.mark_deleted(state.account, state.version);
-    if (!deleted.empty())
-        on_deleted_();
+    if (!deleted.empty() && settings_.on_deleted)
+        settings_.on_deleted();
 }
 
-} // namespace tempinbox::inbox
+} // namespace tempinbox::mailbox
