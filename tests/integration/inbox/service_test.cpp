@@ -80,12 +80,7 @@ TEST_CASE(
     running.add_domain();
     const auto account = account_id::make().text();
     const auto made = running.create(account).value().inbox();
-    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
-    running.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, '" +
-                            email_id::make().text() +
-                            "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', "
-                            "null, 0, 0, '[]', '[]', '{}', false, '', now(), "
-                            "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes");
+    running.add_email(account, made);
     v1::DeleteInboxRequest request;
     request.set_inbox_id(made.inbox_id());
 
@@ -161,14 +156,7 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     const auto account = account_id::make();
     const auto first = running.create(account.text()).value().inbox(),
                second = running.create(account.text()).value().inbox();
-    const auto email = email_id::make().text();
-    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
-    running.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT account_id, '" + email +
-        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', "
-        "'[]', '{}', false, '', now(), "
-        "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes WHERE inbox_id = '" +
-        first.inbox_id() + "'");
+    const auto email = running.add_email(account.text(), first);
 
     SECTION("by its tombstone")
     {

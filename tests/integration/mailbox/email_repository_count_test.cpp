@@ -19,7 +19,8 @@ TEST_CASE("emails are counted by the day they came, also when they are gone", "[
     world.add_email({ended}, "two");
     world.add_email({living}, "three");
     world.add_email({foreign}, "four");
-    world.scratch.execute("INSERT INTO mailbox.deleted_emails VALUES ('" + account.account.text() +
+    world.scratch.execute("INSERT INTO mailbox.deleted_emails (account_id, day, emails) VALUES ('" +
+                          account.account.text() +
                           "', (now() AT TIME ZONE 'UTC')::date - 29, 5), ('" +
                           account.account.text() + "', (now() AT TIME ZONE 'UTC')::date - 30, 7)");
 

@@ -26,18 +26,6 @@ struct listing : seeds::world
     {
         return testing::await(emails.list(std::move(requested)));
     }
-
-    // `count` emails that differ only in their numbers.
-    void fill(const inbox& of, int count)
-    {
-        add_email({of}, "mail");
-        scratch.execute("INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, "
-                        "jsonb_build_object('sequence', n, 'subject', "
-                        "'Subject ' || n, 'email_id', overlay(e.email_id::text placing "
-                        "lpad(to_hex(n), 12, '0') from 25)))).* "
-                        "FROM mailbox.emails AS e, generate_series(2, " +
-                        std::to_string(count) + ") AS n");
-    }
 };
 
 numbers sequences_of(const page<email_summary>& listed)
@@ -95,7 +83,7 @@ TEST_CASE("a filtered page reads two thousand rows and continues from there",
 {
     listing world;
     const auto inbox = world.create(world.account);
-    world.fill(inbox, 2'500);
+    world.add_emails(inbox, 2'500);
     auto query = world.query(inbox.id);
     query.filter.subject = "Subject 7";
     query.limit = 100;
@@ -116,7 +104,7 @@ TEST_CASE("a filtered list is paged without gaps and repeats", "[mailbox][email-
 {
     listing world;
     const auto inbox = world.create(world.account);
-    world.fill(inbox, 40);
+    world.add_emails(inbox, 40);
     auto query = world.query(inbox.id);
     query.filter.subject = "Subject 1";
     query.limit = 4;
@@ -162,7 +150,7 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
 {
     listing world;
     const auto inbox = world.create(world.account);
-    world.fill(inbox, 5);
+    world.add_emails(inbox, 5);
     auto query = world.query(inbox.id);
     query.limit = 2;
     const auto cursor = world.list(query).value().next_cursor;

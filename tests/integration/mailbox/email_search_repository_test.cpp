@@ -114,19 +114,8 @@ TEST_CASE("each condition is searched in the columns it names", "[mailbox][postg
 TEST_CASE("a search reads a bounded number of emails and continues from where it ended",
           "[mailbox][postgres]")
 {
-    searched_inbox inbox(1);
-    inbox.world.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, gen_random_uuid(), "
-                                "inbox_id, n, received_at, from_address, from_name, "
-                                "'Subject ' || n, preview, message_id, rcpt_to, to_header, "
-                                "mail_from, remote_address, helo, tls, size_bytes, "
-                                "attachment_count, codes, links, defects, is_read, content_sha256, "
-                                "body_hour, body_id, is_body_shared, location "
-                                "FROM mailbox.emails, generate_series(2, 4000) AS n");
-    inbox.world.scratch.execute(
-        "UPDATE mailbox.emails SET email_id = overlay((SELECT email_id::text FROM mailbox.emails "
-        "WHERE "
-        "sequence = 1) PLACING lpad(sequence::text, 12, '0') FROM 25)::uuid WHERE sequence > 1");
-    inbox.world.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 4000");
+    searched_inbox inbox(0);
+    inbox.world.add_emails(inbox.box, 4'000);
 
     auto search = above(0, "Subject 3999");
     int passes = 1;

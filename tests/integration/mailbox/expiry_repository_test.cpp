@@ -77,9 +77,11 @@ TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][post
         "SELECT ('00000000-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), n || "
         "'@mail.test', "
         "now() - interval '1 hour', now() - interval '1 second' FROM generate_series(1, 1700) n; "
-        "INSERT INTO mailbox.addresses SELECT email_address, account_id, inbox_id, 'live', "
+        "INSERT INTO mailbox.addresses (address, account_id, inbox_id, state, until) SELECT "
+        "email_address, account_id, inbox_id, 'live', "
         "expires_at FROM mailbox.inboxes; "
-        "INSERT INTO mailbox.account_usage SELECT account_id, count(*) FROM mailbox.inboxes GROUP "
+        "INSERT INTO mailbox.account_usage (account_id, live_inboxes) SELECT account_id, count(*) "
+        "FROM mailbox.inboxes GROUP "
         "BY account_id");
     expiry_repository another(world.scratch.db(), "another", std::chrono::hours(24));
     std::vector<inbox_id> ended;

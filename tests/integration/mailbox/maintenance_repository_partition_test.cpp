@@ -63,7 +63,7 @@ TEST_CASE("rows that came before their partition are moved into it", "[mailbox][
     world.add_email({inbox}, "early");
     REQUIRE(world.count("bodies_default") == 1);
 
-    testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
+    testing::await(partitions.ensure_body_hour(inbox.expires_at));
 
     CHECK(world.count("bodies_default") == 0);
     CHECK(world.count("bodies") == 1);
@@ -76,15 +76,18 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
     maintenance_repository partitions(world.scratch.db());
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
-    world.scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now() - interval "
+    world.scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) VALUES "
+                          "(date_trunc('hour', now() - interval "
                           "'50 hours', 'UTC'), gen_random_uuid(), 'x')");
     world.scratch.execute("SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date - 5)");
 
-    world.scratch.execute("INSERT INTO mailbox.emails SELECT gen_random_uuid(), "
-                          "mailbox.lowest_uuid(now() - interval '5 days'), "
-                          "gen_random_uuid(), 1, now(), '', '', '', '', null, '{}', '{}', '', '', "
-                          "'', null, 0, 0, '[]', '[]', '{}', "
-                          "false, '', now(), gen_random_uuid(), false, 'sql'");
+    auto old = seeds::make_message({world.create(seeds::account())}, "mail");
+    old->deliveries.front().id =
+        email_id::parse(
+            world.scratch.execute("SELECT mailbox.lowest_uuid(now() - interval '5 days')")[0][0]
+                .c_str())
+            .value();
+    seeds::store(world.mail, {old});
 
     const auto past = testing::await(partitions.past_partitions());
 
@@ -181,7 +184,7 @@ struct hours_world : seeds::world
     hours_world()
     {
         testing::await(partitions.ensure_body_hour(early));
-        testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
+        testing::await(partitions.ensure_body_hour(seeds::now() + account.limits.default_ttl));
     }
 
     void extend(const inbox& target, std::chrono::seconds ttl)
@@ -193,11 +196,11 @@ struct hours_world : seeds::world
         testing::await(inboxes.change(requested, seeds::now())).value();
     }
 
-    // As if the mail had come while the hour of its inbox's end was the early one.
-    void put_into_early_hour(const body_id body)
+    // As if the mail had come while the hour of its inbox's end was this one.
+    void put_into_hour(const body_id body, time_point hour)
     {
-        const auto to = " SET body_hour = mailbox.from_micros(" +
-                        std::to_string(to_unix_micros(early)) + ") WHERE body_id = '" +
+        const auto to = " SET body_hour = date_trunc('hour', mailbox.from_micros(" +
+                        std::to_string(to_unix_micros(hour)) + "), 'UTC') WHERE body_id = '" +
                         body.text() + "'";
         scratch.execute("UPDATE mailbox.emails" + to);
         scratch.execute("UPDATE mailbox.bodies" + to);
@@ -232,7 +235,7 @@ TEST_CASE("what an extended inbox has in a past hour is moved before the hour is
                shared = world.add_email({extended, also_extended, ended}, "of three"),
                of_ended = world.add_email({ended}, "nobody's");
     for (const auto& body : {own, shared, of_ended})
-        world.put_into_early_hour(body);
+        world.put_into_hour(body, world.early);
     world.extend(extended, 48h);
     world.extend(also_extended, 72h);
     CHECK(world.count("extended_inboxes") == 2);
@@ -269,11 +272,11 @@ TEST_CASE("a later hour of an extended inbox stays noted once an earlier one is 
     hours_world world;
     const auto inbox = world.create(world.account);
     const auto first = world.add_email({inbox}, "early");
-    world.put_into_early_hour(first);
+    world.put_into_hour(first, world.early);
     world.extend(inbox, 48h);
     world.note_early_end();
     // Was shared with an inbox that was to live longer than this one at the time.
-    world.add_email({inbox}, "later");
+    world.put_into_hour(world.add_email({inbox}, "later"), seeds::now() + 1h);
 
     while (testing::await(world.partitions.move_needed(world.early)))
         ;
@@ -308,12 +311,13 @@ TEST_CASE("an hour that cannot be dropped for long is emptied in batches, but fo
 {
     hours_world world;
     const auto inbox = world.create(world.account);
-    world.put_into_early_hour(world.add_email({inbox}, "needed"));
+    world.put_into_hour(world.add_email({inbox}, "needed"), world.early);
     world.extend(inbox, 48h);
     world.note_early_end();
-    world.scratch.execute("INSERT INTO mailbox.bodies SELECT mailbox.from_micros(" +
-                          std::to_string(to_unix_micros(world.early)) +
-                          "), gen_random_uuid(), 'x' FROM generate_series(1, 700)");
+    world.scratch.execute(
+        "INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros(" +
+        std::to_string(to_unix_micros(world.early)) +
+        "), gen_random_uuid(), 'x' FROM generate_series(1, 700)");
     const auto past = world.early_partition();
 
     CHECK_FALSE(testing::await(world.partitions.empty_some(past, std::nullopt)));

@@ -94,16 +94,7 @@ TEST_CASE("much mail is deleted in batches of bounded size", "[mailbox][postgres
     maintenance_repository purge(world.scratch.db());
     const auto account = seeds::account();
     const auto inbox = world.create(account);
-    world.add_email({inbox}, "first");
-    world.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, mailbox.lowest_uuid(now() "
-                          "+ n * interval '1 ms'), inbox_id, n + 1, "
-                          "received_at, "
-                          "from_address, from_name, subject, preview, message_id, rcpt_to, "
-                          "to_header, mail_from, remote_address, helo, tls, "
-                          "size_bytes, "
-                          "attachment_count, codes, links, defects, is_read, content_sha256, "
-                          "body_hour, gen_random_uuid(), false, location "
-                          "FROM mailbox.emails, generate_series(1, 1199) n");
+    world.add_emails(inbox, 1'200);
     testing::await(world.endings.expire(account.account, inbox.id)).value();
 
     std::vector<std::int64_t> batches;
