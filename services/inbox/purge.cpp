@@ -8,9 +8,9 @@ constexpr std::chrono::milliseconds batch_delay{10};
 
 } // namespace
 
-purge::purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
-             std::chrono::seconds retention)
-    : store_(store),
+purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
+             std::chrono::milliseconds interval, std::chrono::seconds retention)
+    : repository_(repository),
       interval_(interval),
       retention_(retention),
       emails_(host.metrics().counter("tempinbox_inbox_purged_emails_total",
@@ -35,7 +35,7 @@ awaitable<void> purge::stop()
 
 awaitable<std::chrono::microseconds> purge::purge_mail()
 {
-    const auto batch = co_await store_.purge_mail();
+    const auto batch = co_await repository_.purge_mail();
     emails_.Increment(static_cast<double>(batch.emails));
     bodies_.Increment(static_cast<double>(batch.bodies));
     co_return batch.is_full ? batch_delay : interval_;
@@ -43,7 +43,7 @@ awaitable<std::chrono::microseconds> purge::purge_mail()
 
 awaitable<std::chrono::microseconds> purge::purge_inboxes()
 {
-    const auto batch = co_await store_.purge_inboxes(retention_);
+    const auto batch = co_await repository_.purge_inboxes(retention_);
     co_return batch.is_full ? batch_delay : std::chrono::milliseconds(std::chrono::minutes(1));
 }
 

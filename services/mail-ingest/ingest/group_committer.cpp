@@ -17,7 +17,7 @@ const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 
 
 } // namespace
 
-group_committer::group_committer(runtime::host& host, mailbox::mail_store& store,
+group_committer::group_committer(runtime::host& host, mailbox::ingest_repository& store,
                                  outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
                                  const group_commit_settings& chosen)
     : host_(host),
@@ -146,7 +146,7 @@ void group_committer::publish(const entries& batch)
                 result.status == mailbox::delivery_status::unstorable)
                 continue;
             if (result.status == mailbox::delivery_status::stored) {
-                events.push_back(mailbox::mail_store::event_of(delivery, result.sequence));
+                events.push_back(mailbox::ingest_repository::event_of(delivery, result.sequence));
                 if (one->in_flight)
                     one->in_flight->emails.push_back(
                         mailbox::email_key{delivery.account, delivery.id});

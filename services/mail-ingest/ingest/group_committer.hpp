@@ -4,7 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/runtime/wait_point.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
-#include "mailbox/mail_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 #include <deque>
 #include <memory>
@@ -32,8 +32,9 @@ struct group_commit_settings
 class group_committer
 {
 public:
-    group_committer(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher,
-                    unacknowledged_mail& unacknowledged, const group_commit_settings& chosen);
+    group_committer(runtime::host& host, mailbox::ingest_repository& store,
+                    outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
+                    const group_commit_settings& chosen);
 
     // The queue is full.
     bool are_full() const { return queue_.size() >= settings_.max_queued_messages; }
@@ -74,7 +75,7 @@ private:
     void publish(const entries& batch);
 
     runtime::host& host_;
-    mailbox::mail_store& store_;
+    mailbox::ingest_repository& store_;
     outbox::publisher& publisher_;
     unacknowledged_mail& unacknowledged_;
     group_commit_settings settings_;

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/runtime/completion.hpp"
-#include "mailbox/unacknowledged_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -42,9 +42,9 @@ struct ingest::reading
     {}
 };
 
-ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
-               outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
-               const ingest_settings& chosen)
+ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients,
+               mailbox::ingest_repository& store, outbox::publisher& publisher,
+               unacknowledged_mail& unacknowledged, const ingest_settings& chosen)
     : host_(host),
       recipients_(recipients),
       unacknowledged_(unacknowledged),

@@ -40,9 +40,9 @@ struct ingest_result
 class ingest
 {
 public:
-    ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
-           outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
-           const ingest_settings& chosen);
+    ingest(runtime::host& host, mail_ingest::recipients& recipients,
+           mailbox::ingest_repository& store, outbox::publisher& publisher,
+           unacknowledged_mail& unacknowledged, const ingest_settings& chosen);
 
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || group_committer_.are_full(); }

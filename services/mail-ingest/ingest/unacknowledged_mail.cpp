@@ -14,7 +14,7 @@ constexpr std::size_t max_pending = 10'000;
 
 } // namespace
 
-unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::unacknowledged_store& store,
+unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::ingest_repository& store,
                                          std::string replica)
     : store_(store),
       replica_(std::move(replica)),
@@ -78,7 +78,7 @@ awaitable<void> unacknowledged_mail::flush()
     for (const auto& one : pending_)
         emails.insert(emails.end(), one->emails.begin(), one->emails.end());
     const auto emails_written = emails.size();
-    co_await store_.mark(std::move(emails));
+    co_await store_.mark_unacknowledged(std::move(emails));
     pending_.erase(pending_.begin(), pending_.begin() + count);
     pending_emails_ -= emails_written;
 }

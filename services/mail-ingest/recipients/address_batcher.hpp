@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
-#include "mailbox/address_store.hpp"
+#include "mailbox/domain_repository.hpp"
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ public:
         std::optional<mailbox::known_address> found;
     };
 
-    address_batcher(runtime::host& host, mailbox::address_store& store,
+    address_batcher(runtime::host& host, mailbox::domain_repository& store,
                     std::chrono::milliseconds timeout);
 
     awaitable<result> find(std::string address);

@@ -12,7 +12,7 @@ constexpr std::chrono::seconds max_age{1};
 
 } // namespace
 
-domains::domains(runtime::host& host, mailbox::domain_store& store,
+domains::domains(runtime::host& host, mailbox::domain_repository& store,
                  std::chrono::milliseconds timeout)
     : host_(host),
       store_(store),

@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "common/runtime/wait_point.hpp"
-#include "mailbox/domain_store.hpp"
+#include "mailbox/domain_repository.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,8 @@ class domains
 public:
     enum class status { ours, foreign, unknown };
 
-    domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds timeout);
+    domains(runtime::host& host, mailbox::domain_repository& store,
+            std::chrono::milliseconds timeout);
 
     bool has(const std::string& domain) const { return cached_.contains(domain); }
     // Empty until the list was read.
@@ -32,7 +33,7 @@ private:
     awaitable<void> run_refresh(std::shared_ptr<runtime::wait_point> done);
 
     runtime::host& host_;
-    mailbox::domain_store& store_;
+    mailbox::domain_repository& store_;
     std::chrono::milliseconds timeout_;
     std::set<std::string, std::less<>> cached_;
     std::string default_;

@@ -21,10 +21,9 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
 recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_settings& chosen)
     : host_(host),
       settings_(chosen),
-      address_store_(db),
-      domain_store_(db),
-      domains_(host, domain_store_, chosen.timeout),
-      address_batcher_(host, address_store_, chosen.timeout),
+      domain_repository_(db),
+      domains_(host, domain_repository_, chosen.timeout),
+      address_batcher_(host, domain_repository_, chosen.timeout),
       addresses_(chosen.cached_addresses),
       accounts_(chosen.cached_accounts),
       rates_(chosen.messages_per_minute, chosen.message_burst),
