@@ -1,43 +1,77 @@
 #include "migrations/migrations.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 namespace tempinbox::migrations {
 namespace {
 
-struct owner
+struct home
 {
     std::string_view schema;
-    std::string_view service;
+    std::string_view folder;     // of schema/ and functions/
+    std::string_view old_folder; // of all files until the schema is moved into its home
+    std::string_view shared;     // a file of shared_functions that this schema has too
 };
 
-constexpr owner owners[] = {{"accounts", "gateway"},
-                            {"mailbox", "inbox"},
-                            {"quota", "rate-limit"},
-                            {"webhooks", "webhook-dispatcher"}};
+constexpr home homes[] = {
+    {"accounts", "libs/accounts/", "services/gateway/migrations/", ""},
+    {"mailbox", "libs/mailbox/", "services/inbox/migrations/", "lowest_uuid"},
+    {"quota", "services/rate-limit/storage/", "services/rate-limit/migrations/", ""},
+    {"webhooks", "services/webhook-dispatcher/storage/", "services/webhook-dispatcher/migrations/",
+     "lowest_uuid"},
+};
+
+// Functions that several schemas have, each its own, since schemas may lie in different databases.
+constexpr std::string_view shared_functions = "libs/common/postgres/functions/";
+
+bool has_file_in(const std::string& folder)
+{
+    return std::any_of(files.begin(), files.end(),
+                       [&](const embedded_file& file) { return file.path.starts_with(folder); });
+}
+
+std::vector<postgres::migration> read_numbered(const std::string& folder)
+{
+    auto found = postgres::read_migrations(files, folder);
+    if (!found)
+        throw std::logic_error(found.error().message);
+    return std::move(*found);
+}
+
+postgres::schema_files read_home(const home& of)
+{
+    const std::string folder(of.folder);
+    postgres::schema_files found;
+    found.schema = of.schema;
+    if (!has_file_in(folder + "schema/")) {
+        found.migrations = read_numbered(std::string(of.old_folder));
+        return found;
+    }
+    found.migrations = read_numbered(folder + "schema/");
+    found.functions = postgres::read_functions(files, folder + "functions/");
+    for (auto& one : postgres::read_functions(files, shared_functions))
+        if (one.name == of.shared)
+            found.functions.push_back(std::move(one));
+    return found;
+}
 
 } // namespace
 
 std::vector<std::string_view> schemas()
 {
     std::vector<std::string_view> names;
-    for (const auto& entry : owners)
+    for (const auto& entry : homes)
         names.push_back(entry.schema);
     return names;
 }
 
-std::vector<postgres::migration> of_schema(std::string_view schema)
+postgres::schema_files of_schema(std::string_view schema)
 {
-    for (const auto& entry : owners) {
-        if (entry.schema != schema)
-            continue;
-        auto found = postgres::read_migrations(files, "services/" + std::string(entry.service) +
-                                                          "/migrations/");
-        if (!found)
-            throw std::logic_error(found.error().message);
-        return std::move(*found);
-    }
+    for (const auto& entry : homes)
+        if (entry.schema == schema)
+            return read_home(entry);
     throw std::logic_error("no schema is called " + std::string(schema));
 }
 

@@ -9,15 +9,14 @@
 
 namespace tempinbox::migrations {
 
-// The compiled-in files services/*/migrations/*.sql.
+// The compiled-in SQL files of all schemas.
 extern const std::span<const embedded_file> files;
 
-// The schemas and the service whose folder holds their migrations: accounts (gateway), mailbox
-// (inbox), quota (rate-limit), webhooks (webhook-dispatcher).
+// The names of the schemas: accounts, mailbox, quota, webhooks.
 std::vector<std::string_view> schemas();
 
-// The migrations of one schema, oldest first; throws std::logic_error for a schema that does not
-// exist or a damaged folder.
-std::vector<postgres::migration> of_schema(std::string_view schema);
+// The files of one schema, in its home: schema/ and functions/. Throws std::logic_error for a
+// schema that does not exist or a damaged folder.
+postgres::schema_files of_schema(std::string_view schema);
 
 } // namespace tempinbox::migrations

@@ -37,20 +37,27 @@ settings read_settings(config::reader& read)
 
 int migrate(const settings& chosen)
 {
-    for (const auto schema : migrations::schemas()) {
-        if (chosen.schema != "all" && chosen.schema != schema)
-            continue;
-        const std::string name(schema);
-        const auto applied =
-            postgres::migrate(chosen.database, name, migrations::of_schema(schema));
+    std::vector<postgres::schema_files> schemas;
+    for (const auto schema : migrations::schemas())
+        if (chosen.schema == "all" || chosen.schema == schema)
+            schemas.push_back(migrations::of_schema(schema));
+    if (const auto history = postgres::check_history(chosen.database, schemas); !history) {
+        std::fprintf(stderr, "%s\n", history.error().message.c_str());
+        return 1;
+    }
+    for (const auto& files : schemas) {
+        const char* name = files.schema.c_str();
+        const auto applied = postgres::migrate(chosen.database, files);
         if (!applied) {
-            std::fprintf(stderr, "schema %s: %s\n", name.c_str(), applied.error().message.c_str());
+            std::fprintf(stderr, "schema %s: %s\n", name, applied.error().message.c_str());
             return 1;
         }
-        for (const int version : *applied)
-            std::printf("schema %s: migration %04d applied\n", name.c_str(), version);
+        for (const int version : applied->versions)
+            std::printf("schema %s: migration %04d applied\n", name, version);
+        for (const auto& function : applied->functions)
+            std::printf("schema %s: functions/%s.sql applied\n", name, function.c_str());
         if (applied->empty())
-            std::printf("schema %s: up to date\n", name.c_str());
+            std::printf("schema %s: up to date\n", name);
     }
     return 0;
 }

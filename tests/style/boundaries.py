@@ -26,7 +26,7 @@ _LIBRARIES = {
     r"librdkafka/": r"^libs/common/kafka/",
     r"pqxx/": (
         r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/"
-        r"|_store\.[ch]pp$|/outbox\.[ch]pp$"
+        r"|_(?:store|repository)\.[ch]pp$|/storage/[^/]+\.[ch]pp$|/outbox\.[ch]pp$"
     ),
     r"rapidjson/": r"^libs/common/json/",
     r"curl/": r"^services/gateway/account_email/",

@@ -2,7 +2,8 @@
 
 What takes something away (DROP, RENAME, another type) is the contract of a change whose expansion
 was released before. Such a file says of which: a line `-- contract of v1.2` names the first release
-that no longer uses what goes.
+that no longer uses what goes. Functions have one current text each, in files that are applied again
+whenever they change.
 """
 
 import re
@@ -10,16 +11,9 @@ from collections.abc import Iterator
 
 from source import Problem, Source
 
-# Made before there was a release to keep running.
-_EXEMPT = {
-    "services/inbox/migrations/0005_store_mail_once.sql",
-    "services/inbox/migrations/0008_versions_of_lists.sql",
-    "services/rate-limit/migrations/0004_days_of_debts.sql",
-    "services/rate-limit/migrations/0005_without_let_through.sql",
-    "services/webhook-dispatcher/migrations/0002_replay.sql",
-    "services/webhook-dispatcher/migrations/0003_secret_rotation.sql",
-}
 _CONTRACT = re.compile(r"^-- contract of v?\d+(?:\.\d+)*$", re.MULTILINE)
+_MAKES_FUNCTION = re.compile(r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\b", re.IGNORECASE)
+_REPLACES_FUNCTION = re.compile(r"\s*CREATE\s+OR\s+REPLACE\s+(?:FUNCTION|PROCEDURE)\b", re.IGNORECASE)
 _OUTSIDE = "-- outside a transaction\n"
 _COMMENT = r"--[^\n]*|/\*.*?\*/"
 # A function's body runs when it is called; that of DO at once.
@@ -40,22 +34,41 @@ _MAKES_AGAIN = re.compile(
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
-    """Every migration that is not exempt by name."""
+    """Every file of a folder schema/ or functions/."""
     for source in sources:
-        path = source.path
-        if path.suffix != ".sql" or path.parent.name != "migrations" or str(path) in _EXEMPT:
+        if source.path.suffix != ".sql":
             continue
-        code = _statements(source.text)
-        yield from _check_concurrent(source, code)
-        if _CONTRACT.search(source.text):
-            continue
-        for found in _TAKES_AWAY.finditer(_without_repeats(code)):
-            what = " ".join(found[0].split()).upper()
+        if source.path.parent.name == "schema":
+            yield from _check_numbered(source)
+        elif source.path.parent.name == "functions":
+            yield from _check_functions(source)
+
+
+def _check_numbered(source: Source) -> Iterator[Problem]:
+    code = _statements(source.text)
+    yield from _check_concurrent(source, code)
+    for found in _MAKES_FUNCTION.finditer(code):
+        yield source.problem(found.start(), "a function has its one text in functions/")
+    if _CONTRACT.search(source.text):
+        return
+    for found in _TAKES_AWAY.finditer(_without_repeats(code)):
+        what = " ".join(found[0].split()).upper()
+        yield source.problem(
+            found.start(),
+            f"{what} breaks the release before this one, which still runs: leave it to a file "
+            "of a later release, marked `-- contract of <version>`",
+        )
+
+
+def _check_functions(source: Source) -> Iterator[Problem]:
+    start = 0
+    for statement in _statements(source.text).split(";"):
+        if statement.strip() and not _REPLACES_FUNCTION.match(statement):
             yield source.problem(
-                found.start(),
-                f"{what} breaks the release before this one, which still runs: leave it to a file "
-                "of a later release, marked `-- contract of <version>`",
+                start + len(statement) - len(statement.lstrip()),
+                "runs again with every change: CREATE OR REPLACE FUNCTION or PROCEDURE alone",
             )
+        start += len(statement) + 1
 
 
 def _blank(text: str) -> str:

@@ -158,7 +158,7 @@ class Words(unittest.TestCase):
 class Migrations(unittest.TestCase):
     """What the release before must survive."""
 
-    path = "services/inbox/migrations/0042_more.sql"
+    path = "libs/mailbox/schema/0042_more.sql"
 
     def accept(self, text: str, path: str = path) -> None:
         self.assertEqual(_problems(migrations, path, text), [])
@@ -182,32 +182,41 @@ class Migrations(unittest.TestCase):
         self.refuse("ALTER TABLE mailbox.t ALTER n SET DATA TYPE bigint;\n", "TYPE breaks")
         self.refuse("DO $$ BEGIN DROP TABLE mailbox.t; END $$;\n", "DROP breaks")
 
-    def test_a_body_of_a_function_runs_later(self) -> None:
-        self.accept(
-            "CREATE FUNCTION mailbox.f() RETURNS void LANGUAGE plpgsql AS $$\n"
-            "BEGIN EXECUTE 'DROP TABLE mailbox.t_old'; DROP TABLE mailbox.u; END $$;\n"
-        )
-
     def test_a_marked_contract_may(self) -> None:
         self.accept("-- contract of v1.4\nALTER TABLE mailbox.t DROP COLUMN kind;\n")
         self.refuse("-- contract of what\nALTER TABLE mailbox.t DROP COLUMN kind;\n", "DROP breaks")
 
-    def test_files_of_before_are_exempt_by_name_alone(self) -> None:
-        text = "DROP FUNCTION mailbox.store_mail;\n"
-        self.accept(text, "services/inbox/migrations/0005_store_mail_once.sql")
-        self.assertEqual(
-            len(_problems(migrations, "services/inbox/migrations/0005_other.sql", text)), 1
+    def test_functions_are_made_in_their_own_folder(self) -> None:
+        path = "libs/mailbox/functions/f.sql"
+        text = (
+            "-- DROP; nothing\nCREATE OR REPLACE FUNCTION mailbox.f() RETURNS void LANGUAGE plpgsql "
+            "AS $$\nBEGIN EXECUTE 'DROP TABLE mailbox.t_old'; DROP TABLE mailbox.u; END $$;\n"
         )
+        self.accept(text, path)
+        self.accept(text + text, path)
+        self.refuse(text, "one text in functions/")
+        for other in (
+            "CREATE FUNCTION mailbox.g() RETURNS void LANGUAGE sql AS '';\n",
+            "DROP FUNCTION mailbox.g;\n",
+            "SELECT mailbox.f();\n",
+        ):
+            found = _problems(migrations, path, text + other)
+            self.assertEqual([problem.line for problem in found], [4])
 
     def test_every_file_of_the_tree_is_refused_once_it_takes_something_away(self) -> None:
         root = Path(__file__).resolve().parents[2]
         checked = 0
-        for file in sorted(root.glob("services/*/migrations/*.sql")):
-            path, text = str(file.relative_to(root)), file.read_text(encoding="utf-8")
-            if _problems(migrations, path, text + "\nDROP TABLE mailbox.t;\n"):
-                checked += 1
+        for folder in ("libs/*/", "services/*/storage/", "libs/common/*/"):
+            for file in sorted(
+                [*root.glob(f"{folder}schema/*.sql"), *root.glob(f"{folder}functions/*.sql")]
+            ):
+                path, text = str(file.relative_to(root)), file.read_text(encoding="utf-8")
+                self.assertTrue(
+                    _problems(migrations, path, text + "\nDROP TABLE mailbox.t;\n"), path
+                )
                 self.accept(text, path)
-        self.assertGreater(checked, 10)
+                checked += 1
+        self.assertGreater(checked, 0)
 
     def test_indexes_are_made_outside_a_transaction(self) -> None:
         index = "CREATE INDEX CONCURRENTLY t_x ON mailbox.t (x);\n"

@@ -13,7 +13,7 @@
 namespace tempinbox::postgres {
 namespace {
 
-constexpr const char* create_table = R"(
+constexpr const char* create_migrations_table = R"(
 CREATE TABLE IF NOT EXISTS public.tempinbox_migrations (
     schema text NOT NULL,
     version integer NOT NULL,
@@ -23,22 +23,36 @@ CREATE TABLE IF NOT EXISTS public.tempinbox_migrations (
     PRIMARY KEY (schema, version)
 ))";
 
-// Advisory locks belong to one database; every schema uses the same number, since CREATE TABLE
-// above is shared. The lock is polled: a statement that waits for it would hold a snapshot, and
+constexpr const char* create_functions_table = R"(
+CREATE TABLE IF NOT EXISTS public.tempinbox_functions (
+    schema text NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (schema, name)
+))";
+
+// Advisory locks belong to one database; every schema uses the same number, since the tables
+// above are shared. The lock is polled: a statement that waits for it would hold a snapshot, and
 // CREATE INDEX CONCURRENTLY in the process that has the lock would wait for that snapshot in turn.
 constexpr const char* try_lock = "SELECT pg_try_advisory_lock(hashtext('tempinbox_migrations'))";
 constexpr const char* unlock = "SELECT pg_advisory_unlock(hashtext('tempinbox_migrations'))";
 
-std::string checksum(const migration& one)
+constexpr const char* find_second_signature = R"(
+SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE n.nspname = $1 GROUP BY p.proname HAVING count(*) > 1 ORDER BY p.proname LIMIT 1)";
+
+constexpr std::string_view ending = ".sql";
+
+std::string checksum(const std::string& sql)
 {
-    return to_hex(crypto::sha256(one.sql));
+    return to_hex(crypto::sha256(sql));
 }
 
 // `0001_mailbox.sql`
 std::optional<migration> read_name(std::string_view file)
 {
     constexpr std::size_t digits = 4;
-    constexpr std::string_view ending = ".sql";
     if (file.size() <= digits + 1 + ending.size() || file[digits] != '_' || !file.ends_with(ending))
         return std::nullopt;
     migration named;
@@ -53,7 +67,7 @@ void note_applied(pqxx::transaction_base& tx, const std::string& schema, const m
 {
     tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) "
                     "VALUES ($1, $2, $3, $4)",
-                    schema, one.version, one.name, checksum(one));
+                    schema, one.version, one.name, checksum(one.sql));
 }
 
 void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeout)
@@ -92,19 +106,14 @@ bool is_lock_timeout(const pqxx::sql_error& error)
     return error.sqlstate() == "55P03";
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& one,
-           const lock_retries& retries)
+// Runs `attempt`, which is one transaction, until it gets its locks.
+template <class Attempt>
+void retry_for_locks(pqxx::connection_base& db, const lock_retries& retries, Attempt attempt)
 {
-    if (one.sql.starts_with(outside_a_transaction)) {
-        // A concurrent build waits for older transactions to end, and nobody queues behind it.
-        set_lock_timeout(db, std::chrono::milliseconds(0));
-        apply_one_by_one(db, schema, one);
-        return;
-    }
     set_lock_timeout(db, retries.timeout);
     for (int tries_left = retries.tries;; --tries_left) {
         try {
-            apply_in_transaction(db, schema, one);
+            attempt();
             return;
         } catch (const pqxx::sql_error& error) {
             if (!is_lock_timeout(error) || tries_left <= 1)
@@ -114,6 +123,18 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
     }
 }
 
+void apply(pqxx::connection_base& db, const std::string& schema, const migration& one,
+           const lock_retries& retries)
+{
+    if (one.sql.starts_with(outside_a_transaction)) {
+        // A concurrent build waits for older transactions to end, and nobody queues behind it.
+        set_lock_timeout(db, std::chrono::milliseconds(0));
+        apply_one_by_one(db, schema, one);
+        return;
+    }
+    retry_for_locks(db, retries, [&] { apply_in_transaction(db, schema, one); });
+}
+
 void take_lock(pqxx::connection_base& db)
 {
     constexpr std::chrono::milliseconds retry_interval{200};
@@ -121,38 +142,170 @@ void take_lock(pqxx::connection_base& db)
         std::this_thread::sleep_for(retry_interval);
 }
 
-result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::string& schema,
-                                       const std::vector<migration>& migrations,
-                                       const lock_retries& retries)
+std::string label_of(const std::string& schema, const migration& one)
 {
-    std::map<int, std::string> done;
+    return "migration " + std::to_string(one.version) + " (" + one.name + ") of schema " + schema;
+}
+
+// The checksum of each version applied; empty before the first run.
+using history = std::map<int, std::string>;
+
+result<history> read_history(pqxx::connection_base& db, const schema_files& files)
+{
+    history done;
+    pqxx::nontransaction tx(db);
+    if (tx.exec1("SELECT to_regclass('public.tempinbox_migrations')")[0].is_null())
+        return done;
+    for (const auto row : tx.exec_params(
+             "SELECT version, checksum FROM public.tempinbox_migrations WHERE schema = $1",
+             files.schema))
+        done.emplace(row[0].as<int>(), row[1].as<std::string>());
+
+    for (const auto& one : files.migrations) {
+        const auto before = done.find(one.version);
+        if (before == done.end() || before->second == checksum(one.sql))
+            continue;
+        if (one.version == 1)
+            return failure{errc::conflict,
+                           "schema " + files.schema +
+                               " of this database was made before its tables were put into one "
+                               "file and cannot be brought up to date; nothing was changed. Make "
+                               "the database anew: `./dev down --wipe` deletes that of the suite, "
+                               "with all it holds"};
+        return failure{errc::conflict,
+                       label_of(files.schema, one) + " was altered after it had been applied"};
+    }
+    return done;
+}
+
+result<void> apply_migrations(pqxx::connection_base& db, const schema_files& files,
+                              const history& done, bool are_after_functions,
+                              const lock_retries& retries, applied_files& applied)
+{
+    for (const auto& one : files.migrations) {
+        if (done.contains(one.version) ||
+            one.sql.starts_with(after_the_functions) != are_after_functions)
+            continue;
+        try {
+            apply(db, files.schema, one, retries);
+        } catch (const pqxx::failure&) {
+            return failure{errc::internal, label_of(files.schema, one) +
+                                               " failed: " + text_of(std::current_exception())};
+        }
+        applied.versions.push_back(one.version);
+    }
+    return {};
+}
+
+std::vector<function_file> list_changed(pqxx::connection_base& db, const schema_files& files)
+{
+    std::map<std::string, std::string> done;
+    pqxx::nontransaction tx(db);
+    for (const auto row :
+         tx.exec_params("SELECT name, checksum FROM public.tempinbox_functions WHERE schema = $1",
+                        files.schema))
+        done.emplace(row[0].as<std::string>(), row[1].as<std::string>());
+    std::vector<function_file> changed;
+    for (const auto& one : files.functions)
+        if (const auto before = done.find(one.name);
+            before == done.end() || before->second != checksum(one.sql))
+            changed.push_back(one);
+    return changed;
+}
+
+void note_applied(pqxx::transaction_base& tx, const std::string& schema, const function_file& one)
+{
+    tx.exec_params0("INSERT INTO public.tempinbox_functions (schema, name, checksum) "
+                    "VALUES ($1, $2, $3) ON CONFLICT (schema, name) "
+                    "DO UPDATE SET checksum = excluded.checksum, applied_at = now()",
+                    schema, one.name, checksum(one.sql));
+}
+
+// All in one transaction, so that callers see either the old texts or the new ones.
+result<void> apply_functions(pqxx::connection_base& db, const schema_files& files,
+                             const lock_retries& retries, applied_files& applied)
+{
+    const auto changed = list_changed(db, files);
+    if (changed.empty())
+        return {};
+    std::string under_way;
+    try {
+        retry_for_locks(db, retries, [&] {
+            pqxx::work tx(db, "functions");
+            tx.exec("SET LOCAL search_path = " + tx.quote_name(files.schema));
+            // Functions call each other, so bodies are checked in a second round, when all exist.
+            for (const char* are_bodies_checked : {"off", "on"}) {
+                tx.exec("SET LOCAL check_function_bodies = " + std::string(are_bodies_checked));
+                for (const auto& one : changed) {
+                    under_way = one.name;
+                    tx.exec(one.sql);
+                    for (const auto row : tx.exec_params(find_second_signature, files.schema))
+                        throw pqxx::failure("function " + row[0].as<std::string>() +
+                                            " has two parameter lists: give the new one a new "
+                                            "name");
+                }
+            }
+            for (const auto& one : changed)
+                note_applied(tx, files.schema, one);
+            tx.commit();
+        });
+    } catch (const pqxx::failure&) {
+        return failure{errc::internal, "functions/" + under_way + ".sql of schema " + files.schema +
+                                           " failed: " + text_of(std::current_exception())};
+    }
+    for (const auto& one : changed)
+        applied.functions.push_back(one.name);
+    return {};
+}
+
+// A release before that of the database must not bring its older texts back.
+bool is_newer(const history& done, const schema_files& files)
+{
+    const int newest = files.migrations.empty() ? 0 : files.migrations.back().version;
+    return !done.empty() && done.rbegin()->first > newest;
+}
+
+result<applied_files> apply_missing(pqxx::connection_base& db, const schema_files& files,
+                                    const lock_retries& retries)
+{
+    const auto done = read_history(db, files);
+    if (!done)
+        return done.error();
     {
         pqxx::nontransaction tx(db);
-        tx.exec(create_table);
-        tx.exec("CREATE SCHEMA IF NOT EXISTS " + tx.quote_name(schema));
-        for (const auto row : tx.exec_params(
-                 "SELECT version, checksum FROM public.tempinbox_migrations WHERE schema = $1",
-                 schema))
-            done.emplace(row[0].as<int>(), row[1].as<std::string>());
+        tx.exec(create_migrations_table);
+        tx.exec(create_functions_table);
+        tx.exec("CREATE SCHEMA IF NOT EXISTS " + tx.quote_name(files.schema));
     }
 
-    std::vector<int> applied;
-    for (const auto& one : migrations) {
-        const auto label =
-            "migration " + std::to_string(one.version) + " (" + one.name + ") of schema " + schema;
-        if (const auto before = done.find(one.version); before != done.end()) {
-            if (before->second != checksum(one))
-                return failure{errc::conflict, label + " was altered after it had been applied"};
-            continue;
-        }
-        try {
-            apply(db, schema, one, retries);
-        } catch (const pqxx::failure&) {
-            return failure{errc::internal, label + " failed: " + text_of(std::current_exception())};
-        }
-        applied.push_back(one.version);
-    }
+    applied_files applied;
+    if (const auto outcome = apply_migrations(db, files, *done, false, retries, applied); !outcome)
+        return outcome.error();
+    if (!is_newer(*done, files))
+        if (const auto outcome = apply_functions(db, files, retries, applied); !outcome)
+            return outcome.error();
+    if (const auto outcome = apply_migrations(db, files, *done, true, retries, applied); !outcome)
+        return outcome.error();
     return applied;
+}
+
+// Runs `work` with a connection that waits for statements and locks without end. What libpqxx
+// throws becomes a failure; `about` begins its sentence.
+template <class Work>
+auto with_connection(const std::string& dsn, const std::string& about, Work work)
+    -> decltype(work(std::declval<pqxx::connection_base&>()))
+{
+    settings chosen;
+    chosen.dsn = dsn;
+    chosen.statement_timeout = chosen.lock_timeout = std::chrono::milliseconds(0);
+    try {
+        connection db(chosen, "tempinbox-migrate");
+        return work(db.raw());
+    } catch (const pqxx::broken_connection&) {
+        return failure{errc::unavailable, "database: " + text_of(std::current_exception())};
+    } catch (const pqxx::failure&) {
+        return failure{errc::internal, about + text_of(std::current_exception())};
+    }
 }
 
 } // namespace
@@ -183,25 +336,42 @@ result<std::vector<migration>> read_migrations(std::span<const embedded_file> fi
     return found;
 }
 
-result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema,
-                                 const std::vector<migration>& migrations,
-                                 const lock_retries& retries)
+std::vector<function_file> read_functions(std::span<const embedded_file> files,
+                                          std::string_view folder)
 {
-    settings chosen;
-    chosen.dsn = dsn;
-    chosen.statement_timeout = chosen.lock_timeout = std::chrono::milliseconds(0);
-    try {
-        connection db(chosen, "tempinbox-migrate");
-        take_lock(db.raw());
-        auto applied = apply_missing(db.raw(), schema, migrations, retries);
-        pqxx::nontransaction(db.raw()).exec(unlock);
-        return applied;
-    } catch (const pqxx::broken_connection&) {
-        return failure{errc::unavailable, "database: " + text_of(std::current_exception())};
-    } catch (const pqxx::failure&) {
-        return failure{errc::internal,
-                       "schema " + schema + ": " + text_of(std::current_exception())};
+    std::vector<function_file> found;
+    for (const auto& file : files) {
+        if (!file.path.starts_with(folder) || !file.path.ends_with(ending))
+            continue;
+        const auto name = file.path.substr(folder.size());
+        found.push_back(
+            {std::string(name.substr(0, name.size() - ending.size())), std::string(file.content)});
     }
+    std::sort(found.begin(), found.end(),
+              [](const function_file& a, const function_file& b) { return a.name < b.name; });
+    return found;
+}
+
+result<void> check_history(const std::string& dsn, std::span<const schema_files> schemas)
+{
+    return with_connection(dsn, "", [&](pqxx::connection_base& db) -> result<void> {
+        for (const auto& files : schemas)
+            if (const auto done = read_history(db, files); !done)
+                return done.error();
+        return {};
+    });
+}
+
+result<applied_files> migrate(const std::string& dsn, const schema_files& files,
+                              const lock_retries& retries)
+{
+    return with_connection(dsn, "schema " + files.schema + ": ",
+                           [&](pqxx::connection_base& db) -> result<applied_files> {
+                               take_lock(db);
+                               auto applied = apply_missing(db, files, retries);
+                               pqxx::nontransaction(db).exec(unlock);
+                               return applied;
+                           });
 }
 
 } // namespace tempinbox::postgres

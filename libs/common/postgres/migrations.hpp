@@ -11,7 +11,7 @@
 
 namespace tempinbox::postgres {
 
-// One numbered file of services/<service>/migrations.
+// One numbered file of a schema's folder schema/: a step of its tables.
 struct migration
 {
     int version = 0;
@@ -19,15 +19,48 @@ struct migration
     std::string sql;
 };
 
+// One file of a schema's folder functions/: the current text of functions, as statements CREATE OR
+// REPLACE.
+struct function_file
+{
+    std::string name; // `settle` for settle.sql
+    std::string sql;
+};
+
+// What a schema is made of.
+struct schema_files
+{
+    std::string schema;
+    std::vector<migration> migrations;
+    std::vector<function_file> functions;
+};
+
+// What one run of migrate() applied.
+struct applied_files
+{
+    std::vector<int> versions;
+    std::vector<std::string> functions;
+
+    bool empty() const { return versions.empty() && functions.empty(); }
+};
+
 // The migrations of one folder in order; a gap, a repeat or a bad name is a failure.
 result<std::vector<migration>> read_migrations(std::span<const embedded_file> files,
                                                std::string_view folder);
 
-// The first line of a file that runs outside a transaction, for statements that cannot run in one
-// (CREATE INDEX CONCURRENTLY). Each statement ends with `;` at the end of a line. If one fails,
-// those before it stay applied and the file runs again from the start the next time, so each must
-// be safe to repeat.
+// The function files of one folder, by name.
+std::vector<function_file> read_functions(std::span<const embedded_file> files,
+                                          std::string_view folder);
+
+// The first line of a numbered file that runs outside a transaction, for statements that cannot run
+// in one (CREATE INDEX CONCURRENTLY). Each statement ends with `;` at the end of a line. If one
+// fails, those before it stay applied and the file runs again from the start the next time, so each
+// must be safe to repeat.
 constexpr std::string_view outside_a_transaction = "-- outside a transaction";
+
+// The first line of a numbered file that calls functions of its schema: it runs after all other
+// numbered files and after the functions.
+constexpr std::string_view after_the_functions = "-- after the functions";
 
 // While a migration waits for a lock, everybody queues behind it. So it gives up soon, lets them
 // pass and tries again.
@@ -38,12 +71,20 @@ struct lock_retries
     int tries = 100; // about five minutes
 };
 
-// Migrates `schema` to the newest version, each migration in its own transaction or outside any,
-// all under an advisory lock; safe to run concurrently and repeatedly. Returns the versions
-// applied. The table is tempinbox_migrations(schema, version, name, checksum, applied_at); an
-// altered old file is a failure.
-result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema,
-                                 const std::vector<migration>& migrations,
-                                 const lock_retries& retries = {});
+// Compares what was applied to a database with the files, and changes nothing. Conflicts: a
+// database whose first file was another one (made before the tables of the schema were put into one
+// file), which cannot be brought up to date, and a numbered file that was altered.
+result<void> check_history(const std::string& dsn, std::span<const schema_files> schemas);
+
+// Brings a schema up to date; safe to run concurrently (under an advisory lock) and repeatedly.
+// First check_history(); then the numbered files that are missing, each in its own transaction or
+// outside any; then the function files whose text differs from the one last applied, all in one
+// transaction and in any order. A function file without a schema's name makes its functions in this
+// schema. A function with two parameter lists is a failure: a changed signature is a new name.
+// Functions are left alone if the database has numbered files that this program does not know.
+// Tables: tempinbox_migrations(schema, version, name, checksum, applied_at) and
+// tempinbox_functions(schema, name, checksum, applied_at).
+result<applied_files> migrate(const std::string& dsn, const schema_files& files,
+                              const lock_retries& retries = {});
 
 } // namespace tempinbox::postgres

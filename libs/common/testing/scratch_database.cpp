@@ -83,8 +83,8 @@ struct template_cache
         name = fresh_name("template");
         execute_on(server, "CREATE DATABASE " + name);
         for (const auto& schema : schemas) {
-            const auto applied = postgres::migrate(with_database(server, name), schema,
-                                                   migrations::of_schema(schema));
+            const auto applied =
+                postgres::migrate(with_database(server, name), migrations::of_schema(schema));
             if (!applied)
                 throw std::runtime_error("migrating " + schema + ": " + applied.error().message);
         }
