@@ -53,9 +53,10 @@ constexpr postgres::statement purge_keys{
                             " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
 constexpr postgres::statement purge_responses{
     "accounts_forget_answers",
-    "DELETE FROM accounts.idempotency_key WHERE (account_id, operation_sha256, key) IN (SELECT "
+    "DELETE FROM accounts.idempotency_keys WHERE (account_id, operation_sha256, key) IN (SELECT "
     "i.account_id, i.operation_sha256,"
-    " i.key FROM accounts.accounts a JOIN accounts.idempotency_key i ON i.account_id = a.account_id"
+    " i.key FROM accounts.accounts a JOIN accounts.idempotency_keys i ON i.account_id = "
+    "a.account_id"
     " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
 // A reset link created while the account was being deleted expires by itself within an hour.
 constexpr postgres::statement purge_accounts{
@@ -64,7 +65,7 @@ constexpr postgres::statement purge_accounts{
     "a"
     " WHERE a.deleted_at < now() - interval '1 day'"
     " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
-    " AND NOT EXISTS (SELECT FROM accounts.idempotency_key i WHERE i.account_id = a.account_id)"
+    " AND NOT EXISTS (SELECT FROM accounts.idempotency_keys i WHERE i.account_id = a.account_id)"
     " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
     " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"
     " RETURNING account_id, version"};

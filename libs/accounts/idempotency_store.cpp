@@ -8,7 +8,7 @@ namespace {
 // Returns a row if the caller may proceed: a new key, one older than 24 hours, or an attempt that
 // ended without a response.
 constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
-    INSERT INTO accounts.idempotency_key AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
+    INSERT INTO accounts.idempotency_keys AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
     VALUES ($1, $2, $3, $4, $5, now())
     ON CONFLICT (account_id, operation_sha256, key) DO UPDATE
     SET request_sha256 = excluded.request_sha256, started_at = now(), status = NULL, location = NULL, content_type = NULL, answer = NULL,
@@ -21,39 +21,39 @@ constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
 
 // The same for when no new key may be recorded.
 constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
-    UPDATE accounts.idempotency_key SET started_at = now()
+    UPDATE accounts.idempotency_keys SET started_at = now()
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND request_sha256 = $4 AND status IS NULL
         AND created_at > now() - interval '24 hours' AND (started_at IS NULL OR started_at <= now() - interval '30 seconds')
     RETURNING object_id)"};
 
 constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
-    SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_key
+    SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_keys
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement update_response{"accounts_keep_answer", R"(
-    UPDATE accounts.idempotency_key SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
+    UPDATE accounts.idempotency_keys SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
 constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
-    UPDATE accounts.idempotency_key SET started_at = NULL
+    UPDATE accounts.idempotency_keys SET started_at = NULL
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
 constexpr postgres::statement drop_key{"accounts_drop_idempotency_key", R"(
-    DELETE FROM accounts.idempotency_key
+    DELETE FROM accounts.idempotency_keys
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
 // Served by the primary key, which begins with the account.
 constexpr postgres::statement count_keys{"accounts_count_idempotency_keys", R"(
-    SELECT count(*), (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
+    SELECT count(*), (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_keys
     WHERE account_id = $1 AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_otherwise", R"(
-    SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
+    SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_keys
     WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1 AND created_at > now() - interval '24 hours')"};
 
 const std::string purge_keys_sql = R"(
-    DELETE FROM accounts.idempotency_key AS k
-    USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_key WHERE created_at <= now() - interval '24 hours'
+    DELETE FROM accounts.idempotency_keys AS k
+    USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_keys WHERE created_at <= now() - interval '24 hours'
            ORDER BY created_at LIMIT )" +
                                    std::to_string(idempotency_store::batch_size) +
                                    R"( FOR UPDATE SKIP LOCKED) AS old

@@ -47,8 +47,9 @@ struct world
     }
     void age(const std::string& interval)
     {
-        scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval '" +
-                        interval + "', started_at = started_at - interval '" + interval + "'");
+        scratch.execute(
+            "UPDATE accounts.idempotency_keys SET created_at = created_at - interval '" + interval +
+            "', started_at = started_at - interval '" + interval + "'");
     }
 };
 
@@ -149,7 +150,7 @@ TEST_CASE("after a day a key is new, with a new object", "[accounts][idempotency
 TEST_CASE("old keys are purged in batches, younger ones stay", "[accounts][idempotency][postgres]")
 {
     world world;
-    world.scratch.execute("INSERT INTO accounts.idempotency_key (account_id, operation_sha256, "
+    world.scratch.execute("INSERT INTO accounts.idempotency_keys (account_id, operation_sha256, "
                           "key, request_sha256, object_id, "
                           "created_at) SELECT gen_random_uuid(), '', 'old', '', gen_random_uuid(), "
                           "now() - interval '25 hours' "
@@ -163,7 +164,7 @@ TEST_CASE("old keys are purged in batches, younger ones stay", "[accounts][idemp
     CHECK(first == 1'000);
     CHECK(second == 500);
     CHECK(third == 0);
-    CHECK(world.scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<int>() ==
+    CHECK(world.scratch.execute("SELECT count(*) FROM accounts.idempotency_keys")[0][0].as<int>() ==
           1);
 }
 
