@@ -9,7 +9,7 @@ from dev.places import ROOT
 
 _DOCS = ROOT / "docs"
 _REFERENCE = _DOCS / "reference"
-_MIGRATIONS = ROOT / "services" / "gateway" / "migrations"
+_ACCOUNTS = ROOT / "libs" / "accounts" / "schema" / "0001_accounts.sql"
 _NAMES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
 _UNITS = {
     "ms": 1,
@@ -48,7 +48,7 @@ def _all_rows(text: str) -> list[list[str]]:
 
 
 class Plans(unittest.TestCase):
-    """The tables of docs/api.md and docs/reference/plans.md, and the rows that migrations write."""
+    """The tables of docs/api.md and docs/reference/plans.md, and the rows of the schema."""
 
     @staticmethod
     def _life(seconds: int) -> str:
@@ -56,27 +56,30 @@ class Plans(unittest.TestCase):
         return f"{days} days" if days > 1 else f"{hours + 24 * days} h"
 
     @staticmethod
-    def _prices() -> list[tuple[str, str, str]]:
-        return re.findall(r"\('(\w+)', (\d+), '(\w+)'\)", _read(_MIGRATIONS / "0005_prices.sql"))
-
-    @staticmethod
-    def _plans() -> list[tuple[str, str]]:
-        plans = re.search(
-            r"INSERT INTO accounts\.plans VALUES(.*?);",
-            _read(_MIGRATIONS / "0001_accounts.sql"),
-            re.DOTALL,
+    def _seed() -> list[list[str]]:
+        """A row a plan: name, position, numbers, amount, period."""
+        seed = re.search(
+            r"INSERT INTO accounts\.plans \(.*?\) VALUES(.*?);", _read(_ACCOUNTS), re.DOTALL
         )
-        assert plans
-        return re.findall(r"\('(\w+)', \d+, (.*?)\)", plans[1])
+        assert seed
+        rows = re.findall(r"\((.*?)\)", seed[1])
+        return [[word.strip("'") for word in row.split(", ")] for row in rows]
+
+    def _prices(self) -> list[tuple[str, str, str]]:
+        return [(name, amount, period) for name, *_, amount, period in self._seed()]
+
+    def _plans(self) -> list[tuple[str, list[str]]]:
+        return [(name, numbers) for name, _, *numbers, _, _ in self._seed()]
 
     def _seeded(self) -> list[list[str]]:
         prices = {
             name: f"{amount} {'a month' if period == 'month' else period}"
             for name, amount, period in self._prices()
+            if period != "none"
         }
         rows = []
         for name, numbers in self._plans():
-            has_api, *rest = numbers.split(", ")
+            has_api, *rest = numbers
             requests, burst, inboxes, default, longest, size, webhooks, keys, rules = map(int, rest)
             rows.append(
                 [
@@ -99,7 +102,7 @@ class Plans(unittest.TestCase):
     def test_the_reference_is_the_seed(self) -> None:
         columns = []
         for name, numbers in self._plans():
-            has_api, *rest = numbers.split(", ")
+            has_api, *rest = numbers
             shown = [f"{int(number):,}" for number in rest]
             if has_api == "false":
                 shown[:2] = ["–", "–"]
@@ -113,7 +116,7 @@ class Plans(unittest.TestCase):
     def test_the_prices_are_the_seed(self) -> None:
         table = _rows(_read(_REFERENCE / "plans.md"), "Prices")
 
-        self.assertEqual([tuple(row) for row in table], [("free", "0", "none"), *self._prices()])
+        self.assertEqual([tuple(row) for row in table], self._prices())
 
 
 class Statuses(unittest.TestCase):
