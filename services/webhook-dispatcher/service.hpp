@@ -7,7 +7,6 @@
 #include "webhook-dispatcher/api/secret_rpc.hpp"
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
-#include "webhook-dispatcher/delivery/delivery_count_store.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
@@ -46,19 +45,12 @@ private:
     postgres::pool db_;
     kafka::producer producer_;
 
-    endpoint_store endpoint_store_;
-    secret_store secret_store_;
-    notice_store notice_store_;
-    rule_store rule_store_;
-    config_store config_store_;
-    delivery_store delivery_store_;
-    outcome_store outcome_store_;
-    retention_store retention_store_;
-    resend_store resend_store_;
-    replay_store replay_store_;
-    failure_store failure_store_;
-    delivery_log_store delivery_log_;
-    routing_log_store routing_log_;
+    endpoint_repository endpoints_;
+    rule_repository rules_;
+    queue_repository queue_;
+    manual_retry_repository manual_retries_;
+    history_repository history_;
+    retention_repository partitions_;
 
     config_cache configs_;
     outcome_recorder recorder_;
@@ -79,7 +71,6 @@ private:
     secret_rpc secret_rpc_;
     notice_rpc notice_rpc_;
     rule_rpc rule_rpc_;
-    delivery_count_store delivery_counts_;
     rpc::daily_count_rpc<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse,
                          v1::DeliveriesOfDay>
         delivery_count_call_;

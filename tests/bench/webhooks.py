@@ -112,7 +112,7 @@ def wait_counted(attempts_before: float, expected: int) -> None:
 
 ATTEMPTS = (
     "SELECT sum(n_tup_ins) FROM pg_stat_user_tables WHERE schemaname = 'webhooks' AND relname ~ "
-    "'^attempt'"
+    "'^attempts'"
 )
 DEAD = "n_tup_upd + n_tup_del"
 
@@ -294,7 +294,7 @@ def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accoun
     wait_count(receiver, min(PLACES, count * WINDOW), 3 * SLOW_SECONDS)
     with Sampler(receiver.unanswered) as under_way:
         beside = [percentiles(flow(receiver, healthy, seconds)) for _ in range(TURNS)]
-    left = query("SELECT count(*) FROM webhooks.due")
+    left = query("SELECT count(*) FROM webhooks.due_deliveries")
     load.published()
 
     p50, p99 = (statistics.median(turn[part] for turn in alone) for part in (0, 1))

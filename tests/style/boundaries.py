@@ -1,5 +1,5 @@
 """Which folder may include what: libraries stay in their room, arrows between rooms point down, no
-service knows another.
+service knows another, and inside a service arrows between folders point down, too.
 """
 
 import re
@@ -18,6 +18,19 @@ LAYERS = [
     {"admin", "rpc", "outbox", "plans", "events", "migrations"},
     {"mailbox", "accounts", "testing"},
 ]
+# The folders inside a service, lowest first: a folder includes itself and lower ones only. Files
+# beside the folders lie above all of them.
+FOLDERS = {
+    "webhook-dispatcher": [
+        "storage",
+        "endpoints",
+        "routing",
+        "delivery",
+        "events",
+        "manual_retry",
+        "api",
+    ],
+}
 _LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 # A library's headers, and the only places that may see them.
@@ -52,6 +65,7 @@ def check(sources: list[Source]) -> Iterator[Problem]:
             yield from _check_library(source, found.start(), name)
             if found[1] == '"':
                 yield from _check_service(source, found.start(), name, services)
+                yield from _check_folder(source, found.start(), name)
             there = (
                 _room(Path("libs", name))
                 if found[1] == '"' and not name.startswith(_GENERATED)
@@ -97,6 +111,24 @@ def _check_service(source: Source, offset: int, name: str, services: set[str]) -
     ):
         return
     yield source.problem(offset, f"includes {name} of another service")
+
+
+def _check_folder(source: Source, offset: int, name: str) -> Iterator[Problem]:
+    place = source.path.parts
+    if place[0] != "services" or place[1] not in FOLDERS or len(place) < 4:
+        return
+    order = FOLDERS[place[1]]
+    here, included = place[2], name.split("/")
+    if here not in order:
+        yield source.problem(
+            offset, f"folder {here} is unknown: give it its place in tests/style/boundaries.py"
+        )
+    elif included[0] == place[1]:
+        there = included[1] if len(included) > 2 else None
+        if there is None or there not in order[: order.index(here) + 1]:
+            yield source.problem(
+                offset, f"includes {name}: {there or 'the service'} lies above {here}"
+            )
 
 
 def _check_layers(edges: dict[str, dict[str, Problem]]) -> Iterator[Problem]:

@@ -107,6 +107,21 @@ class Boundaries(unittest.TestCase):
             [],
         )
 
+    def test_arrows_inside_a_service_point_down(self) -> None:
+        home = "services/webhook-dispatcher/"
+
+        def found(path: str, name: str) -> list[str]:
+            text = f'#include "webhook-dispatcher/{name}"\n'
+            return [it.text for it in _problems(boundaries, home + path, text)]
+
+        self.assertEqual(found("events/a.cpp", "delivery/engine.hpp"), [])
+        self.assertEqual(found("events/a.cpp", "events/b.hpp"), [])
+        self.assertEqual(found("service.cpp", "api/webhook_rpc.hpp"), [])
+        self.assertIn("lies above", found("delivery/a.cpp", "events/b.hpp")[0])
+        self.assertIn("lies above", found("storage/a.hpp", "endpoints/b.hpp")[0])
+        self.assertIn("lies above", found("api/a.cpp", "settings.hpp")[0])
+        self.assertIn("unknown", found("history/a.cpp", "storage/b.hpp")[0])
+
 
 class Leftovers(unittest.TestCase):
     """What must not stay."""

@@ -60,7 +60,7 @@ def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
         )
         item("suite", f"ready again after {time.monotonic() - started:.1f} s")
         _wait(lambda: wanted <= receiver.taken().keys(), deadline)
-        _wait(lambda: _count(suite, "due") == 0, deadline)
+        _wait(lambda: _count(suite, "due_deliveries") == 0, deadline)
         _wait(lambda: _oldest_due(suite) == 0, min(deadline, time.monotonic() + 10))
         item("quiet", f"after {time.monotonic() - started:.1f} s")
         return _judge(suite, receiver, wanted)
@@ -109,11 +109,16 @@ class Findings:
 def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> int:
     heading("Counting")
     succeeded, failed = (
-        _count(suite, f"delivery WHERE {what}")
+        _count(suite, f"deliveries WHERE {what}")
         for what in ("state = 'succeeded'", "state <> 'succeeded'")
     )
     findings = Findings(
-        wanted, receiver.taken(), _count(suite, "due"), succeeded, failed, _oldest_due(suite)
+        wanted,
+        receiver.taken(),
+        _count(suite, "due_deliveries"),
+        succeeded,
+        failed,
+        _oldest_due(suite),
     )
     repeats = findings.repeats()
     item(

@@ -1,7 +1,7 @@
 #include "webhook-dispatcher/api/delivery_requests.hpp"
 
 #include "webhook-dispatcher/api/requests.hpp"
-#include "webhook-dispatcher/history/delivery_id.hpp"
+#include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"

@@ -1,18 +1,16 @@
 #include "webhook-dispatcher/api/delivery_rpc.hpp"
 
 #include "webhook-dispatcher/api/delivery_requests.hpp"
-#include "webhook-dispatcher/history/delivery_id.hpp"
+#include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/core/text.hpp"
 
 namespace tempinbox::webhooks {
 
-delivery_rpc::delivery_rpc(runtime::host& host, delivery_log_store& log,
-                           routing_log_store& routings, manual_sender& sender,
-                           replay_store& replays, replayer& moving)
+delivery_rpc::delivery_rpc(runtime::host& host, history_repository& history, manual_sender& sender,
+                           manual_retry_repository& replays, replayer& moving)
     : host_(host),
-      log_(log),
-      routings_(routings),
+      history_(history),
       sender_(sender),
       replays_(replays),
       moving_(moving)
@@ -43,8 +41,8 @@ awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliver
     const auto params = read_params(request);
     if (!params)
         co_return params.error();
-    const auto page = co_await log_.list(params->account, params->webhook, params->status,
-                                         params->before, params->limit);
+    const auto page = co_await history_.list_deliveries(
+        params->account, params->webhook, params->status, params->before, params->limit);
     if (!page)
         co_return page.error();
     v1::ListDeliveriesResponse response;
@@ -69,7 +67,7 @@ awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookReq
     const auto sent = co_await sender_.test(*account, *webhook, *event);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await log_.find(*account, *webhook, *event);
+    const auto found = co_await history_.find_delivery(*account, *webhook, *event);
     if (!found)
         co_return found.error();
     v1::TestWebhookResponse response;
@@ -96,7 +94,7 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_rpc::retry(v1::RetryDelive
     const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await log_.find(*account, *webhook, event);
+    const auto found = co_await history_.find_delivery(*account, *webhook, event);
     if (!found)
         co_return found.error();
     v1::RetryDeliveryResponse response;
@@ -113,7 +111,7 @@ delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
     const auto to = co_await sender_.find_receiver(params->account, params->webhook);
     if (!to)
         co_return to.error();
-    const auto counted = co_await replays_.begin(std::move(*params));
+    const auto counted = co_await replays_.begin_replay(std::move(*params));
     if (!counted)
         co_return counted.error();
     moving_.wake();
@@ -130,7 +128,7 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
     const auto email = event_id::parse(request.email_id());
     if (!email)
         co_return email.error();
-    const auto found = co_await routings_.find(*account, *email);
+    const auto found = co_await history_.find_routing(*account, *email);
     v1::GetRoutingResponse response;
     response.set_is_known(found.has_value());
     if (found) {

@@ -2,11 +2,10 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
-#include "webhook-dispatcher/history/delivery_log_store.hpp"
-#include "webhook-dispatcher/history/routing_log_store.hpp"
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
-#include "webhook-dispatcher/manual_retry/replay_store.hpp"
 #include "webhook-dispatcher/manual_retry/replayer.hpp"
+#include "webhook-dispatcher/storage/history_repository.hpp"
+#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 
@@ -16,8 +15,8 @@ namespace tempinbox::webhooks {
 class delivery_rpc
 {
 public:
-    delivery_rpc(runtime::host& host, delivery_log_store& log, routing_log_store& routings,
-                 manual_sender& sender, replay_store& replays, replayer& moving);
+    delivery_rpc(runtime::host& host, history_repository& history, manual_sender& sender,
+                 manual_retry_repository& replays, replayer& moving);
 
     void add_to(rpc::server& server);
 
@@ -29,10 +28,9 @@ public:
 
 private:
     runtime::host& host_;
-    delivery_log_store& log_;
-    routing_log_store& routings_;
+    history_repository& history_;
     manual_sender& sender_;
-    replay_store& replays_;
+    manual_retry_repository& replays_;
     replayer& moving_;
 };
 

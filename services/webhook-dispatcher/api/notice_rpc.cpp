@@ -23,7 +23,7 @@ awaitable<result<v1::ClaimNoticesResponse>> notice_rpc::claim(v1::ClaimNoticesRe
     if (request.limit() < 1 || request.limit() > max_claimed)
         co_return failure{errc::invalid_argument,
                           "limit must be an integer from 1 to " + std::to_string(max_claimed)};
-    const auto claimed = co_await notices_.claim(request.limit());
+    const auto claimed = co_await endpoints_.claim_notices(request.limit());
     v1::ClaimNoticesResponse response;
     for (const auto& notice : claimed) {
         auto& message = *response.add_notices();
@@ -47,7 +47,7 @@ awaitable<result<v1::SettleNoticeResponse>> notice_rpc::settle(v1::SettleNoticeR
     const auto notice = uuid::parse(request.notice_id());
     if (!notice)
         co_return bad_id("noticeId", request.notice_id());
-    co_await notices_.settle(*account, *webhook, *notice);
+    co_await endpoints_.settle_notice(*account, *webhook, *notice);
     co_return v1::SettleNoticeResponse();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/endpoints/notice_store.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "common/rpc/server.hpp"
 
@@ -13,7 +13,7 @@ namespace tempinbox::webhooks {
 class notice_rpc
 {
 public:
-    explicit notice_rpc(notice_store& notices) : notices_(notices) {}
+    explicit notice_rpc(endpoint_repository& endpoints) : endpoints_(endpoints) {}
 
     void add_to(rpc::server& server);
 
@@ -21,7 +21,7 @@ public:
     awaitable<result<v1::SettleNoticeResponse>> settle(v1::SettleNoticeRequest request);
 
 private:
-    notice_store& notices_;
+    endpoint_repository& endpoints_;
 };
 
 } // namespace tempinbox::webhooks

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 

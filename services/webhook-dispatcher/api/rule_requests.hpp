@@ -1,6 +1,6 @@
 #pragma once
 
-#include "webhook-dispatcher/routing/rule_store.hpp"
+#include "webhook-dispatcher/storage/rule_repository.hpp"
 
 #include "common/rules/explanation.hpp"
 

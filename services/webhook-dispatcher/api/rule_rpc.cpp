@@ -1,8 +1,8 @@
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 
 #include "webhook-dispatcher/api/rule_requests.hpp"
-#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include <algorithm>
 
@@ -154,7 +154,7 @@ awaitable<result<v1::TestRulesResponse>> rule_rpc::test(v1::TestRulesRequest req
     if (!params)
         co_return params.error();
     const std::vector<account_id> accounts(1, params->account.account);
-    auto found = co_await configs_.load(accounts);
+    auto found = co_await rules_.load_configs(accounts);
     stored_config stored;
     if (!found.empty())
         stored = std::move(found.front());

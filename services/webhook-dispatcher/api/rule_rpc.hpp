@@ -2,8 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
-#include "webhook-dispatcher/routing/config_store.hpp"
-#include "webhook-dispatcher/routing/rule_store.hpp"
+#include "webhook-dispatcher/storage/rule_repository.hpp"
 
 #include "common/rpc/server.hpp"
 
@@ -15,10 +14,7 @@ namespace tempinbox::webhooks {
 class rule_rpc
 {
 public:
-    rule_rpc(rule_store& rules, config_store& configs, url_policy policy)
-        : rules_(rules),
-          configs_(configs),
-          policy_(std::move(policy))
+    rule_rpc(rule_repository& rules, url_policy policy) : rules_(rules), policy_(std::move(policy))
     {}
 
     void add_to(rpc::server& server);
@@ -31,8 +27,7 @@ public:
     awaitable<result<v1::TestRulesResponse>> test(v1::TestRulesRequest request);
 
 private:
-    rule_store& rules_;
-    config_store& configs_;
+    rule_repository& rules_;
     url_policy policy_;
 };
 

@@ -73,7 +73,7 @@ void secret_rpc::add_to(rpc::server& server)
 
 awaitable<result<v1::CountSecretsResponse>> secret_rpc::count(v1::CountSecretsRequest)
 {
-    const auto counts = co_await secrets_.count();
+    const auto counts = co_await endpoints_.count_secrets();
     v1::CountSecretsResponse response;
     response.set_current_key_id(keys_.current_key());
     for (const auto& entry : counts) {
@@ -100,13 +100,13 @@ awaitable<result<v1::ResealSecretsResponse>> secret_rpc::reseal(v1::ResealSecret
         co_return after.error();
 
     const auto found =
-        co_await secrets_.find_sealed_otherwise(request.key_id(), *after, request.limit());
+        co_await endpoints_.find_sealed_otherwise(request.key_id(), *after, request.limit());
     auto anew = seal_anew(found, keys_);
     v1::ResealSecretsResponse response;
     response.set_unopened(static_cast<int>(found.size() - anew.size()));
     if (static_cast<int>(found.size()) == request.limit())
         response.set_next_position(make_position(found.back().position));
-    const int resealed = co_await secrets_.reseal(std::move(anew));
+    const int resealed = co_await endpoints_.reseal(std::move(anew));
     response.set_resealed(resealed);
     co_return response;
 }

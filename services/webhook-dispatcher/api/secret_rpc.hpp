@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/endpoints/secret_store.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "common/crypto/sealing.hpp"
 #include "common/rpc/server.hpp"
@@ -16,7 +16,9 @@ namespace tempinbox::webhooks {
 class secret_rpc
 {
 public:
-    secret_rpc(secret_store& secrets, const crypto::keyring& keys) : secrets_(secrets), keys_(keys)
+    secret_rpc(endpoint_repository& endpoints, const crypto::keyring& keys)
+        : endpoints_(endpoints),
+          keys_(keys)
     {}
 
     void add_to(rpc::server& server);
@@ -25,7 +27,7 @@ public:
     awaitable<result<v1::ResealSecretsResponse>> reseal(v1::ResealSecretsRequest request);
 
 private:
-    secret_store& secrets_;
+    endpoint_repository& endpoints_;
     const crypto::keyring& keys_;
 };
 

@@ -1,7 +1,7 @@
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
 
 #include "webhook-dispatcher/api/requests.hpp"
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include "common/core/text.hpp"
 #include "common/http/resolve.hpp"
@@ -15,11 +15,10 @@ constexpr std::chrono::seconds lookup_timeout{2};
 
 } // namespace
 
-webhook_rpc::webhook_rpc(runtime::host& host, endpoint_store& endpoints, secret_store& secrets,
+webhook_rpc::webhook_rpc(runtime::host& host, endpoint_repository& endpoints,
                          const crypto::keyring& keys, url_policy policy, http::resolver resolve)
     : host_(host),
       endpoints_(endpoints),
-      secrets_(secrets),
       keys_(keys),
       policy_(std::move(policy)),
       resolve_(std::move(resolve))
@@ -167,7 +166,8 @@ awaitable<result<v1::RotateSecretResponse>> webhook_rpc::rotate(v1::RotateSecret
 
     const auto context = id->text();
     auto sealed = keys_.seal(make_signing_secret(), context);
-    const auto stored = co_await secrets_.rotate(*account, *id, *rotation, std::move(sealed));
+    const auto stored =
+        co_await endpoints_.rotate_secret(*account, *id, *rotation, std::move(sealed));
     if (!stored)
         co_return stored.error();
     // The stored one: a repeated call returns the secret of the first.

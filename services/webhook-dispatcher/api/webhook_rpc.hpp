@@ -1,9 +1,8 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
-#include "webhook-dispatcher/endpoints/secret_store.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "common/crypto/sealing.hpp"
 #include "common/http/client.hpp"
@@ -17,8 +16,8 @@ namespace tempinbox::webhooks {
 class webhook_rpc
 {
 public:
-    webhook_rpc(runtime::host& host, endpoint_store& endpoints, secret_store& secrets,
-                const crypto::keyring& keys, url_policy policy, http::resolver resolve);
+    webhook_rpc(runtime::host& host, endpoint_repository& endpoints, const crypto::keyring& keys,
+                url_policy policy, http::resolver resolve);
 
     void add_to(rpc::server& server);
 
@@ -33,8 +32,7 @@ private:
     awaitable<result<void>> check_addresses(url_target target);
 
     runtime::host& host_;
-    endpoint_store& endpoints_;
-    secret_store& secrets_;
+    endpoint_repository& endpoints_;
     const crypto::keyring& keys_;
     url_policy policy_;
     http::resolver resolve_;

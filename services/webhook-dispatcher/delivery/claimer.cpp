@@ -23,7 +23,7 @@ constexpr int max_pages_of_lap = 5;
 
 } // namespace
 
-due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs,
+due_claimer::due_claimer(runtime::host& host, queue_repository& deliveries, config_cache& configs,
                          delivery_engine& engine, const outcome_recorder& recorder,
                          delivery_engine::outcome_handler on_outcome)
     : host_(host),

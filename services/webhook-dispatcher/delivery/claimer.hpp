@@ -16,7 +16,7 @@ namespace tempinbox::webhooks {
 class due_claimer
 {
 public:
-    due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs,
+    due_claimer(runtime::host& host, queue_repository& deliveries, config_cache& configs,
                 delivery_engine& engine, const outcome_recorder& recorder,
                 delivery_engine::outcome_handler on_outcome);
 
@@ -43,7 +43,7 @@ private:
     std::chrono::milliseconds jittered(std::chrono::milliseconds delay);
 
     runtime::host& host_;
-    delivery_store& deliveries_;
+    queue_repository& deliveries_;
     config_cache& configs_;
     delivery_engine& engine_;
     const outcome_recorder& recorder_;

@@ -2,10 +2,10 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/circuit_breaker.hpp"
-#include "webhook-dispatcher/delivery/delivery_store.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/delivery/window.hpp"
+#include "webhook-dispatcher/storage/delivery.hpp"
 
 #include "common/runtime/host.hpp"
 

@@ -1,6 +1,6 @@
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include "common/core/text.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "webhook-dispatcher/delivery/window.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
+#include "webhook-dispatcher/storage/delivery.hpp"
 
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
@@ -11,15 +11,6 @@
 #include <string>
 
 namespace tempinbox::webhooks {
-
-// How long a claim holds: the whole exchange, and as long again to record its outcome. Derived from
-// the deadline, never set on its own.
-inline constexpr std::chrono::milliseconds exchange_deadline{15'000};
-inline constexpr std::chrono::milliseconds lease_time =
-    exchange_deadline + std::chrono::milliseconds{15'000};
-// With less than this left, the request is not sent: another process may soon take over the
-// delivery.
-inline constexpr std::chrono::milliseconds min_lease_to_send{20'000};
 
 // What is sent for an event, the same to every receiver.
 struct outgoing_event

@@ -16,8 +16,8 @@ constexpr int attempts_alone = 3;
 
 } // namespace
 
-outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes,
-                                   endpoint_store& endpoints)
+outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcomes,
+                                   endpoint_repository& endpoints)
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),

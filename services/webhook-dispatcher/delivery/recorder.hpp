@@ -1,9 +1,9 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/outcome_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
-#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
+#include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include "common/runtime/host.hpp"
 
@@ -19,7 +19,8 @@ namespace tempinbox::webhooks {
 class outcome_recorder
 {
 public:
-    outcome_recorder(runtime::host& host, outcome_store& outcomes, endpoint_store& endpoints);
+    outcome_recorder(runtime::host& host, queue_repository& outcomes,
+                     endpoint_repository& endpoints);
 
     void start();
     void record(delivery_outcome outcome);
@@ -43,8 +44,8 @@ private:
     void count(const delivery_outcome& outcome);
 
     runtime::host& host_;
-    outcome_store& outcomes_;
-    endpoint_store& endpoints_;
+    queue_repository& outcomes_;
+    endpoint_repository& endpoints_;
     std::deque<delivery_outcome> pending_;
     std::size_t being_written_ = 0;
     wakeup has_work_;

@@ -24,12 +24,11 @@ constexpr std::chrono::minutes in_use_delay{5};
 
 } // namespace
 
-retention::retention(runtime::host& host, retention_store& partitions, replay_store& replays,
-                     resend_store& resent, int retention_days)
+retention::retention(runtime::host& host, retention_repository& partitions,
+                     manual_retry_repository& manual_retries, int retention_days)
     : host_(host),
       partitions_(partitions),
-      replays_(replays),
-      resent_(resent),
+      manual_retries_(manual_retries),
       retention_days_(retention_days),
       is_due_(host.executor()),
       has_stopped_(host.executor())
@@ -82,8 +81,8 @@ awaitable<bool> retention::maintain()
         is_maintained = dropped.has_value();
         may_have_more = dropped.value_or(false);
     }
-    co_await replays_.purge_older_than(retention_days_);
-    co_await resent_.purge_limits();
+    co_await manual_retries_.purge_replays_older_than(retention_days_);
+    co_await manual_retries_.purge_limits();
     while (!is_stopping_) {
         if (!co_await partitions_.purge_deleted_accounts())
             break;

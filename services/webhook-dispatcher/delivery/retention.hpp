@@ -1,10 +1,9 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
-#include "webhook-dispatcher/manual_retry/replay_store.hpp"
-#include "webhook-dispatcher/manual_retry/resend_store.hpp"
+#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/retention_repository.hpp"
 
 #include "common/runtime/host.hpp"
 
@@ -17,8 +16,8 @@ namespace tempinbox::webhooks {
 class retention
 {
 public:
-    retention(runtime::host& host, retention_store& partitions, replay_store& replays,
-              resend_store& resent, int retention_days);
+    retention(runtime::host& host, retention_repository& partitions,
+              manual_retry_repository& manual_retries, int retention_days);
 
     void start();
     awaitable<void> stop();
@@ -30,9 +29,8 @@ private:
     awaitable<std::optional<bool>> drop_partition();
 
     runtime::host& host_;
-    retention_store& partitions_;
-    replay_store& replays_;
-    resend_store& resent_;
+    retention_repository& partitions_;
+    manual_retry_repository& manual_retries_;
     int retention_days_;
     wakeup is_due_;
     wakeup has_stopped_;

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "webhook-dispatcher/storage/delivery.hpp"
+
 #include <array>
 #include <cstddef>
 
 namespace tempinbox::webhooks {
-
-// First attempts and retries have slots of their own, so that neither waits for the other.
-enum class queue_kind { first, retry };
 
 // How much of one endpoint this process may hold: 8 requests in flight (6 first attempts, 2
 // retries), and as many again waiting in memory.

@@ -12,10 +12,8 @@ constexpr const char* reason = "every attempt failed for five days";
 
 } // namespace
 
-auto_disable_monitor::auto_disable_monitor(runtime::host& host, failure_store& failures,
-                                           endpoint_store& endpoints)
-    : failures_(failures),
-      endpoints_(endpoints),
+auto_disable_monitor::auto_disable_monitor(runtime::host& host, endpoint_repository& endpoints)
+    : endpoints_(endpoints),
       checking_(host, "failing webhooks not checked", [this] { return check_again(); })
 {}
 
@@ -47,11 +45,12 @@ awaitable<void> auto_disable_monitor::check()
 {
     auto counts = take_counts();
     if (!counts.empty())
-        co_await failures_.add(std::move(counts));
-    const auto failing = co_await failures_.find_failing();
+        co_await endpoints_.add_failures(std::move(counts));
+    const auto failing = co_await endpoints_.find_failing();
     for (const auto& found : failing) {
         co_await endpoints_.disable(found.account, found.webhook, reason);
-        co_await failures_.clear(found.webhook); // once switched on again, it has five days anew
+        co_await endpoints_.clear_failures(
+            found.webhook); // once switched on again, it has five days anew
         log::info("webhook disabled", {{"webhook_id", found.webhook.text()}, {"reason", reason}});
     }
 }

@@ -1,9 +1,8 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/outcome.hpp"
-#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
-#include "webhook-dispatcher/endpoints/failure_store.hpp"
+#include "webhook-dispatcher/storage/delivery.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "common/runtime/periodic_task.hpp"
 
@@ -17,7 +16,7 @@ namespace tempinbox::webhooks {
 class auto_disable_monitor
 {
 public:
-    auto_disable_monitor(runtime::host& host, failure_store& failures, endpoint_store& endpoints);
+    auto_disable_monitor(runtime::host& host, endpoint_repository& endpoints);
 
     void note(const delivery_outcome& outcome);
     void start() { checking_.start(); }
@@ -30,8 +29,7 @@ private:
     awaitable<std::chrono::microseconds> check_again();
     std::vector<failure_count> take_counts();
 
-    failure_store& failures_;
-    endpoint_store& endpoints_;
+    endpoint_repository& endpoints_;
     std::unordered_map<webhook_id, failure_count> noted_;
     runtime::periodic_task checking_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "webhook-dispatcher/endpoints/address_policy.hpp"
-#include "webhook-dispatcher/endpoints/endpoint.hpp"
+#include "webhook-dispatcher/storage/endpoint.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "webhook-dispatcher/events/kind.hpp"
+#include "webhook-dispatcher/storage/event_kind.hpp"
 
 #include "common/events/events.hpp"
 #include "common/rules/rules.hpp"

@@ -26,11 +26,11 @@ struct event_ingest::plan
     plan() = default;
 };
 
-event_ingest::event_ingest(runtime::host& host, config_store& stored_configs, config_cache& configs,
-                           delivery_store& deliveries, delivery_engine& engine,
+event_ingest::event_ingest(runtime::host& host, rule_repository& rules, config_cache& configs,
+                           queue_repository& deliveries, delivery_engine& engine,
                            outcome_recorder& recorder, dead_letters& dead_letters)
     : host_(host),
-      stored_configs_(stored_configs),
+      rules_(rules),
       configs_(configs),
       deliveries_(deliveries),
       engine_(engine),
@@ -46,7 +46,7 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     co_await recorder_.wait_for_room();
     auto sorted = sort(batch);
     if (!sorted.states.empty())
-        co_await stored_configs_.put_states(std::move(sorted.states));
+        co_await rules_.put_states(std::move(sorted.states));
     if (!sorted.dead_letters.empty())
         co_await dead_letters_.send(std::move(sorted.dead_letters));
 

@@ -19,8 +19,8 @@ namespace tempinbox::webhooks {
 class event_ingest
 {
 public:
-    event_ingest(runtime::host& host, config_store& stored_configs, config_cache& configs,
-                 delivery_store& deliveries, delivery_engine& engine, outcome_recorder& recorder,
+    event_ingest(runtime::host& host, rule_repository& rules, config_cache& configs,
+                 queue_repository& deliveries, delivery_engine& engine, outcome_recorder& recorder,
                  dead_letters& dead_letters);
 
     awaitable<void> handle(const std::vector<kafka::record>& batch);
@@ -57,9 +57,9 @@ private:
     void release_reservations(const plan& planned);
 
     runtime::host& host_;
-    config_store& stored_configs_;
+    rule_repository& rules_;
     config_cache& configs_;
-    delivery_store& deliveries_;
+    queue_repository& deliveries_;
     delivery_engine& engine_;
     outcome_recorder& recorder_;
     dead_letters& dead_letters_;

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
 
+#include "webhook-dispatcher/delivery/schedule.hpp"
 #include "webhook-dispatcher/events/decoded_event.hpp"
 #include "webhook-dispatcher/manual_retry/sample_event.hpp"
 
@@ -87,8 +88,8 @@ private:
 
 } // namespace
 
-manual_sender::manual_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
-                             request_sender send)
+manual_sender::manual_sender(runtime::host& host, manual_retry_repository& deliveries,
+                             config_cache& configs, request_sender send)
     : host_(host),
       deliveries_(deliveries),
       configs_(configs),
@@ -136,7 +137,9 @@ awaitable<result<void>> manual_sender::test(account_id account, webhook_id webho
     const auto sample = make_sample(first_of((*to)->events), event, account, host_.clock().now());
     auto stored = stored_form(sample);
     const auto lease = uuid::make_v7();
-    auto taken = co_await deliveries_.begin_test(std::move(stored), webhook, lease);
+    // After a crash, the process that takes over makes the last attempt.
+    auto taken =
+        co_await deliveries_.begin_test(std::move(stored), webhook, attempt_limit - 1, lease);
     if (!taken)
         co_return taken.error();
     if (!taken->was_sent_before)

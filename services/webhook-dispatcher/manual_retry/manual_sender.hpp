@@ -2,8 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
-#include "webhook-dispatcher/manual_retry/resend_store.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
+#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace tempinbox::webhooks {
 class manual_sender
 {
 public:
-    manual_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
+    manual_sender(runtime::host& host, manual_retry_repository& deliveries, config_cache& configs,
                   request_sender send);
 
     using receiver_ptr = std::shared_ptr<const receiver>;
@@ -42,7 +42,7 @@ private:
     result<void> check_capacity() const;
 
     runtime::host& host_;
-    resend_store& deliveries_;
+    manual_retry_repository& deliveries_;
     config_cache& configs_;
     request_sender send_;
     std::size_t in_flight_ = 0;

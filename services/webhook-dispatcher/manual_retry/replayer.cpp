@@ -12,7 +12,7 @@ constexpr int max_idle_polls = 10;
 
 } // namespace
 
-replayer::replayer(runtime::host& host, replay_store& replays)
+replayer::replayer(runtime::host& host, manual_retry_repository& replays)
     : replays_(replays),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
                                     "Finished deliveries requeued by replays.")),
@@ -21,7 +21,7 @@ replayer::replayer(runtime::host& host, replay_store& replays)
 
 awaitable<std::chrono::microseconds> replayer::move()
 {
-    const auto done = co_await replays_.step();
+    const auto done = co_await replays_.step_replay();
     moved_.Increment(static_cast<double>(done.moved));
     if (done.found_one)
         idle_polls_ = 0;

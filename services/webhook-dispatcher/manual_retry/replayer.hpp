@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/manual_retry/replay_store.hpp"
+#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 
 #include "common/runtime/periodic_task.hpp"
 
@@ -12,7 +12,7 @@ namespace tempinbox::webhooks {
 class replayer
 {
 public:
-    replayer(runtime::host& host, replay_store& replays);
+    replayer(runtime::host& host, manual_retry_repository& replays);
 
     void start() { moving_.start(); }
     // To be called when there is a new replay.
@@ -22,7 +22,7 @@ public:
 private:
     awaitable<std::chrono::microseconds> move();
 
-    replay_store& replays_;
+    manual_retry_repository& replays_;
     prometheus::Counter& moved_;
     int idle_polls_ = 0;
     runtime::periodic_task moving_;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "webhook-dispatcher/endpoints/endpoint.hpp"
+#include "webhook-dispatcher/storage/endpoint.hpp"
+#include "webhook-dispatcher/storage/rule.hpp"
 
 #include "common/core/secret.hpp"
 #include "common/plans/account_state.hpp"
@@ -44,17 +45,6 @@ struct route
     std::shared_ptr<const receiver> to;
     std::vector<rule_id> rules; // that matched; empty if the subscription chose it
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
-};
-
-// The configuration versions that a decision was based on.
-using config_versions = std::vector<std::pair<account_id, std::int64_t>>;
-
-// Whether a rule matched an email.
-struct rule_match
-{
-    rule_id rule;
-    bool matched = false;
-    friend auto operator<=>(const rule_match&, const rule_match&) = default;
 };
 
 // One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that

@@ -1,6 +1,6 @@
 #include "webhook-dispatcher/routing/config_cache.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include "common/log/log.hpp"
 
@@ -24,9 +24,9 @@ std::optional<secret> open_key(const crypto::keyring& keys, const std::string& s
 
 } // namespace
 
-config_cache::config_cache(config_store& store, const crypto::keyring& keys, url_policy policy,
+config_cache::config_cache(rule_repository& rules, const crypto::keyring& keys, url_policy policy,
                            std::size_t capacity)
-    : store_(store),
+    : rules_(rules),
       keys_(keys),
       policy_(std::move(policy)),
       capacity_(capacity)
@@ -49,7 +49,7 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
 {
     std::sort(accounts.begin(), accounts.end());
     accounts.erase(std::unique(accounts.begin(), accounts.end()), accounts.end());
-    const auto versions = co_await store_.versions(accounts);
+    const auto versions = co_await rules_.find_versions(accounts);
 
     // Takes what is new enough now: while the rest is loaded, other callers may replace or evict
     // entries.
@@ -65,7 +65,7 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
         found.emplace(account, cached->second.config);
     }
     if (!stale.empty()) {
-        const auto loaded = co_await store_.load(stale);
+        const auto loaded = co_await rules_.load_configs(stale);
         for (const auto& stored : loaded)
             found.emplace(stored.account, insert(stored));
     }

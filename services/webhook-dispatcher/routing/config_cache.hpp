@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
-#include "webhook-dispatcher/routing/config_store.hpp"
+#include "webhook-dispatcher/storage/rule_repository.hpp"
 
 #include "common/crypto/sealing.hpp"
 
@@ -22,7 +22,7 @@ class config_cache
 public:
     using configs = std::unordered_map<account_id, std::shared_ptr<const account_config>>;
 
-    config_cache(config_store& store, const crypto::keyring& keys, url_policy policy,
+    config_cache(rule_repository& rules, const crypto::keyring& keys, url_policy policy,
                  std::size_t capacity = 20'000);
 
     // Perhaps out of date; nullopt if one of the accounts is not cached.
@@ -42,7 +42,7 @@ private:
     std::shared_ptr<const account_config> insert(const stored_config& stored);
     void evict_lru();
 
-    config_store& store_;
+    rule_repository& rules_;
     const crypto::keyring& keys_;
     url_policy policy_;
     std::size_t capacity_;

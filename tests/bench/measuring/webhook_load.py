@@ -152,7 +152,7 @@ class Accounts:
         """So that nothing is sent for them any more."""
         for made in _chunks(self._made, 1000):
             ids = "ARRAY['" + "','".join(made) + "']::uuid[]"
-            for table in ("rule", "due", "endpoint", "config_version"):
+            for table in ("rules", "due_deliveries", "endpoints", "config_versions"):
                 many_rows.psql(
                     os.environ["TEMPINBOX_DATABASE"],
                     f"DELETE FROM webhooks.{table} WHERE account_id = ANY({ids})",

@@ -1,6 +1,6 @@
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -137,7 +137,7 @@ TEST_CASE("a webhook that is made again with its id keeps its secret", "[webhook
     const auto second = await(s.process.webhook_rpc.create(request)).value();
 
     CHECK(first.SerializeAsString() == second.SerializeAsString());
-    CHECK(s.count("webhooks.endpoint") == 1);
+    CHECK(s.count("webhooks.endpoints") == 1);
 }
 
 TEST_CASE("the webhooks of an account are listed newest first, page by page",
@@ -194,7 +194,7 @@ TEST_CASE("bad fields are refused by name", "[webhooks][rpc][postgres]")
           "description must have 0 to 500 characters, not 501");
     CHECK(refusal([](auto& request) { request.set_description("a\x01"); }).code ==
           errc::invalid_argument);
-    CHECK(s.count("webhooks.endpoint") == 0);
+    CHECK(s.count("webhooks.endpoints") == 0);
 }
 
 TEST_CASE("a name that leads to a private address is refused, one that does not resolve is taken",
@@ -227,7 +227,7 @@ TEST_CASE("the plan's number of webhooks holds under concurrency", "[webhooks][r
         });
 
     CHECK(refused == std::vector<errc>(17, errc::permission_denied));
-    CHECK(s.count("webhooks.endpoint") == 3);
+    CHECK(s.count("webhooks.endpoints") == 3);
     const auto one_more =
         await(s.process.webhook_rpc.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
     CHECK(error_of(one_more).message.find("has 3 webhooks, all in use") != std::string::npos);
@@ -247,7 +247,7 @@ TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc]
         });
 
     CHECK(refused == std::vector<errc>(10, errc::permission_denied));
-    CHECK(s.count("webhooks.rule") == 20);
+    CHECK(s.count("webhooks.rules") == 20);
 }
 
 TEST_CASE("plans without webhooks or rules say so", "[webhooks][rpc][postgres]")
@@ -334,7 +334,7 @@ TEST_CASE("bad fields of a rule are refused by name", "[webhooks][rpc][postgres]
               for (int i = 0; i < 5; ++i)
                   *request.add_conditions() = request.conditions(0);
           }) == "conditions must have 0 to 5 items, not 6");
-    CHECK(s.count("webhooks.rule") == 0);
+    CHECK(s.count("webhooks.rules") == 0);
 }
 
 TEST_CASE("a webhook that rules name cannot be deleted", "[webhooks][rpc][postgres]")
@@ -360,18 +360,19 @@ TEST_CASE("what waits for a webhook goes with it", "[webhooks][rpc][postgres]")
     s.deliver({testing::email_record(testing::email(s.account)),
                testing::email_record(testing::email(s.account))});
     s.free_leases();
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = gen_random_uuid(), lease_until = now() + "
-                      "interval '1 s' WHERE event_id = "
-                      "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET lease_id = gen_random_uuid(), lease_until = now() + "
+        "interval '1 s' WHERE event_id = "
+        "(SELECT min(event_id::text)::uuid FROM webhooks.due_deliveries)");
 
     REQUIRE(await(s.process.webhook_rpc.remove(delete_request(s.account, webhook))).has_value());
-    CHECK(s.count("webhooks.due") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
 
     // The one that was being sent is dropped as it comes due again.
     testing::dispatcher another(s.scratch.dsn());
     another.start();
-    CHECK(s.becomes("webhooks.due", 0));
-    CHECK(s.count("webhooks.delivery") == 0);
+    CHECK(s.becomes("webhooks.due_deliveries", 0));
+    CHECK(s.count("webhooks.deliveries") == 0);
     CHECK(s.hook.requests().empty());
 }
 
@@ -403,7 +404,7 @@ TEST_CASE("another account sees and changes nothing", "[webhooks][rpc][postgres]
         s.hook.url());
     CHECK(error_of(await(s.process.rule_rpc.remove(delete_rule_request(other, rule)))).code ==
           errc::not_found);
-    CHECK(s.count("webhooks.rule") == 1);
+    CHECK(s.count("webhooks.rules") == 1);
 }
 
 TEST_CASE("a secret is in no table in the clear", "[webhooks][rpc][postgres]")
@@ -412,7 +413,7 @@ TEST_CASE("a secret is in no table in the clear", "[webhooks][rpc][postgres]")
     s.process.start();
     const auto created = s.create_webhook(s.hook.url());
     s.deliver({testing::email_record(testing::email(s.account))});
-    REQUIRE(s.becomes("webhooks.delivery", 1));
+    REQUIRE(s.becomes("webhooks.deliveries", 1));
     const auto text = created.secret().substr(std::string("whsec_").size());
     const auto bytes = webhooks::read_signing_secret(secret{created.secret()}).value();
 

@@ -28,7 +28,7 @@ void fail(suite& s, const std::string& webhook, int attempts, std::chrono::hours
 
 bool is_off(suite& s)
 {
-    return s.count("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'every attempt "
+    return s.count("webhooks.endpoints WHERE NOT is_enabled AND disabled_reason = 'every attempt "
                    "failed for five days'") == 1;
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("a webhook that only failed for five days is switched off and says so"
 
     CHECK(is_off(s));
     s.deliver({email_record(email(s.account))});
-    CHECK(s.count("webhooks.delivery WHERE state = 'skipped_disabled'") == 1);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'skipped_disabled'") == 1);
 }
 
 TEST_CASE("few failures, or failures of less than five days, switch nothing off",
@@ -55,7 +55,7 @@ TEST_CASE("few failures, or failures of less than five days, switch nothing off"
 
     fail(s, webhook, 19, 121h);
     CHECK_FALSE(is_off(s));
-    s.scratch.execute("DELETE FROM webhooks.failing_endpoint");
+    s.scratch.execute("DELETE FROM webhooks.failing_endpoints");
     fail(s, webhook, 500, 119h);
     CHECK_FALSE(is_off(s));
 }
@@ -87,13 +87,13 @@ TEST_CASE("one success among the failures begins the five days anew", "[webhooks
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.deliver({email_record(email(s.account))});
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
-    s.scratch.execute("UPDATE webhooks.delivery SET finished_at = now() - interval '4 days'");
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
+    s.scratch.execute("UPDATE webhooks.deliveries SET finished_at = now() - interval '4 days'");
 
     fail(s, webhook, 30, 121h);
 
     CHECK_FALSE(is_off(s));
-    CHECK(s.count("webhooks.failing_endpoint WHERE failures = 0 AND first_failure_at < now() - "
+    CHECK(s.count("webhooks.failing_endpoints WHERE failures = 0 AND first_failure_at < now() - "
                   "interval '95 hours'") == 1);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("a webhook switched on again has its five days again", "[webhooks][pos
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     fail(s, webhook, 25, 121h);
     REQUIRE(is_off(s));
-    s.scratch.execute("UPDATE webhooks.endpoint SET is_enabled = true, disabled_reason = NULL");
+    s.scratch.execute("UPDATE webhooks.endpoints SET is_enabled = true, disabled_reason = NULL");
 
     fail(s, webhook, 25, 1h);
 
@@ -125,5 +125,5 @@ TEST_CASE("what is not the receiver's failure is not counted against it", "[webh
     s.process.failures.note(succeeded);
     await(s.process.failures.check());
 
-    CHECK(s.count("webhooks.failing_endpoint") == 0);
+    CHECK(s.count("webhooks.failing_endpoints") == 0);
 }

@@ -17,7 +17,7 @@ void delete_account(deliveries_suite& s)
     deleted.account = s.account;
     deleted.version = 9;
     deleted.is_deleted = true;
-    await(s.process.stored_configs.put_states({deleted}));
+    await(s.process.rules.put_states({deleted}));
 }
 
 void purge_deleted(deliveries_suite& s)
@@ -38,41 +38,43 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
     s.process.start();
     s.deliver({email_record(email(s.account)), email_record(email(s.account, "to nobody")),
                email_record(email(other))});
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 2));
     s.fail(3);
-    const auto attempts = s.count("webhooks.attempt");
+    const auto attempts = s.count("webhooks.attempts");
     REQUIRE(
         await(s.process.delivery_rpc.replay(s.replay_request(webhook, "succeeded"))).has_value());
-    REQUIRE(s.becomes("webhooks.attempt", attempts + 1));
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
-    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) VALUES "
-                      "(gen_random_uuid(), '" +
-                      webhook + "', '" + s.account.text() + "', '2100-01-01T00:00:00Z')");
-    s.scratch.execute("INSERT INTO webhooks.failing_endpoint VALUES ('" + webhook + "', '" +
-                      s.account.text() + "', 1, now(), now())");
-    REQUIRE(s.count("webhooks.routing") == 2);
+    REQUIRE(s.becomes("webhooks.attempts", attempts + 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 2));
+    s.scratch.execute(
+        "INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at) VALUES "
+        "(gen_random_uuid(), '" +
+        webhook + "', '" + s.account.text() + "', '2100-01-01T00:00:00Z')");
+    s.scratch.execute("INSERT INTO webhooks.failing_endpoints (webhook_id, account_id, failures, "
+                      "first_failure_at, last_failure_at) VALUES ('" +
+                      webhook + "', '" + s.account.text() + "', 1, now(), now())");
+    REQUIRE(s.count("webhooks.routings") == 2);
 
     delete_account(s);
-    for (const auto* table : {"endpoint", "rule", "replay", "failing_endpoint"})
+    for (const auto* table : {"endpoints", "rules", "replays", "failing_endpoints"})
         CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
                       s.account.text() + "'") == 0);
     // Not until other processes have finished what is in flight.
     purge_deleted(s);
-    CHECK(s.count("webhooks.deleted_account") == 1);
-    CHECK(s.count("webhooks.due") == 1);
+    CHECK(s.count("webhooks.deleted_accounts") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
     s.scratch.execute(
-        "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
+        "UPDATE webhooks.deleted_accounts SET deleted_at = deleted_at - interval '2 minutes'");
     purge_deleted(s);
 
-    for (const auto* table : {"due", "event", "delivery", "attempt", "routing"}) {
+    for (const auto* table : {"due_deliveries", "events", "deliveries", "attempts", "routings"}) {
         INFO(table);
         CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
                       s.account.text() + "'") == 0);
     }
-    for (const auto* table : {"event", "delivery", "attempt"})
+    for (const auto* table : {"events", "deliveries", "attempts"})
         CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" + other.text() +
                       "'") == 1);
-    CHECK(s.count("webhooks.deleted_account") == 0);
+    CHECK(s.count("webhooks.deleted_accounts") == 0);
 }
 
 TEST_CASE("an account with many deliveries goes in steps, and one without a webhook needs none",
@@ -81,7 +83,7 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     deliveries_suite s;
     s.create_webhook(s.hook.url());
     s.scratch.execute(
-        "INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body) SELECT "
+        "INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body) SELECT "
         "webhooks.lowest_uuid(now() - n * interval '1 s'), CASE WHEN n % 2 = 0 THEN '" +
         s.account.text() +
         "'::uuid ELSE gen_random_uuid() END, 'email.received', now(), '{}' "
@@ -89,18 +91,18 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     plans::account_state without;
     without.account = account_id::make();
     without.is_deleted = true;
-    await(s.process.stored_configs.put_states({without}));
-    CHECK(s.count("webhooks.deleted_account") == 0);
+    await(s.process.rules.put_states({without}));
+    CHECK(s.count("webhooks.deleted_accounts") == 0);
     delete_account(s);
     s.scratch.execute(
-        "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
+        "UPDATE webhooks.deleted_accounts SET deleted_at = deleted_at - interval '2 minutes'");
 
     CHECK(await(s.process.partitions.purge_deleted_accounts()));
-    CHECK(s.count("webhooks.event") == 4'000);
+    CHECK(s.count("webhooks.events") == 4'000);
     purge_deleted(s);
 
-    CHECK(s.count("webhooks.event") == 2'500);
-    CHECK(s.count("webhooks.deleted_account") == 0);
+    CHECK(s.count("webhooks.events") == 2'500);
+    CHECK(s.count("webhooks.deleted_accounts") == 0);
 }
 
 TEST_CASE("nothing older than its tombstone makes an account live again, known before or not",
@@ -130,5 +132,5 @@ TEST_CASE("nothing older than its tombstone makes an account live again, known b
     auto late = testing::webhook_request(s.account, s.hook.url());
     late.mutable_account()->set_version(8);
     CHECK(await(s.process.webhook_rpc.create(late)).error().code == errc::permission_denied);
-    CHECK(s.count("webhooks.endpoint") == 0);
+    CHECK(s.count("webhooks.endpoints") == 0);
 }

@@ -2,7 +2,7 @@
 
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/history/delivery_id.hpp"
+#include "webhook-dispatcher/storage/delivery_id.hpp"
 
 namespace tempinbox::testing {
 
@@ -69,14 +69,14 @@ struct deliveries_suite : suite
         // end.
         scratch.execute("WITH failed AS (SELECT unnest('{" + ids + "}'::uuid[]) AS event_id, '" +
                         account.text() +
-                        "'::uuid AS account_id), event AS (INSERT INTO webhooks.event (event_id, "
+                        "'::uuid AS account_id), event AS (INSERT INTO webhooks.events (event_id, "
                         "account_id, type, occurred_at, body) "
                         "SELECT event_id, account_id, 'email.received', now(), '{}' FROM failed) "
-                        "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+                        "INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, "
                         "attempts, last_status, rule_ids, "
                         "created_at) SELECT event_id, webhook_id, account_id, 'exhausted', 10, "
                         "500, '{}', now() "
-                        "FROM failed JOIN webhooks.endpoint USING (account_id)");
+                        "FROM failed JOIN webhooks.endpoints USING (account_id)");
         return events;
     }
 };

@@ -21,7 +21,7 @@ TEST_CASE("the log shows a delivery with its attempts, what the receiver said, a
     s.hook.respond_with({testing::receiver::scripted_response(500, std::string(3'000, 'x'))});
     const auto mail = email(s.account, "Invoice 1");
     s.deliver({email_record(mail)});
-    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL", 1));
 
     const auto page = s.list(webhook).value();
 
@@ -37,8 +37,8 @@ TEST_CASE("the log shows a delivery with its attempts, what the receiver said, a
     REQUIRE(pending.rule_ids_size() == 1);
     CHECK(pending.rule_ids(0) == rule);
 
-    s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET run_at = now()");
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     const auto done = s.list(webhook).value().deliveries(0);
     CHECK(done.delivery_id() == pending.delivery_id());
     CHECK(done.status() == "succeeded");
@@ -87,11 +87,12 @@ TEST_CASE("the log can be read by status", "[webhooks][postgres]")
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto finished = s.fail(5);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded' WHERE event_id = '" +
                       finished[1] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" +
-                      finished[2] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'aborted' WHERE event_id = '" +
+    s.scratch.execute(
+        "UPDATE webhooks.deliveries SET state = 'skipped_disabled' WHERE event_id = '" +
+        finished[2] + "'");
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'aborted' WHERE event_id = '" +
                       finished[3] + "'");
     s.deliver({email_record(email(s.account))});
 
@@ -110,12 +111,12 @@ TEST_CASE(
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto old = s.fail(1);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded'");
-    s.scratch.execute("INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded'");
+    s.scratch.execute("INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, "
                       "attempts, rule_ids, created_at) "
                       "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, "
                       "account_id, 'exhausted', 10, '{}', now() "
-                      "FROM webhooks.delivery, webhooks.lowest_uuid(now() + interval '1 minute') "
+                      "FROM webhooks.deliveries, webhooks.lowest_uuid(now() + interval '1 minute') "
                       "e, generate_series(1, 2500) n");
 
     const auto first = s.list(webhook, "succeeded").value();
@@ -147,5 +148,5 @@ TEST_CASE("another account's log does not exist", "[webhooks][postgres]")
     CHECK(await(s.process.delivery_rpc.test(test)).error().code == errc::not_found);
     CHECK(await(s.process.delivery_rpc.replay(replay)).error().code == errc::not_found);
     CHECK(s.hook.requests().empty());
-    CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'exhausted'") == 1);
 }

@@ -1,6 +1,6 @@
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -46,9 +46,9 @@ TEST_CASE("an event becomes a signed request to the subscribed webhook", "[webho
           webhooks::sign({key}, mail.email_id(), timestamp, request.body));
 
     CHECK(s.becomes(
-        "webhooks.delivery WHERE state = 'succeeded' AND attempts = 1 AND last_status = 200", 1));
-    CHECK(s.count("webhooks.due") == 0);
-    CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 200") == 1);
+        "webhooks.deliveries WHERE state = 'succeeded' AND attempts = 1 AND last_status = 200", 1));
+    CHECK(s.count("webhooks.due_deliveries") == 0);
+    CHECK(s.count("webhooks.attempts WHERE number = 1 AND status = 200") == 1);
 }
 
 TEST_CASE("a rule chooses the webhook and is stored with the delivery", "[webhooks][postgres]")
@@ -63,11 +63,11 @@ TEST_CASE("a rule chooses the webhook and is stored with the delivery", "[webhoo
     s.deliver(
         {email_record(email(s.account, "Your INVOICE")), email_record(email(s.account, "Hello"))});
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     CHECK(s.hook.requests().size() == 1);
     CHECK(other.requests().empty());
-    CHECK(s.count("webhooks.delivery WHERE rule_ids = ARRAY['" + rule + "'::uuid]") == 1);
-    CHECK(s.count("webhooks.event") == 1);
+    CHECK(s.count("webhooks.deliveries WHERE rule_ids = ARRAY['" + rule + "'::uuid]") == 1);
+    CHECK(s.count("webhooks.events") == 1);
 }
 
 TEST_CASE("a rule change is in force for the next mail", "[webhooks][postgres]")
@@ -89,7 +89,7 @@ TEST_CASE("a rule change is in force for the next mail", "[webhooks][postgres]")
     s.deliver({email_record(email(s.account))});
 
     REQUIRE(other.got(1));
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 2));
     CHECK(s.hook.requests().size() == 1);
 }
 
@@ -109,14 +109,18 @@ TEST_CASE("nothing is stored of a batch that an older configuration routed", "[w
     const auto configs = await(s.process.configs.current({s.account}));
     const auto version = configs.at(s.account)->version();
     const auto insert = [&](std::int64_t given) {
-        return await(s.process.deliveries.insert({stored}, {delivery}, uuid::make_v7(), {routing},
-                                                 {{s.account, given}}));
+        return await(s.process.queue.insert({stored}, {delivery}, uuid::make_v7(), {routing},
+                                            {{s.account, given}}));
     };
 
     CHECK_FALSE(insert(version - 1));
-    CHECK(s.count("webhooks.event") + s.count("webhooks.due") + s.count("webhooks.routing") == 0);
+    CHECK(s.count("webhooks.events") + s.count("webhooks.due_deliveries") +
+              s.count("webhooks.routings") ==
+          0);
     CHECK(insert(version));
-    CHECK(s.count("webhooks.event") + s.count("webhooks.due") + s.count("webhooks.routing") == 3);
+    CHECK(s.count("webhooks.events") + s.count("webhooks.due_deliveries") +
+              s.count("webhooks.routings") ==
+          3);
 }
 
 TEST_CASE("a batch that Kafka delivers again is sent once", "[webhooks][postgres]")
@@ -128,13 +132,13 @@ TEST_CASE("a batch that Kafka delivers again is sent once", "[webhooks][postgres
     // Twice within one batch and once more while it is in flight: its outcome is not written yet.
     s.deliver({record, record});
     s.deliver({record});
-    CHECK(s.count("webhooks.due") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
 
     s.process.start();
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     // Finished.
     s.deliver({record});
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
     CHECK(s.hook.requests().size() == 1);
     CHECK(s.process.engine.held() == 0);
 }
@@ -149,19 +153,21 @@ TEST_CASE("a failed delivery is retried on schedule with the same id and body",
 
     s.deliver({email_record(email(s.account))});
 
-    REQUIRE(
-        s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND last_status = 500", 1));
-    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '3 s' AND now() + interval "
+    REQUIRE(s.becomes(
+        "webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL AND last_status = 500",
+        1));
+    CHECK(s.count("webhooks.due_deliveries WHERE run_at BETWEEN now() + interval '3 s' AND now() + "
+                  "interval "
                   "'6 s'") == 1);
-    s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET run_at = now()");
     REQUIRE(s.hook.got(2));
     const auto &first = s.hook.requests()[0], &second = s.hook.requests()[1];
     CHECK(header(first, "webhook-id") == header(second, "webhook-id"));
     CHECK(first.body == second.body);
     CHECK(header(second, "webhook-attempt") == "2");
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded' AND attempts = 2", 1));
-    CHECK(s.count("webhooks.attempt") == 2);
-    CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 500 AND response_body = 'out of "
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded' AND attempts = 2", 1));
+    CHECK(s.count("webhooks.attempts") == 2);
+    CHECK(s.count("webhooks.attempts WHERE number = 1 AND status = 500 AND response_body = 'out of "
                   "order'") == 1);
 }
 
@@ -186,15 +192,16 @@ TEST_CASE("after the last attempt a delivery shows as failed", "[webhooks][postg
     s.create_webhook(s.hook.url());
     s.hook.respond_always(testing::receiver::scripted_response(500));
     s.deliver({email_record(email(s.account))});
-    s.scratch.execute("UPDATE webhooks.due SET attempts = 9, is_retry = true");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET attempts = 9, is_retry = true");
 
     s.free_leases();
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
     CHECK(s.becomes(
-        "webhooks.delivery WHERE state = 'exhausted' AND attempts = 10 AND last_status = 500", 1));
-    CHECK(s.count("webhooks.due") == 0);
+        "webhooks.deliveries WHERE state = 'exhausted' AND attempts = 10 AND last_status = 500",
+        1));
+    CHECK(s.count("webhooks.due_deliveries") == 0);
 }
 
 TEST_CASE("410 switches the webhook off, and what it would have got is kept as skipped",
@@ -208,12 +215,12 @@ TEST_CASE("410 switches the webhook off, and what it would have got is kept as s
     s.deliver({email_record(email(s.account))});
 
     REQUIRE(s.becomes(
-        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'it answered 410 Gone'", 1));
-    CHECK(s.count("webhooks.delivery WHERE state = 'aborted' AND last_status = 410") == 1);
+        "webhooks.endpoints WHERE NOT is_enabled AND disabled_reason = 'it answered 410 Gone'", 1));
+    CHECK(s.count("webhooks.deliveries WHERE state = 'aborted' AND last_status = 410") == 1);
     s.deliver({email_record(email(s.account))});
-    CHECK(s.count("webhooks.delivery WHERE state = 'skipped_disabled' AND attempts = 0") == 1);
-    CHECK(s.count("webhooks.event") == 2);
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'skipped_disabled' AND attempts = 0") == 1);
+    CHECK(s.count("webhooks.events") == 2);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
     CHECK(s.hook.requests().size() == 1);
 }
 
@@ -230,9 +237,10 @@ TEST_CASE("what waits for a webhook that was switched off is skipped when it com
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled' AND reason = 'the webhook "
-                    "is switched off'",
-                    1));
+    CHECK(
+        s.becomes("webhooks.deliveries WHERE state = 'skipped_disabled' AND reason = 'the webhook "
+                  "is switched off'",
+                  1));
     CHECK(s.hook.requests().empty());
 }
 
@@ -254,11 +262,12 @@ TEST_CASE("deliveries to an endpoint that the plan no longer has end as failed",
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted' AND reason = 'the plan has no place "
-                    "for this webhook'",
-                    1));
+    CHECK(
+        s.becomes("webhooks.deliveries WHERE state = 'aborted' AND reason = 'the plan has no place "
+                  "for this webhook'",
+                  1));
     s.deliver({email_record(email(s.account))});
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
     CHECK(s.hook.requests().empty());
 }
 
@@ -275,9 +284,9 @@ TEST_CASE("an account that was deleted loses its endpoints and rules", "[webhook
         events::make_row(deleted, event_id::make(), trace::traceparent::make()))});
     s.deliver({email_record(email(s.account))});
 
-    CHECK(s.count("webhooks.endpoint") == 0);
-    CHECK(s.count("webhooks.rule") == 0);
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.endpoints") == 0);
+    CHECK(s.count("webhooks.rules") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
 }
 
 TEST_CASE("more than the windows hold is stored and delivered, each once", "[webhooks][postgres]")
@@ -292,7 +301,7 @@ TEST_CASE("more than the windows hold is stored and delivered, each once", "[web
 
     s.deliver(batch);
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
     CHECK(s.hook.requests().size() == count);
     std::set<std::string> ids;
     for (const auto& request : s.hook.requests())
@@ -335,13 +344,15 @@ TEST_CASE("an open breaker parks deliveries without spending attempts", "[webhoo
 
     s.deliver(batch);
 
-    REQUIRE(s.becomes("webhooks.due WHERE lease_id IS NULL", 12));
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE lease_id IS NULL", 12));
     const auto sent = s.hook.requests().size();
     CHECK(sent < 12);
-    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
+    CHECK(s.count(
+              "webhooks.due_deliveries WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
           12 - static_cast<int>(sent));
     s.deliver({email_record(email(s.account))});
-    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
+    CHECK(s.count(
+              "webhooks.due_deliveries WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
           13 - static_cast<int>(sent));
     CHECK(s.hook.requests().size() == sent);
 }

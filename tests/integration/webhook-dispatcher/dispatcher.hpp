@@ -12,11 +12,11 @@
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/name_resolver.hpp"
-#include "webhook-dispatcher/delivery/outcome_store.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
-#include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
 #include "webhook-dispatcher/events/event_ingest.hpp"
+#include "webhook-dispatcher/storage/queue_repository.hpp"
+#include "webhook-dispatcher/storage/retention_repository.hpp"
 
 #include <memory>
 #include <string>
@@ -50,37 +50,31 @@ struct dispatcher
           db(test_host(), database(dsn)),
           producer(test_host(), nowhere()),
           endpoints(db),
-          secrets(db),
           rules(db),
-          stored_configs(db),
-          deliveries(db),
-          outcomes(db),
+          queue(db),
+          manual_retries(db),
+          history(db),
           partitions(db),
-          resends(db),
-          replays(db),
-          failure_counts(db),
-          log(db),
-          routings(db),
-          configs(stored_configs, keys, policy),
-          recorder(test_host(), outcomes, endpoints),
-          failures(test_host(), failure_counts, endpoints),
+          configs(rules, keys, policy),
+          recorder(test_host(), queue, endpoints),
+          failures(test_host(), endpoints),
           names(test_host(), names_from),
           sender(test_host(), policy.addresses, names.function(), ""),
           engine(
               test_host(),
               [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
               [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }, limits),
-          claimer(test_host(), deliveries, configs, engine, recorder,
+          claimer(test_host(), queue, configs, engine, recorder,
                   [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
-          manual_sender(test_host(), resends, configs,
+          manual_sender(test_host(), manual_retries, configs,
                         [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
-          replayer(test_host(), replays),
+          replayer(test_host(), manual_retries),
           dead_letters(test_host(), producer),
-          ingest(test_host(), stored_configs, configs, deliveries, engine, recorder, dead_letters),
-          webhook_rpc(test_host(), endpoints, secrets, keys, policy, names.function()),
-          secret_rpc(secrets, keys),
-          rule_rpc(rules, stored_configs, policy),
-          delivery_rpc(test_host(), log, routings, manual_sender, replays, replayer)
+          ingest(test_host(), rules, configs, queue, engine, recorder, dead_letters),
+          webhook_rpc(test_host(), endpoints, keys, policy, names.function()),
+          secret_rpc(endpoints, keys),
+          rule_rpc(rules, policy),
+          delivery_rpc(test_host(), history, manual_sender, manual_retries, replayer)
     {}
 
     void start()
@@ -124,18 +118,12 @@ struct dispatcher
     crypto::keyring keys;
     postgres::pool db;
     kafka::producer producer;
-    webhooks::endpoint_store endpoints;
-    webhooks::secret_store secrets;
-    webhooks::rule_store rules;
-    webhooks::config_store stored_configs;
-    webhooks::delivery_store deliveries;
-    webhooks::outcome_store outcomes;
-    webhooks::retention_store partitions;
-    webhooks::resend_store resends;
-    webhooks::replay_store replays;
-    webhooks::failure_store failure_counts;
-    webhooks::delivery_log_store log;
-    webhooks::routing_log_store routings;
+    webhooks::endpoint_repository endpoints;
+    webhooks::rule_repository rules;
+    webhooks::queue_repository queue;
+    webhooks::manual_retry_repository manual_retries;
+    webhooks::history_repository history;
+    webhooks::retention_repository partitions;
     webhooks::config_cache configs;
     webhooks::outcome_recorder recorder;
     webhooks::auto_disable_monitor failures;

@@ -1,7 +1,6 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "webhook-dispatcher/delivery/delivery_store.hpp"
-#include "webhook-dispatcher/delivery/outcome_store.hpp"
+#include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,17 +21,17 @@ postgres::settings one_connection(const testing::scratch_database& scratch)
     return chosen;
 }
 
-// Index entries and rows of webhooks.due read so far, by any query.
+// Index entries and rows of webhooks.due_deliveries read so far, by any query.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
     await(db.run([](pqxx::connection_base& connection) {
         pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
     }));
     return scratch
-        .execute(
-            "SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
-            "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0]
-                                                                                               [0]
+        .execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = "
+                 "'due_deliveries') +"
+                 "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = "
+                 "'due_deliveries')")[0][0]
         .as<std::int64_t>();
 }
 
@@ -53,13 +52,13 @@ webhooks::delivery_outcome success(event_id event, webhook_id webhook, uuid leas
 
 void fill(testing::scratch_database& scratch, webhook_id webhook, const std::string& lease)
 {
-    scratch.execute(
-        "INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until)"
-        "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
-        webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
-        ", CASE WHEN " + lease +
-        " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
-        std::to_string(many_rows) + ") AS n");
+    scratch.execute("INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, "
+                    "run_at, lease_id, lease_until)"
+                    "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
+                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
+                    ", CASE WHEN " + lease +
+                    " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
+                    std::to_string(many_rows) + ") AS n");
 }
 
 } // namespace
@@ -70,26 +69,27 @@ TEST_CASE(
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
-    webhooks::outcome_store outcomes(db);
+    webhooks::queue_repository queue(db);
     const auto webhook = webhook_id::make();
     const auto lease = uuid::make_v7();
-    scratch.execute("VACUUM ANALYZE webhooks.due");
+    scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
-        await(outcomes.write({success(event_id::make(), webhook, lease)}));
+        await(queue.write({success(event_id::make(), webhook, lease)}));
     fill(scratch, webhook, "'" + lease.text() + "'::uuid");
     std::vector<webhooks::delivery_outcome> batch;
-    for (const auto& row :
-         scratch.execute("SELECT event_id FROM webhooks.due LIMIT " + std::to_string(few_rows)))
+    for (const auto& row : scratch.execute("SELECT event_id FROM webhooks.due_deliveries LIMIT " +
+                                           std::to_string(few_rows)))
         batch.push_back(success(event_id::parse(row[0].c_str()).value(), webhook, lease));
 
     const auto before = read_so_far(db, scratch);
-    await(outcomes.write(batch));
+    await(queue.write(batch));
 
     CHECK(read_so_far(db, scratch) - before < many_rows);
-    CHECK(scratch.execute("SELECT count(*) FROM webhooks.due")[0][0].as<int>() ==
+    CHECK(scratch.execute("SELECT count(*) FROM webhooks.due_deliveries")[0][0].as<int>() ==
           many_rows - few_rows);
-    CHECK(scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0]
-              .as<int>() == few_rows);
+    CHECK(
+        scratch.execute("SELECT count(*) FROM webhooks.deliveries WHERE state = 'succeeded'")[0][0]
+            .as<int>() == few_rows);
 }
 
 TEST_CASE(
@@ -98,23 +98,23 @@ TEST_CASE(
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
-    webhooks::delivery_store deliveries(db);
+    webhooks::queue_repository queue(db);
     webhooks::claim_request request;
     request.queue.webhook = webhook_id::make();
     request.capacity = few_rows;
-    scratch.execute("VACUUM ANALYZE webhooks.due");
+    scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
-        await(deliveries.claim({request}, uuid::make_v7()));
+        await(queue.claim({request}, uuid::make_v7()));
     fill(scratch, request.queue.webhook, "NULL::uuid");
 
     const auto before = read_so_far(db, scratch);
-    const auto claimed = await(deliveries.claim({request}, uuid::make_v7()));
+    const auto claimed = await(queue.claim({request}, uuid::make_v7()));
 
     CHECK(claimed.size() == few_rows);
     CHECK(read_so_far(db, scratch) - before < many_rows);
     // Their bodies were searched among the events of their day, or of two at midnight.
     CHECK(scratch
-              .execute("SELECT count(*) FROM pg_stat_user_tables WHERE relname ~ '^event_' AND "
+              .execute("SELECT count(*) FROM pg_stat_user_tables WHERE relname ~ '^events_' AND "
                        "idx_scan > 0")[0][0]
               .as<int>() <= 2);
 }

@@ -50,8 +50,8 @@ TEST_CASE("a test that fails is not tried again and changes nothing about the we
 
     CHECK(sent.status() == "failed");
     CHECK(sent.attempts(0).status_code() == 410);
-    CHECK(s.count("webhooks.due") == 0);
-    CHECK(s.count("webhooks.endpoint WHERE is_enabled") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
+    CHECK(s.count("webhooks.endpoints WHERE is_enabled") == 1);
 }
 
 TEST_CASE("a test goes to a webhook that is switched off, and says why a host is not reached",
@@ -82,8 +82,8 @@ TEST_CASE("a webhook is tested ten times a minute at most", "[webhooks][postgres
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == errc::rate_limited);
     CHECK(s.hook.requests().size() == 10);
-    CHECK(s.count("webhooks.delivery") == 10);
-    s.scratch.execute("UPDATE webhooks.hand_limit SET busy_until = busy_until - interval '7 s'");
+    CHECK(s.count("webhooks.deliveries") == 10);
+    s.scratch.execute("UPDATE webhooks.manual_limits SET busy_until = busy_until - interval '7 s'");
     CHECK(await(s.process.delivery_rpc.test(s.test_request(webhook))).has_value());
 }
 
@@ -100,8 +100,8 @@ TEST_CASE("a failed delivery is sent again with its own id and body, and ends as
     CHECK(sent.status() == "succeeded");
     CHECK(sent.delivery_id() == request.delivery_id());
     CHECK(sent_id(s.hook.requests().at(0)) == events[0]);
-    CHECK(s.count("webhooks.due") == 0);
-    CHECK(s.count("webhooks.delivery WHERE state = 'succeeded' AND attempts = 11") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
+    CHECK(s.count("webhooks.deliveries WHERE state = 'succeeded' AND attempts = 11") == 1);
     // Repeated after a lost response: the same attempt.
     CHECK(await(s.process.delivery_rpc.retry(request)).value().delivery().status() == "succeeded");
     CHECK(s.hook.requests().size() == 1);
@@ -121,9 +121,10 @@ TEST_CASE("a waiting delivery that is sent manually and fails waits on as before
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto mail = email(s.account);
     s.deliver({email_record(mail)});
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, attempts = 3, "
-                      "is_retry = true, "
-                      "run_at = '2100-01-01T00:00:00Z'");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL, attempts = 3, "
+        "is_retry = true, "
+        "run_at = '2100-01-01T00:00:00Z'");
     s.hook.respond_with({testing::receiver::scripted_response(500)});
 
     const auto failed =
@@ -133,14 +134,14 @@ TEST_CASE("a waiting delivery that is sent manually and fails waits on as before
 
     CHECK(failed.status() == "pending");
     CHECK(failed.attempts_size() == 1);
-    CHECK(s.count("webhooks.due WHERE attempts = 3 AND lease_id IS NULL AND run_at = "
+    CHECK(s.count("webhooks.due_deliveries WHERE attempts = 3 AND lease_id IS NULL AND run_at = "
                   "'2100-01-01T00:00:00Z' AND last_status = 500") == 1);
     const auto done = await(s.process.delivery_rpc.retry(s.retry_request(webhook, mail.email_id())))
                           .value()
                           .delivery();
     CHECK(done.status() == "succeeded");
     CHECK(done.attempts_size() == 2);
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
 }
 
 TEST_CASE("a delivery in flight is not sent a second time", "[webhooks][postgres]")
@@ -160,7 +161,7 @@ TEST_CASE("a delivery in flight is not sent a second time", "[webhooks][postgres
 
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == errc::conflict);
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     CHECK(s.hook.requests().size() == 1);
 }
 
@@ -198,15 +199,15 @@ TEST_CASE("a delivery that a dead process was sending manually is sent by anothe
         webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto events = s.fail(1);
     // It takes the delivery and dies.
-    REQUIRE(await(s.process.resends.take(s.account, webhook, event_id::parse(events[0]).value(),
-                                         uuid::make_v7()))
+    REQUIRE(await(s.process.manual_retries.take(
+                      s.account, webhook, event_id::parse(events[0]).value(), uuid::make_v7()))
                 .has_value());
     CHECK(s.list(webhook.text(), "pending").value().deliveries_size() == 1);
 
-    s.scratch.execute("UPDATE webhooks.due SET lease_until = now() - interval '1 ms'");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET lease_until = now() - interval '1 ms'");
     s.process.start();
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     CHECK(s.hook.requests().size() == 1);
 }
 
@@ -225,14 +226,16 @@ TEST_CASE("an outcome that comes after its lease was lost leaves only its attemp
     late.was_finished = true;
     late.has_succeeded = true;
     late.at = testing::test_host().clock().now();
-    REQUIRE(await(s.process.resends.take(s.account, webhook, event, late.lease)).has_value());
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = '" + uuid::make_v7().text() + "'");
+    REQUIRE(
+        await(s.process.manual_retries.take(s.account, webhook, event, late.lease)).has_value());
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET lease_id = '" + uuid::make_v7().text() +
+                      "'");
 
-    await(s.process.resends.finish(late));
+    await(s.process.manual_retries.finish(late));
 
-    CHECK(s.count("webhooks.due") == 1);
-    CHECK(s.count("webhooks.delivery") == 0);
-    CHECK(s.count("webhooks.attempt") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
+    CHECK(s.count("webhooks.deliveries") == 0);
+    CHECK(s.count("webhooks.attempts") == 1);
 }
 
 TEST_CASE("nothing is sent again to a webhook that is switched off", "[webhooks][postgres]")

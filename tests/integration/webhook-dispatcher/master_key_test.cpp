@@ -3,7 +3,7 @@
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -49,9 +49,9 @@ struct operators_suite
     int sealed_with(const std::string& key_id)
     {
         return scratch
-            .execute("SELECT count(*) FROM (SELECT sealed_secret FROM webhooks.endpoint UNION ALL "
+            .execute("SELECT count(*) FROM (SELECT sealed_secret FROM webhooks.endpoints UNION ALL "
                      "SELECT sealed_secret FROM "
-                     "webhooks.previous_secret) s WHERE sealed_secret LIKE '" +
+                     "webhooks.previous_secrets) s WHERE sealed_secret LIKE '" +
                      key_id + ":%'")[0][0]
             .as<int>();
     }

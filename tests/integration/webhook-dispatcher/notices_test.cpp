@@ -1,7 +1,5 @@
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/endpoints/notice_store.hpp"
-
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -12,7 +10,6 @@ namespace {
 
 struct noticing_suite : suite
 {
-    webhooks::notice_store notices{process.db};
     webhook_id webhook =
         webhook_id::parse(create_webhook(hook.url()).webhook().webhook_id()).value();
 
@@ -29,7 +26,7 @@ struct noticing_suite : suite
     // As if the last claim were so long ago.
     void let_pass(const std::string& time)
     {
-        scratch.execute("UPDATE webhooks.endpoint SET notice_at = notice_at - interval '" + time +
+        scratch.execute("UPDATE webhooks.endpoints SET notice_at = notice_at - interval '" + time +
                         "'");
     }
 };
@@ -39,10 +36,10 @@ struct noticing_suite : suite
 TEST_CASE("a webhook that the service switched off has a pending notice", "[webhooks][postgres]")
 {
     noticing_suite s;
-    CHECK(await(s.notices.claim(10)).empty());
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
     s.switch_off();
 
-    const auto pending = await(s.notices.claim(10));
+    const auto pending = await(s.process.endpoints.claim_notices(10));
 
     REQUIRE(pending.size() == 1);
     CHECK(pending[0].account == s.account);
@@ -56,17 +53,17 @@ TEST_CASE("a claimed notice is pending again after five minutes, unless it is se
 {
     noticing_suite s;
     s.switch_off();
-    const auto first = await(s.notices.claim(10));
-    CHECK(await(s.notices.claim(10)).empty());
+    const auto first = await(s.process.endpoints.claim_notices(10));
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
     s.let_pass("5 minutes 1 second");
-    const auto second = await(s.notices.claim(10));
+    const auto second = await(s.process.endpoints.claim_notices(10));
     REQUIRE(second.size() == 1);
     CHECK(second[0].id == first.at(0).id);
 
-    await(s.notices.settle(s.account, s.webhook, second[0].id));
+    await(s.process.endpoints.settle_notice(s.account, s.webhook, second[0].id));
     s.let_pass("5 minutes 1 second");
 
-    CHECK(await(s.notices.claim(10)).empty());
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
 }
 
 TEST_CASE("a webhook switched on again, or off by its account, has no notice",
@@ -75,26 +72,26 @@ TEST_CASE("a webhook switched on again, or off by its account, has no notice",
     noticing_suite s;
     s.switch_off();
     s.switch_on();
-    CHECK(await(s.notices.claim(10)).empty());
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
 
     webhooks::endpoint_change change;
     change.is_enabled = false;
     REQUIRE(await(s.process.endpoints.update(s.account, s.webhook, change)));
 
-    CHECK(await(s.notices.claim(10)).empty());
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
 }
 
 TEST_CASE("a late settlement leaves the notice of a later switching off", "[webhooks][postgres]")
 {
     noticing_suite s;
     s.switch_off();
-    const auto first = await(s.notices.claim(10)).at(0);
+    const auto first = await(s.process.endpoints.claim_notices(10)).at(0);
     s.switch_on();
     s.switch_off();
 
-    await(s.notices.settle(s.account, s.webhook, first.id));
+    await(s.process.endpoints.settle_notice(s.account, s.webhook, first.id));
 
-    CHECK(await(s.notices.claim(10)).size() == 1);
+    CHECK(await(s.process.endpoints.claim_notices(10)).size() == 1);
 }
 
 TEST_CASE("a notice that nobody claimed within a day is dropped", "[webhooks][postgres]")
@@ -103,5 +100,5 @@ TEST_CASE("a notice that nobody claimed within a day is dropped", "[webhooks][po
     s.switch_off();
     s.let_pass("1 day");
 
-    CHECK(await(s.notices.claim(10)).empty());
+    CHECK(await(s.process.endpoints.claim_notices(10)).empty());
 }

@@ -31,10 +31,11 @@ void fill(webhooks::outcome_recorder& recorder)
 
 void insert_due(suite& s, const std::string& webhook, int number, const std::string& overdue)
 {
-    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) SELECT "
-                      "gen_random_uuid(), '" +
-                      webhook + "', '" + s.account.text() + "', now() - interval '" + overdue +
-                      "' FROM generate_series(1, " + std::to_string(number) + ")");
+    s.scratch.execute(
+        "INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at) SELECT "
+        "gen_random_uuid(), '" +
+        webhook + "', '" + s.account.text() + "', now() - interval '" + overdue +
+        "' FROM generate_series(1, " + std::to_string(number) + ")");
 }
 
 } // namespace
@@ -56,13 +57,13 @@ TEST_CASE("while outcomes wait to be written no event is ingested and nothing is
                           [&](const std::exception_ptr& error) { is_handled = !error; });
 
     CHECK_FALSE(eventually([&] { return is_handled; }, 500ms));
-    CHECK(s.count("webhooks.due WHERE lease_id IS NULL") == 1);
-    CHECK(s.count("webhooks.due") == 1);
+    CHECK(s.count("webhooks.due_deliveries WHERE lease_id IS NULL") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
 
     process.recorder.start();
     process.is_started = true;
     CHECK(eventually([&] { return is_handled; }));
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 2));
 }
 
 TEST_CASE("an ingest that finds no room gives up, and its batch comes again",
@@ -83,7 +84,7 @@ TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, h
     const auto sound = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const std::vector<webhook_id> left_out{webhook_id::parse(broken).value()};
     const auto age = [&](const std::vector<webhook_id>& without) {
-        return await(s.process.deliveries.oldest_due_age(without));
+        return await(s.process.queue.oldest_due_age(without));
     };
     CHECK(age({}) == 0ms);
 
@@ -113,16 +114,17 @@ TEST_CASE("what waits for an endpoint with an open breaker ends at once when the
     s.process.start();
     s.deliver(batch);
     REQUIRE(eventually([&] { return !s.process.engine.tripped().empty(); }));
-    REQUIRE(s.becomes("webhooks.due WHERE lease_id IS NULL", 80));
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE lease_id IS NULL", 80));
     const auto sent = s.hook.requests().size();
 
     await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
-    s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET run_at = now()");
     const auto began = std::chrono::steady_clock::now();
     s.scratch.execute(
-        "UPDATE webhooks.endpoint SET renewed_at = clock_timestamp()"); // its breaker may be probed
+        "UPDATE webhooks.endpoints SET renewed_at = clock_timestamp()"); // its breaker may be
+                                                                         // probed
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 80));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'skipped_disabled'", 80));
     CHECK(std::chrono::steady_clock::now() - began < 10s);
     CHECK(s.hook.requests().size() == sent);
 }

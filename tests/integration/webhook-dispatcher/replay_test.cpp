@@ -25,7 +25,7 @@ std::int64_t step_all(deliveries_suite& s)
 {
     std::int64_t moved = 0;
     for (bool found_one = true; found_one;) {
-        const auto done = await(s.process.replays.step());
+        const auto done = await(s.process.manual_retries.step_replay());
         moved += done.moved;
         found_one = done.found_one;
     }
@@ -34,7 +34,7 @@ std::int64_t step_all(deliveries_suite& s)
 
 void let_time_pass(deliveries_suite& s)
 {
-    s.scratch.execute("UPDATE webhooks.replay SET next_step_at = now() - interval '1 s'");
+    s.scratch.execute("UPDATE webhooks.replays SET next_step_at = now() - interval '1 s'");
 }
 
 } // namespace
@@ -50,12 +50,12 @@ TEST_CASE("a replay sends every failed delivery again with its own id, each once
 
     CHECK(replay(s, s.replay_request(webhook)) == count);
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
     std::multiset<std::string> ids;
     for (const auto& request : s.hook.requests())
         ids.insert(sent_id(request));
     CHECK(ids == std::multiset<std::string>(events.begin(), events.end()));
-    CHECK(s.becomes("webhooks.replay WHERE finished_at IS NOT NULL AND moved = 150", 1));
+    CHECK(s.becomes("webhooks.replays WHERE finished_at IS NOT NULL AND moved = 150", 1));
 }
 
 TEST_CASE("a replay is of what had failed when it was requested, since a moment",
@@ -64,26 +64,29 @@ TEST_CASE("a replay is of what had failed when it was requested, since a moment"
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto events = s.fail(3);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded' WHERE event_id = '" +
                       events[0] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" +
-                      events[1] + "'");
+    s.scratch.execute(
+        "UPDATE webhooks.deliveries SET state = 'skipped_disabled' WHERE event_id = '" + events[1] +
+        "'");
     auto old = s.replay_request(webhook);
     old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) /
                                      1'000'000);
     old.mutable_since()->set_nanos(999'000'000);
-    await(s.process.replays.step());
+    await(s.process.manual_retries.step_replay());
     auto request = s.replay_request(webhook);
 
     CHECK(replay(s, request) == 2);
     s.fail(1); // later: not part of this replay
     CHECK(step_all(s) == 2);
 
-    CHECK(s.count("webhooks.due WHERE is_retry AND attempts = 0 AND began_at IS NOT NULL") == 2);
-    CHECK(s.count("webhooks.delivery") == 2);
+    CHECK(s.count(
+              "webhooks.due_deliveries WHERE is_retry AND attempts = 0 AND began_at IS NOT NULL") ==
+          2);
+    CHECK(s.count("webhooks.deliveries") == 2);
     // The same request again: its response was lost.
     CHECK(replay(s, request) == 2);
-    CHECK(s.count("webhooks.replay") == 1);
+    CHECK(s.count("webhooks.replays") == 1);
 }
 
 TEST_CASE("succeeded deliveries are replayed when they are requested", "[webhooks][postgres]")
@@ -91,13 +94,13 @@ TEST_CASE("succeeded deliveries are replayed when they are requested", "[webhook
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto events = s.fail(3);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded' WHERE event_id = '" +
                       events[0] + "'");
 
     CHECK(replay(s, s.replay_request(webhook, "succeeded")) == 1);
     CHECK(step_all(s) == 1);
 
-    CHECK(s.count("webhooks.due WHERE event_id = '" + events[0] + "'") == 1);
+    CHECK(s.count("webhooks.due_deliveries WHERE event_id = '" + events[0] + "'") == 1);
 }
 
 TEST_CASE("a replay leaves out tests, however they ended and however often they are sent",
@@ -120,7 +123,7 @@ TEST_CASE("a replay leaves out tests, however they ended and however often they 
     CHECK(replay(s, s.replay_request(webhook)) == 1);
     CHECK(step_all(s) == 1);
 
-    CHECK(s.count("webhooks.delivery WHERE is_test") == 2);
+    CHECK(s.count("webhooks.deliveries WHERE is_test") == 2);
 }
 
 TEST_CASE("a test that another process ends is still none of a replay", "[webhooks][postgres]")
@@ -133,14 +136,14 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
     sample.account = s.account;
     sample.occurred_at = testing::test_host().clock().now();
     sample.body = "{}";
-    REQUIRE(await(s.process.resends.begin_test(sample, webhook_id::parse(webhook).value(),
-                                               uuid::make_v7()))
+    REQUIRE(await(s.process.manual_retries.begin_test(sample, webhook_id::parse(webhook).value(), 9,
+                                                      uuid::make_v7()))
                 .has_value());
 
     s.free_leases();
     s.process.start();
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'exhausted'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'exhausted'", 1));
     CHECK(replay(s, s.replay_request(webhook)) == 0);
 }
 
@@ -155,15 +158,15 @@ TEST_CASE("a replay of a webhook that the plan no longer covers is refused and c
     shrunk.account = s.account;
     shrunk.version = 7;
     shrunk.limits.webhooks = 1;
-    await(s.process.stored_configs.put_states({shrunk}));
+    await(s.process.rules.put_states({shrunk}));
 
     CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).error().code ==
           errc::permission_denied);
     CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook_id::make().text())))
               .error()
               .code == errc::not_found);
-    CHECK(s.count("webhooks.replay") == 0);
-    CHECK(s.count("webhooks.delivery") == 2);
+    CHECK(s.count("webhooks.replays") == 0);
+    CHECK(s.count("webhooks.deliveries") == 2);
 }
 
 TEST_CASE("a replay without anything to do ends at once", "[webhooks][postgres]")
@@ -173,7 +176,7 @@ TEST_CASE("a replay without anything to do ends at once", "[webhooks][postgres]"
 
     CHECK(replay(s, s.replay_request(webhook)) == 0);
 
-    CHECK(s.count("webhooks.replay WHERE finished_at IS NOT NULL") == 1);
+    CHECK(s.count("webhooks.replays WHERE finished_at IS NOT NULL") == 1);
 }
 
 TEST_CASE("a replay puts back few at a time and continues as they are attempted",
@@ -187,9 +190,9 @@ TEST_CASE("a replay puts back few at a time and continues as they are attempted"
     CHECK(step_all(s) == 32);
     let_time_pass(s);
     CHECK(step_all(s) == 0);
-    CHECK(s.count("webhooks.delivery") == 68);
+    CHECK(s.count("webhooks.deliveries") == 68);
     // Attempted and failed: they are ordinary retries now.
-    s.scratch.execute("UPDATE webhooks.due SET attempts = 1");
+    s.scratch.execute("UPDATE webhooks.due_deliveries SET attempts = 1");
     let_time_pass(s);
     CHECK(step_all(s) == 32);
 }
@@ -208,7 +211,7 @@ TEST_CASE("where a process died another continues the replay, and nothing is mov
     one.start();
     other.start();
 
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
     std::multiset<std::string> ids;
     for (const auto& request : s.hook.requests())
         ids.insert(sent_id(request));
@@ -227,8 +230,8 @@ TEST_CASE("two replays of the same deliveries send each once", "[webhooks][postg
     let_time_pass(s);
     step_all(s);
 
-    CHECK(s.count("webhooks.due") == 10);
-    CHECK(s.count("webhooks.replay WHERE finished_at IS NOT NULL") == 2);
+    CHECK(s.count("webhooks.due_deliveries") == 10);
+    CHECK(s.count("webhooks.replays WHERE finished_at IS NOT NULL") == 2);
 }
 
 TEST_CASE("a webhook has five replays under way at most", "[webhooks][postgres]")
@@ -257,10 +260,10 @@ TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
         await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
         let_time_pass(s);
         CHECK(step_all(s) == 0);
-        CHECK(s.count("webhooks.replay WHERE end_reason = 'the webhook is switched off'") == 1);
+        CHECK(s.count("webhooks.replays WHERE end_reason = 'the webhook is switched off'") == 1);
         testing::dispatcher another(s.scratch.dsn());
         another.start();
-        CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 32));
+        CHECK(s.becomes("webhooks.deliveries WHERE state = 'skipped_disabled'", 32));
     }
     SECTION("deleted")
     {
@@ -270,8 +273,8 @@ TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
         REQUIRE(await(s.process.webhook_rpc.remove(removal)).has_value());
         let_time_pass(s);
         CHECK(step_all(s) == 0);
-        CHECK(s.count("webhooks.replay WHERE end_reason = 'the webhook was deleted'") == 1);
-        CHECK(s.count("webhooks.due") == 0);
+        CHECK(s.count("webhooks.replays WHERE end_reason = 'the webhook was deleted'") == 1);
+        CHECK(s.count("webhooks.due_deliveries") == 0);
     }
     CHECK(s.hook.requests().empty());
 }
@@ -307,16 +310,16 @@ TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(1);
-    s.scratch.execute("UPDATE webhooks.delivery SET created_at = created_at - interval '8 days'");
+    s.scratch.execute("UPDATE webhooks.deliveries SET created_at = created_at - interval '8 days'");
     s.hook.respond_with({testing::receiver::scripted_response(500)});
     s.process.start();
 
     replay(s, s.replay_request(webhook));
 
-    REQUIRE(s.becomes(
-        "webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND run_at > now() + interval '2 s'",
-        1));
-    CHECK(s.count("webhooks.due WHERE created_at < now() - interval '7 days'") == 1);
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL AND run_at "
+                      "> now() + interval '2 s'",
+                      1));
+    CHECK(s.count("webhooks.due_deliveries WHERE created_at < now() - interval '7 days'") == 1);
     CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
 }
 
@@ -326,7 +329,7 @@ TEST_CASE("replays that ended long ago are purged", "[webhooks][postgres]")
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     replay(s, s.replay_request(webhook));
 
-    CHECK(await(s.process.replays.purge_older_than(30)) == 0);
-    s.scratch.execute("UPDATE webhooks.replay SET finished_at = now() - interval '31 days'");
-    CHECK(await(s.process.replays.purge_older_than(30)) == 1);
+    CHECK(await(s.process.manual_retries.purge_replays_older_than(30)) == 0);
+    s.scratch.execute("UPDATE webhooks.replays SET finished_at = now() - interval '31 days'");
+    CHECK(await(s.process.manual_retries.purge_replays_older_than(30)) == 1);
 }

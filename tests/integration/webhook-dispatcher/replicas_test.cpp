@@ -38,9 +38,10 @@ struct replicas
         await(other.ingest.handle({testing::email_record(mail)}));
         std::map<std::string, std::string> found;
         for (const auto& row : s.scratch.execute(
-                 "SELECT webhook_id, 'due' FROM webhooks.due WHERE event_id = '" + mail.email_id() +
+                 "SELECT webhook_id, 'due' FROM webhooks.due_deliveries WHERE event_id = '" +
+                 mail.email_id() +
                  "' UNION ALL SELECT webhook_id, state FROM "
-                 "webhooks.delivery WHERE event_id = '" +
+                 "webhooks.deliveries WHERE event_id = '" +
                  mail.email_id() + "'"))
             found.emplace(row[0].as<std::string>(), row[1].as<std::string>());
         return found;

@@ -41,8 +41,8 @@ TEST_CASE("each mail keeps the match of every rule, matched or not", "[webhooks]
     CHECK(nowhere.is_known());
     REQUIRE(nowhere.rules_size() == 2);
     CHECK_FALSE(nowhere.rules(0).matched());
-    CHECK(s.count("webhooks.event") == 1);
-    CHECK(s.count("webhooks.due") == 1);
+    CHECK(s.count("webhooks.events") == 1);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
 }
 
 TEST_CASE("the match of a rule is kept as it was when the mail came, also when Kafka brings the "
@@ -71,8 +71,8 @@ TEST_CASE("without rules nothing is written about an email's routing", "[webhook
 
     s.deliver({email_record(mail)});
 
-    CHECK(s.count("webhooks.due") == 1);
-    CHECK(s.count("webhooks.routing") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 1);
+    CHECK(s.count("webhooks.routings") == 0);
     CHECK_FALSE(routing_of(s, mail.email_id(), s.account).is_known());
 }
 

@@ -212,7 +212,7 @@ TEST_CASE("unsaved rules are tested in place of the stored ones, and nothing is 
     CHECK(tested.rules(0).matched());
     CHECK(tested.rules(1).matched());
     CHECK(ids(tested.webhook_ids()) == std::vector{draft_at});
-    CHECK(s.count("webhooks.rule") == 1);
+    CHECK(s.count("webhooks.rules") == 1);
 }
 
 TEST_CASE(

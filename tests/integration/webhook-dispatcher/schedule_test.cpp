@@ -17,8 +17,9 @@ namespace {
 
 std::chrono::milliseconds until_next_attempt(deliveries_suite& s)
 {
-    const auto rows = s.scratch.execute("SELECT ceil(extract(epoch FROM run_at - clock.now()) * "
-                                        "1000)::bigint FROM webhooks.due WHERE lease_id IS NULL");
+    const auto rows =
+        s.scratch.execute("SELECT ceil(extract(epoch FROM run_at - clock.now()) * "
+                          "1000)::bigint FROM webhooks.due_deliveries WHERE lease_id IS NULL");
     return std::chrono::milliseconds(rows.at(0).at(0).as<std::int64_t>());
 }
 
@@ -44,8 +45,9 @@ TEST_CASE(
         REQUIRE(s.hook.got(static_cast<std::size_t>(number)));
         if (number == webhooks::attempt_limit)
             break;
-        REQUIRE(s.becomes(
-            "webhooks.due WHERE lease_id IS NULL AND attempts = " + std::to_string(number), 1));
+        REQUIRE(s.becomes("webhooks.due_deliveries WHERE lease_id IS NULL AND attempts = " +
+                              std::to_string(number),
+                          1));
 
         const auto wait = until_next_attempt(s);
         const auto base = webhooks::base_wait(number + 1);
@@ -55,7 +57,7 @@ TEST_CASE(
         waited += wait;
         clock.advance(wait + 1ms);
     }
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'exhausted' AND attempts = 10", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'exhausted' AND attempts = 10", 1));
     CHECK(waited > 54h);
     CHECK(waited < 84h);
     CHECK(s.hook.requests().size() == 10);
@@ -78,7 +80,7 @@ TEST_CASE(
     REQUIRE(s.hook.got(11));
     CHECK(sent_id(s.hook.requests().back()) == mail.email_id());
     CHECK(s.hook.requests().back().body == s.hook.requests().front().body);
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
 }
 
 TEST_CASE("a receiver that asks for time gets it", "[webhooks][postgres]")
@@ -92,8 +94,9 @@ TEST_CASE("a receiver that asks for time gets it", "[webhooks][postgres]")
 
     s.deliver({email_record(email(s.account))});
 
-    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
-    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '29 minutes' AND now() + "
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL", 1));
+    CHECK(s.count("webhooks.due_deliveries WHERE run_at BETWEEN now() + interval '29 minutes' AND "
+                  "now() + "
                   "interval '36 minutes'") == 1);
 }
 
@@ -112,10 +115,10 @@ TEST_CASE("a failure of our own resolver parks a delivery and leaves no attempt"
 
     await(process.ingest.handle({email_record(email(s.account))}));
 
-    REQUIRE(s.becomes(
-        "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '2 s'",
-        1));
-    CHECK(s.count("webhooks.attempt") == 0);
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts = 0 AND lease_id IS NULL AND run_at "
+                      "> now() + interval '2 s'",
+                      1));
+    CHECK(s.count("webhooks.attempts") == 0);
 }
 
 TEST_CASE("a delivery kept waiting for seven days ends without a request", "[webhooks][postgres]")
@@ -124,12 +127,13 @@ TEST_CASE("a delivery kept waiting for seven days ends without a request", "[web
     s.create_webhook(s.hook.url());
     s.deliver({email_record(email(s.account))});
     s.free_leases();
-    s.scratch.execute("UPDATE webhooks.due SET created_at = created_at - interval '7 days'");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET created_at = created_at - interval '7 days'");
 
     testing::dispatcher process(s.scratch.dsn());
     process.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'exhausted' AND attempts = 0 AND reason = "
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'exhausted' AND attempts = 0 AND reason = "
                     "'not delivered within seven days'",
                     1));
     CHECK(s.hook.requests().empty());

@@ -149,7 +149,7 @@ TEST_CASE("from RPC and Kafka to the receiver chosen by a rule, across a restart
     CHECK(eventually([&] {
         return s.scratch
                    .execute(
-                       "SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0]
+                       "SELECT count(*) FROM webhooks.deliveries WHERE state = 'succeeded'")[0][0]
                    .as<int>() == 4;
     }));
     CHECK(s.hook.requests().size() == 3);
@@ -217,7 +217,8 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     CHECK(dead_letters[0].header("ce_id") == poison.email_id());
     CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("out of range") !=
           std::string_view::npos);
-    CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 2; }));
+    CHECK(
+        eventually([&] { return s.count("webhooks.deliveries WHERE state = 'succeeded'") == 2; }));
     CHECK(s.hook.requests().size() == 2);
     reader.stop();
 }
@@ -231,18 +232,17 @@ TEST_CASE("an event that could not be stored yet comes again to the next process
                 .has_value());
     pqxx::connection blocker(s.scratch.dsn());
     auto lock = std::make_unique<pqxx::work>(blocker);
-    lock->exec("LOCK TABLE webhooks.delivery IN ACCESS EXCLUSIVE MODE");
+    lock->exec("LOCK TABLE webhooks.deliveries IN ACCESS EXCLUSIVE MODE");
 
     s.publish_mail("held up");
     REQUIRE(eventually(
         [&] {
-            return s.count(
-                       "pg_locks WHERE NOT granted AND relation = 'webhooks.delivery'::regclass") !=
-                   0;
+            return s.count("pg_locks WHERE NOT granted AND relation = "
+                           "'webhooks.deliveries'::regclass") != 0;
         },
         30s));
     s.stop();
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
     lock.reset();
     s.start();
 
@@ -273,13 +273,15 @@ TEST_CASE("replicas that come and go lose no event", "[webhooks][kafka][postgres
     publish_some();
 
     CHECK(eventually(
-        [&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 5 * events_a_step; },
+        [&] {
+            return s.count("webhooks.deliveries WHERE state = 'succeeded'") == 5 * events_a_step;
+        },
         60s));
     std::set<std::string> distinct;
     for (const auto& request : s.hook.requests())
         distinct.insert(std::string(request.header("webhook-id").value_or("")));
     CHECK(distinct.size() == 5 * events_a_step);
-    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.due_deliveries") == 0);
 }
 
 TEST_CASE("a plan change from Kafka is in force for the mail after it",

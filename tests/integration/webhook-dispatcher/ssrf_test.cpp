@@ -130,11 +130,11 @@ TEST_CASE("a name that turns to a forbidden address is not dialled and switches 
     n.deliver();
 
     CHECK(n.s.becomes(
-        "webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", 1));
-    CHECK(n.s.becomes(
-        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
-        1));
-    CHECK(n.s.count("webhooks.attempt WHERE error LIKE '%10.0.0.1%'") == 0);
+        "webhooks.deliveries WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", 1));
+    CHECK(n.s.becomes("webhooks.endpoints WHERE NOT is_enabled AND disabled_reason LIKE 'its "
+                      "address is private%'",
+                      1));
+    CHECK(n.s.count("webhooks.attempts WHERE error LIKE '%10.0.0.1%'") == 0);
     CHECK(n.s.hook.requests().empty());
 }
 
@@ -153,7 +153,7 @@ TEST_CASE(
         CHECK(refused.error().message.starts_with("url must lead to a public address"));
         CHECK(refused.error().message.find(form) == std::string::npos);
     }
-    CHECK(n.s.count("webhooks.endpoint") == 0);
+    CHECK(n.s.count("webhooks.endpoints") == 0);
 }
 
 TEST_CASE("names that turn to such answers later are refused at send", "[webhooks][postgres][ssrf]")
@@ -171,12 +171,12 @@ TEST_CASE("names that turn to such answers later are refused at send", "[webhook
     n.deliver();
 
     CHECK(n.s.becomes(
-        "webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL",
+        "webhooks.deliveries WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL",
         count));
-    CHECK(n.s.becomes(
-        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
-        count));
-    CHECK(n.s.count("webhooks.attempt WHERE error ~ '[0-9a-f]*:[0-9a-f]*:'") == 0);
+    CHECK(n.s.becomes("webhooks.endpoints WHERE NOT is_enabled AND disabled_reason LIKE 'its "
+                      "address is private%'",
+                      count));
+    CHECK(n.s.count("webhooks.attempts WHERE error ~ '[0-9a-f]*:[0-9a-f]*:'") == 0);
     CHECK(n.s.hook.requests().empty());
 }
 
@@ -193,10 +193,10 @@ TEST_CASE("a literal address that the operator allows no longer is refused at se
 
     await(process.ingest.handle({email_record(email(s.account))}));
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted'", 1));
-    CHECK(s.becomes(
-        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
-        1));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'aborted'", 1));
+    CHECK(s.becomes("webhooks.endpoints WHERE NOT is_enabled AND disabled_reason LIKE 'its address "
+                    "is private%'",
+                    1));
     CHECK(s.hook.requests().empty());
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a redirect to a forbidden address is not followed", "[webhooks][postg
 
     for (const auto& redirect : redirects)
         REQUIRE(
-            s.becomes("webhooks.attempt WHERE error = 'redirects are not followed' AND status = " +
+            s.becomes("webhooks.attempts WHERE error = 'redirects are not followed' AND status = " +
                           std::to_string(redirect.status),
                       1));
     CHECK(inside.requests().empty());
@@ -232,16 +232,16 @@ TEST_CASE("a name that does not resolve is an attempt, a name server that fails 
     await(n.process.webhook_rpc.create(testing::webhook_request(n.s.account, n.url()))).value();
 
     n.deliver();
-    REQUIRE(n.s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
+    REQUIRE(n.s.becomes("webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL", 1));
 
     testing::fake_dns::reply broken;
     broken.code = 2;
     n.dns.set_reply("hook.example", broken);
     n.deliver();
-    REQUIRE(n.s.becomes(
-        "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '3 s'",
-        1));
-    CHECK(n.s.count("webhooks.attempt") == 1);
+    REQUIRE(n.s.becomes("webhooks.due_deliveries WHERE attempts = 0 AND lease_id IS NULL AND "
+                        "run_at > now() + interval '3 s'",
+                        1));
+    CHECK(n.s.count("webhooks.attempts") == 1);
 }
 
 TEST_CASE("a URL that the policy allows no longer is not called, and says so",
@@ -257,7 +257,7 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so",
     process.start();
 
     await(process.ingest.handle({email_record(email(s.account))}));
-    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 1));
+    REQUIRE(s.becomes("webhooks.deliveries WHERE state = 'skipped_disabled'", 1));
     CHECK(s.hook.requests().empty());
 
     webhooks::v1::GetWebhookRequest request;

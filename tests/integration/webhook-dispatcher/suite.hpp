@@ -28,8 +28,8 @@ struct suite
     // Makes every leased delivery due for anyone, whoever holds it.
     void free_leases()
     {
-        scratch.execute(
-            "UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now()");
+        scratch.execute("UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL, "
+                        "run_at = now()");
     }
     int count(const std::string& query)
     {

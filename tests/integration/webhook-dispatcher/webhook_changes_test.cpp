@@ -1,7 +1,7 @@
 #include "integration/webhook-dispatcher/requests.hpp"
 
 #include "common/core/text.hpp"
-#include "webhook-dispatcher/delivery/signature.hpp"
+#include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -90,7 +90,7 @@ TEST_CASE("a new URL is checked like a first one, and a refused change changes n
         CHECK(refused.code == errc::invalid_argument);
         CHECK(refused.message.starts_with("url "));
     }
-    CHECK(scratch.execute("SELECT url || description FROM webhooks.endpoint")[0][0]
+    CHECK(scratch.execute("SELECT url || description FROM webhooks.endpoints")[0][0]
               .as<std::string>() == "https://1.1.1.1/");
 }
 
@@ -121,10 +121,12 @@ TEST_CASE("what waits for a webhook that is switched on again is sent",
     s.deliver({testing::email_record(testing::email(s.account)),
                testing::email_record(testing::email(s.account))});
     // One waits behind a breaker, one for its next attempt.
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now() "
-                      "+ interval '10 minutes'");
-    s.scratch.execute("UPDATE webhooks.due SET attempts = 3, is_retry = true WHERE event_id = "
-                      "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL, run_at = now() "
+        "+ interval '10 minutes'");
+    s.scratch.execute(
+        "UPDATE webhooks.due_deliveries SET attempts = 3, is_retry = true WHERE event_id = "
+        "(SELECT min(event_id::text)::uuid FROM webhooks.due_deliveries)");
     await(
         s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "only failed"));
 
@@ -133,9 +135,9 @@ TEST_CASE("what waits for a webhook that is switched on again is sent",
     testing::dispatcher another(s.scratch.dsn());
     another.start();
     CHECK(s.hook.got(1));
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
-    CHECK(s.count("webhooks.due WHERE attempts = 3 AND run_at > now() + interval '9 minutes'") ==
-          1);
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
+    CHECK(s.count("webhooks.due_deliveries WHERE attempts = 3 AND run_at > now() + interval '9 "
+                  "minutes'") == 1);
 }
 
 TEST_CASE("a webhook that is switched on again is probed at once, though its breaker is open and "
@@ -150,9 +152,12 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
     for (int i = 0; i < 6; ++i)
         mails.push_back(testing::email_record(testing::email(s.account)));
     s.deliver(mails);
-    REQUIRE(s.becomes("webhooks.attempt", 6));
+    REQUIRE(s.becomes("webhooks.attempts", 6));
     s.deliver({testing::email_record(testing::email(s.account))});
-    REQUIRE(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '15 s'") == 1);
+    REQUIRE(
+        s.count(
+            "webhooks.due_deliveries WHERE attempts = 0 AND run_at > now() + interval '15 s'") ==
+        1);
 
     s.hook.respond_always(testing::receiver::scripted_response(200));
     change(s, switch_of(s.account, webhook, false));
@@ -160,7 +165,7 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
 
     // Without the renewal, the breaker would stay open for 30 s.
     CHECK(s.hook.got(7, std::chrono::seconds(15)));
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 7));
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 7));
 }
 
 TEST_CASE("a failure from before a webhook was switched on does not switch it off",
@@ -197,8 +202,8 @@ TEST_CASE("another account's webhook is changed and rotated by nobody", "[webhoo
     CHECK(
         error_of(await(s.process.webhook_rpc.update(switch_of(account_id::make(), webhook, false))))
             .code == errc::not_found);
-    CHECK(s.count("webhooks.endpoint WHERE is_enabled AND rotation_id IS NULL") == 2);
-    CHECK(s.count("webhooks.previous_secret") == 0);
+    CHECK(s.count("webhooks.endpoints WHERE is_enabled AND rotation_id IS NULL") == 2);
+    CHECK(s.count("webhooks.previous_secrets") == 0);
 }
 
 TEST_CASE("after a rotation both secrets sign, until the earlier one's time is over",
@@ -223,8 +228,8 @@ TEST_CASE("after a rotation both secrets sign, until the earlier one's time is o
     CHECK(signers(s.hook.requests()[0], both) == both);
 
     // A day later.
-    s.scratch.execute("UPDATE webhooks.previous_secret SET valid_until = now() - interval '1 s'");
-    s.scratch.execute("UPDATE webhooks.config_version SET version = version + 1");
+    s.scratch.execute("UPDATE webhooks.previous_secrets SET valid_until = now() - interval '1 s'");
+    s.scratch.execute("UPDATE webhooks.config_versions SET version = version + 1");
     s.deliver({testing::email_record(testing::email(s.account))});
     REQUIRE(s.hook.got(2));
     CHECK(signers(s.hook.requests()[1], both) == std::vector{rotated.secret()});
@@ -240,7 +245,7 @@ TEST_CASE("a repeated rotation is the same rotation", "[webhooks][rpc][postgres]
     const auto again = await(s.process.webhook_rpc.rotate(request)).value();
 
     CHECK(first.SerializeAsString() == again.SerializeAsString());
-    CHECK(s.count("webhooks.previous_secret") == 1);
+    CHECK(s.count("webhooks.previous_secrets") == 1);
 }
 
 TEST_CASE("each rotation keeps the earlier secrets signing; a fifth secret has to wait",
@@ -264,10 +269,11 @@ TEST_CASE("each rotation keeps the earlier secrets signing; a fifth secret has t
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message.find("signs with 4 secrets already") != std::string::npos);
 
-    s.scratch.execute("UPDATE webhooks.previous_secret SET valid_until = now() WHERE valid_until = "
-                      "(SELECT min(valid_until) FROM webhooks.previous_secret)");
+    s.scratch.execute(
+        "UPDATE webhooks.previous_secrets SET valid_until = now() WHERE valid_until = "
+        "(SELECT min(valid_until) FROM webhooks.previous_secrets)");
     CHECK(await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))).has_value());
-    CHECK(s.count("webhooks.previous_secret") == 3);
+    CHECK(s.count("webhooks.previous_secrets") == 3);
 }
 
 TEST_CASE("replaced secrets are purged when they sign no more, and with their webhook",
@@ -282,12 +288,12 @@ TEST_CASE("replaced secrets are purged when they sign no more, and with their we
     request.set_account_id(s.account.text());
     request.set_webhook_id(deleted);
     await(s.process.webhook_rpc.remove(request)).value();
-    CHECK(s.count("webhooks.previous_secret") == 1);
+    CHECK(s.count("webhooks.previous_secrets") == 1);
 
-    webhooks::retention_store retention(s.process.db);
+    webhooks::retention_repository retention(s.process.db);
     await(retention.purge_ended_secrets());
-    CHECK(s.count("webhooks.previous_secret") == 1);
-    s.scratch.execute("UPDATE webhooks.previous_secret SET valid_until = now() - interval '1 s'");
+    CHECK(s.count("webhooks.previous_secrets") == 1);
+    s.scratch.execute("UPDATE webhooks.previous_secrets SET valid_until = now() - interval '1 s'");
     await(retention.purge_ended_secrets());
-    CHECK(s.count("webhooks.previous_secret") == 0);
+    CHECK(s.count("webhooks.previous_secrets") == 0);
 }

@@ -1,0 +1,529 @@
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
+
+#include "webhook-dispatcher/storage/config_change.hpp"
+
+#include "common/core/text.hpp"
+#include "common/json/value.hpp"
+#include "common/postgres/parameters.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::webhooks {
+
+const char* const endpoint_columns =
+    R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled, disabled_reason,
+    sealed_secret, rotation_id, (extract(epoch FROM renewed_at) * 1000000)::bigint,
+    (SELECT coalesce(json_agg(json_build_object('sealed', p.sealed_secret, 'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
+                              ORDER BY p.valid_until DESC), '[]')
+     FROM webhooks.previous_secrets p WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id),
+    (extract(epoch FROM created_at) * 1000000)::bigint)";
+
+namespace {
+
+const std::string columns = endpoint_columns;
+
+const std::string find_sql =
+    "SELECT " + columns +
+    " FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+
+const std::string insert_sql = R"(
+INSERT INTO webhooks.endpoints (account_id, webhook_id, url, events, description, sealed_secret)
+VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
+                               columns;
+
+const std::string update_sql = R"(
+UPDATE webhooks.endpoints SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
+    notice_id = CASE WHEN $6 THEN NULL ELSE notice_id END, notice_at = CASE WHEN $6 THEN NULL ELSE notice_at END,
+    renewed_at = CASE WHEN $8 THEN clock_timestamp() ELSE renewed_at END
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
+                               columns;
+
+const std::string list_first_sql =
+    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
+ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+
+const std::string list_after_sql =
+    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
+  AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
+ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+
+constexpr postgres::statement count_webhooks{"webhooks_count", R"(
+SELECT count(*) FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
+
+constexpr postgres::statement rules_of_webhook{"webhooks_rules_of_webhook", R"(
+SELECT name FROM webhooks.rules WHERE account_id = $1::uuid AND webhook_id = $2::uuid ORDER BY created_at, rule_id LIMIT 20)"};
+
+constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
+DELETE FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+
+// Rows in flight are left to their sender, which drops them; the rest is dropped as it comes due.
+constexpr postgres::statement delete_due{"webhooks_delete_due", R"(
+DELETE FROM webhooks.due_deliveries WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
+UPDATE webhooks.endpoints SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
+  AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
+
+// First attempts that waited for the receiver to recover; retries keep their schedule.
+constexpr postgres::statement make_due_now{"webhooks_make_due_now", R"(
+UPDATE webhooks.due_deliveries SET run_at = now() WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry AND run_at > now()
+    LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement delete_failures{"webhooks_delete_failures", R"(
+DELETE FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)"};
+
+// With the present one that is four signatures: a header that receivers still read.
+constexpr int max_previous_secrets = 3;
+
+const std::string rotate_sql = R"(
+UPDATE webhooks.endpoints SET sealed_secret = $3, rotation_id = $4::uuid
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
+                               columns;
+
+constexpr postgres::statement purge_ended{"secrets_purge_ended", R"(
+DELETE FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND valid_until <= clock_timestamp())"};
+
+constexpr postgres::statement count_previous{"secrets_count_previous", R"(
+SELECT count(*), (extract(epoch FROM min(valid_until)) * 1000000)::bigint
+FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+
+// Copies the present secret in SQL: it may just have been sealed anew.
+constexpr postgres::statement keep_present{"secrets_keep_present", R"(
+WITH present AS (
+    SELECT account_id, webhook_id, sealed_secret FROM webhooks.endpoints
+    WHERE account_id = $1::uuid AND webhook_id = $2::uuid FOR UPDATE)
+INSERT INTO webhooks.previous_secrets (account_id, webhook_id, rotation_id, sealed_secret, valid_until)
+SELECT account_id, webhook_id, $3::uuid, sealed_secret, clock_timestamp() + interval '24 hours' FROM present)"};
+
+constexpr postgres::statement count_by_key{"secrets_count_by_key", R"(
+SELECT split_part(sealed_secret, ':', 1), count(*)
+FROM (SELECT sealed_secret FROM webhooks.endpoints UNION ALL SELECT sealed_secret FROM webhooks.previous_secrets) s
+GROUP BY 1 ORDER BY 1)"};
+
+constexpr postgres::statement find_otherwise{"secrets_find_otherwise", R"(
+(SELECT account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid AS replaced_by, sealed_secret FROM webhooks.endpoints
+ WHERE (account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid) > ($2::uuid, $3::uuid, $4::uuid)
+   AND (account_id, webhook_id) >= ($2::uuid, $3::uuid) AND split_part(sealed_secret, ':', 1) <> $1
+ ORDER BY account_id, webhook_id LIMIT $5)
+UNION ALL
+(SELECT account_id, webhook_id, rotation_id, sealed_secret FROM webhooks.previous_secrets
+ WHERE (account_id, webhook_id, rotation_id) > ($2::uuid, $3::uuid, $4::uuid) AND split_part(sealed_secret, ':', 1) <> $1
+ ORDER BY account_id, webhook_id, rotation_id LIMIT $5)
+ORDER BY account_id, webhook_id, replaced_by LIMIT $5)"};
+
+constexpr postgres::statement reseal_batch{"secrets_reseal", R"(
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[])
+        AS g(account_id, webhook_id, replaced_by, before, sealed)
+), present AS (
+    UPDATE webhooks.endpoints e SET sealed_secret = g.sealed FROM given g
+    WHERE e.account_id = g.account_id AND e.webhook_id = g.webhook_id AND e.sealed_secret = g.before RETURNING 1
+), previous AS (
+    UPDATE webhooks.previous_secrets p SET sealed_secret = g.sealed FROM given g
+    WHERE p.account_id = g.account_id AND p.webhook_id = g.webhook_id AND p.rotation_id = g.replaced_by
+      AND p.sealed_secret = g.before RETURNING 1
+)
+SELECT (SELECT count(*) FROM present) + (SELECT count(*) FROM previous))"};
+
+constexpr postgres::statement claim_notices_sql{"notices_claim", R"(
+WITH pending AS (
+    SELECT account_id, webhook_id FROM webhooks.endpoints
+    WHERE notice_at <= now() AND notice_at > now() - interval '1 day'
+    ORDER BY notice_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+UPDATE webhooks.endpoints e SET notice_at = now() + interval '5 minutes'
+FROM pending p WHERE e.account_id = p.account_id AND e.webhook_id = p.webhook_id
+RETURNING e.notice_id, e.account_id, e.webhook_id, e.url, coalesce(e.disabled_reason, ''))"};
+
+constexpr postgres::statement settle_notice_sql{"notices_settle", R"(
+UPDATE webhooks.endpoints SET notice_id = NULL, notice_at = NULL
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND notice_id = $3::uuid)"};
+
+constexpr postgres::statement add_failures_sql{"failures_add", R"(
+INSERT INTO webhooks.failing_endpoints AS known (webhook_id, account_id, failures, first_failure_at, last_failure_at)
+SELECT webhook_id, account_id, failures, timestamptz 'epoch' + first * interval '1 microsecond',
+       timestamptz 'epoch' + last * interval '1 microsecond'
+FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[]) AS f(webhook_id, account_id, failures, first, last)
+ORDER BY webhook_id
+ON CONFLICT (webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.failures,
+    first_failure_at = least(known.first_failure_at, EXCLUDED.first_failure_at),
+    last_failure_at = greatest(known.last_failure_at, EXCLUDED.last_failure_at))"};
+
+constexpr postgres::statement find_suspects{"failures_find_suspects", R"(
+SELECT webhook_id, account_id FROM webhooks.failing_endpoints
+WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days' ORDER BY webhook_id LIMIT 100)"};
+
+// A delivery lives seven days, so older events need not be read. A working webhook is found by its
+// newest.
+constexpr postgres::statement restart_count{"failures_restart_count", R"(
+UPDATE webhooks.failing_endpoints f SET failures = 0, first_failure_at = s.at FROM (
+    SELECT finished_at AS at FROM webhooks.deliveries
+    WHERE webhook_id = $1::uuid AND state = 'succeeded'
+      AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days') FROM webhooks.failing_endpoints
+                      WHERE webhook_id = $1::uuid)
+      AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)
+    ORDER BY event_id DESC LIMIT 1) s
+WHERE f.webhook_id = $1::uuid)"};
+
+// Nothing was sent to it for longer than any schedule: it was deleted, or its failures are history.
+constexpr postgres::statement purge_old_failures{"failures_purge_old", R"(
+DELETE FROM webhooks.failing_endpoints WHERE last_failure_at < now() - interval '14 days')"};
+
+std::vector<previous_secret> read_previous_secrets(const std::string& text)
+{
+    std::vector<previous_secret> secrets;
+    const auto document = json::value::parse(text).value();
+    for (const auto& entry : document.items())
+        secrets.push_back({entry["sealed"].text(), from_unix_micros(entry["until"].integer())});
+    return secrets;
+}
+
+// Whether earlier failures say nothing about the endpoint after this change.
+bool is_renewal(const endpoint& target, const endpoint_change& change)
+{
+    const bool is_switched_on = change.is_enabled.value_or(false) && !target.is_enabled;
+    return is_switched_on || (change.url && *change.url != target.url);
+}
+
+void apply(endpoint& target, const endpoint_change& change)
+{
+    if (change.url)
+        target.url = *change.url;
+    if (change.events)
+        target.events = *change.events;
+    if (change.description)
+        target.description = *change.description;
+    if (change.is_enabled)
+        target.is_enabled = *change.is_enabled;
+    if (target.is_enabled)
+        target.disabled_reason.reset();
+}
+
+failure number_is_used_up(const plans::account_state& account, int allowed)
+{
+    const auto plan = account.plan_at(system_clock_source{}.now());
+    if (allowed <= 0)
+        return failure{errc::permission_denied, "Webhooks are not part of the plan " + plan};
+    return failure{errc::permission_denied,
+                   "The plan " + plan + " has " + std::to_string(allowed) +
+                       (allowed == 1 ? " webhook" : " webhooks") +
+                       ", all in use; DELETE /v1/webhooks/{webhookId} frees one"};
+}
+
+} // namespace
+
+failure no_such_webhook(webhook_id id)
+{
+    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
+}
+
+endpoint read_endpoint(const pqxx::row& row)
+{
+    endpoint read;
+    read.account = account_id::parse(row[0].as<std::string>()).value();
+    read.id = webhook_id::parse(row[1].as<std::string>()).value();
+    read.url = row[2].as<std::string>();
+    read.events = read_event_set(split_list(row[3].as<std::string>())).value();
+    read.description = row[4].as<std::string>();
+    read.is_enabled = row[5].as<bool>();
+    if (!row[6].is_null())
+        read.disabled_reason = row[6].as<std::string>();
+    read.sealed_secret = row[7].as<std::string>();
+    if (!row[8].is_null())
+        read.rotation = uuid::parse(row[8].as<std::string>()).value();
+    read.renewed_at = from_unix_micros(row[9].as<std::int64_t>());
+    read.previous_secrets = read_previous_secrets(row[10].as<std::string>());
+    read.created_at = from_unix_micros(row[11].as<std::int64_t>());
+    return read;
+}
+
+namespace {
+
+failure too_many_secrets(webhook_id id, int previous, time_point first_end)
+{
+    return failure{errc::conflict, "Webhook " + id.text() + " signs with " +
+                                       std::to_string(previous + 1) +
+                                       " secrets already; it can be rotated again at " +
+                                       to_iso8601(first_end) + ", when the oldest of them ends"};
+}
+
+result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uuid rotation,
+                           const std::string& sealed)
+{
+    if (!begin_config_change_if_any(tx, account))
+        return no_such_webhook(id);
+    const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+    if (rows.empty())
+        return no_such_webhook(id);
+    auto present = read_endpoint(rows[0]);
+    if (present.rotation == rotation)
+        return present;
+    tx.exec_prepared0(purge_ended.name, account.text(), id.text());
+    const auto previous = tx.exec_prepared1(count_previous.name, account.text(), id.text());
+    if (const int number = previous[0].as<int>(); number >= max_previous_secrets)
+        return too_many_secrets(id, number, from_unix_micros(previous[1].as<std::int64_t>()));
+    tx.exec_prepared0(keep_present.name, account.text(), id.text(), rotation.text());
+    return read_endpoint(
+        tx.exec_prepared1("secrets_rotate", account.text(), id.text(), sealed, rotation.text()));
+}
+
+sealed_secret read_sealed(const pqxx::row& row)
+{
+    sealed_secret read;
+    read.position.account = account_id::parse(row[0].as<std::string>()).value();
+    read.position.webhook = webhook_id::parse(row[1].as<std::string>()).value();
+    read.position.replaced_by = uuid::parse(row[2].as<std::string>()).value();
+    read.sealed = row[3].as<std::string>();
+    return read;
+}
+
+} // namespace
+
+endpoint_repository::endpoint_repository(postgres::pool& db) : db_(db)
+{
+    prepare_config_changes(db_);
+    db_.prepare({"webhooks_find", find_sql.c_str()});
+    db_.prepare({"webhooks_insert", insert_sql.c_str()});
+    db_.prepare({"webhooks_update", update_sql.c_str()});
+    db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
+    db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
+    db_.prepare({"secrets_rotate", rotate_sql.c_str()});
+    for (const auto& statement :
+         {count_webhooks, rules_of_webhook, delete_webhook, delete_due, disable_webhook,
+          make_due_now, delete_failures, purge_ended, count_previous, keep_present, count_by_key,
+          find_otherwise, reseal_batch, claim_notices_sql, settle_notice_sql, add_failures_sql,
+          find_suspects, restart_count, purge_old_failures})
+        db_.prepare(statement);
+}
+
+awaitable<result<endpoint>> endpoint_repository::create(plans::account_state account,
+                                                        endpoint requested)
+{
+    return db_.transact([account = std::move(account),
+                         requested = std::move(requested)](pqxx::work& tx) -> result<endpoint> {
+        begin_config_change(tx, account.account);
+        const auto known = update_account_state(tx, account);
+        const auto existing =
+            tx.exec_prepared("webhooks_find", account.account.text(), requested.id.text());
+        if (!existing.empty())
+            return read_endpoint(existing[0]);
+
+        const int allowed = known.limits_at(system_clock_source{}.now()).webhooks;
+        const auto used =
+            tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
+        if (used >= allowed)
+            return number_is_used_up(known, allowed);
+        return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(),
+                                               requested.id.text(), requested.url,
+                                               postgres::text_array(requested.events.names()),
+                                               requested.description, requested.sealed_secret));
+    });
+}
+
+awaitable<result<endpoint>> endpoint_repository::find(account_id account, webhook_id id)
+{
+    return db_.transact([account, id](pqxx::work& tx) -> result<endpoint> {
+        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        if (rows.empty())
+            return no_such_webhook(id);
+        return read_endpoint(rows[0]);
+    });
+}
+
+awaitable<std::vector<endpoint>>
+endpoint_repository::list(account_id account, std::optional<endpoint_position> after, int limit)
+{
+    return db_.transact([account, after, limit](pqxx::work& tx) {
+        const auto rows =
+            after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
+                                     to_unix_micros(after->created_at), after->id.text())
+                  : tx.exec_prepared("webhooks_list_first", account.text(), limit);
+        std::vector<endpoint> found;
+        for (const auto& row : rows)
+            found.push_back(read_endpoint(row));
+        return found;
+    });
+}
+
+awaitable<result<endpoint>> endpoint_repository::update(account_id account, webhook_id id,
+                                                        endpoint_change change)
+{
+    return db_.transact([account, id,
+                         change = std::move(change)](pqxx::work& tx) -> result<endpoint> {
+        if (!begin_config_change_if_any(tx, account))
+            return no_such_webhook(id);
+        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        if (rows.empty())
+            return no_such_webhook(id);
+        auto target = read_endpoint(rows[0]);
+        const bool is_renewed = is_renewal(target, change);
+        apply(target, change);
+        if (is_renewed) {
+            tx.exec_prepared0(make_due_now.name, account.text(), id.text());
+            tx.exec_prepared0(delete_failures.name, id.text());
+        }
+        return read_endpoint(
+            tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
+                              postgres::text_array(target.events.names()), target.description,
+                              target.is_enabled, target.disabled_reason.value_or(""), is_renewed));
+    });
+}
+
+awaitable<result<void>> endpoint_repository::remove(account_id account, webhook_id id)
+{
+    return db_.transact([account, id](pqxx::work& tx) -> result<void> {
+        if (!begin_config_change_if_any(tx, account))
+            return no_such_webhook(id);
+        const auto users = tx.exec_prepared(rules_of_webhook.name, account.text(), id.text());
+        if (!users.empty()) {
+            std::string names;
+            for (const auto& row : users)
+                names += (names.empty() ? "" : ", ") + quote(row[0].as<std::string>());
+            return failure{errc::conflict, "Webhook " + id.text() + " is named by the routing " +
+                                               (users.size() == 1 ? "rule " : "rules ") + names +
+                                               "; delete " + (users.size() == 1 ? "it" : "them") +
+                                               " first"};
+        }
+        if (tx.exec_prepared(delete_webhook.name, account.text(), id.text()).affected_rows() == 0)
+            return no_such_webhook(id);
+        tx.exec_prepared(delete_due.name, account.text(), id.text());
+        return {};
+    });
+}
+
+awaitable<void> endpoint_repository::disable(account_id account, webhook_id id, std::string reason,
+                                             std::optional<time_point> renewed_at)
+{
+    const auto fence = renewed_at ? to_unix_micros(*renewed_at) : 0;
+    return db_.transact([account, id, reason = std::move(reason), fence](pqxx::work& tx) {
+        if (begin_config_change_if_any(tx, account))
+            tx.exec_prepared(disable_webhook.name, account.text(), id.text(), reason, fence);
+    });
+}
+
+awaitable<result<endpoint>> endpoint_repository::rotate_secret(account_id account, webhook_id id,
+                                                               uuid rotation, std::string sealed)
+{
+    return db_.transact([account, id, rotation, sealed = std::move(sealed)](pqxx::work& tx) {
+        return rotate_in(tx, account, id, rotation, sealed);
+    });
+}
+
+awaitable<std::vector<secret_count>> endpoint_repository::count_secrets()
+{
+    return db_.transact([](pqxx::work& tx) {
+        std::vector<secret_count> counts;
+        for (const auto& row : tx.exec_prepared(count_by_key.name)) {
+            secret_count read;
+            read.key_id = row[0].as<std::string>();
+            read.secrets = row[1].as<std::int64_t>();
+            counts.push_back(std::move(read));
+        }
+        return counts;
+    });
+}
+
+awaitable<std::vector<sealed_secret>>
+endpoint_repository::find_sealed_otherwise(std::string key_id, secret_position after, int limit)
+{
+    return db_.transact([key_id = std::move(key_id), after, limit](pqxx::work& tx) {
+        std::vector<sealed_secret> found;
+        for (const auto& row :
+             tx.exec_prepared(find_otherwise.name, key_id, after.account.text(),
+                              after.webhook.text(), after.replaced_by.text(), limit))
+            found.push_back(read_sealed(row));
+        return found;
+    });
+}
+
+awaitable<int> endpoint_repository::reseal(std::vector<resealed_secret> secrets)
+{
+    std::vector<std::string> accounts, webhooks, rotations, before, sealed;
+    for (const auto& entry : secrets) {
+        accounts.push_back(entry.before.position.account.text());
+        webhooks.push_back(entry.before.position.webhook.text());
+        rotations.push_back(entry.before.position.replaced_by.text());
+        before.push_back(entry.before.sealed);
+        sealed.push_back(entry.sealed);
+    }
+    return db_.transact(
+        [accounts = postgres::text_array(accounts), webhooks = postgres::text_array(webhooks),
+         rotations = postgres::text_array(rotations), before = postgres::text_array(before),
+         sealed = postgres::text_array(sealed)](pqxx::work& tx) {
+            return tx
+                .exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed)[0]
+                .as<int>();
+        });
+}
+
+awaitable<std::vector<disabled_notice>> endpoint_repository::claim_notices(int limit)
+{
+    return db_.transact([limit](pqxx::work& tx) {
+        std::vector<disabled_notice> claimed;
+        for (const auto& row : tx.exec_prepared(claim_notices_sql.name, limit)) {
+            disabled_notice notice;
+            notice.id = uuid::parse(row[0].as<std::string>()).value();
+            notice.account = account_id::parse(row[1].as<std::string>()).value();
+            notice.webhook = webhook_id::parse(row[2].as<std::string>()).value();
+            notice.url = row[3].as<std::string>();
+            notice.reason = row[4].as<std::string>();
+            claimed.push_back(std::move(notice));
+        }
+        return claimed;
+    });
+}
+
+awaitable<void> endpoint_repository::settle_notice(account_id account, webhook_id webhook,
+                                                   uuid notice)
+{
+    return db_.transact([account, webhook, notice](pqxx::work& tx) {
+        tx.exec_prepared0(settle_notice_sql.name, account.text(), webhook.text(), notice.text());
+    });
+}
+
+awaitable<void> endpoint_repository::add_failures(std::vector<failure_count> counts)
+{
+    return db_.transact([counts = std::move(counts)](pqxx::work& tx) {
+        std::vector<std::string> webhooks, accounts;
+        std::vector<std::int64_t> failures, firsts, lasts;
+        for (const auto& count : counts) {
+            webhooks.push_back(count.webhook.text());
+            accounts.push_back(count.account.text());
+            failures.push_back(count.failures);
+            firsts.push_back(to_unix_micros(count.first));
+            lasts.push_back(to_unix_micros(count.last));
+        }
+        tx.exec_prepared0(add_failures_sql.name, postgres::text_array(webhooks),
+                          postgres::text_array(accounts), postgres::integer_array(failures),
+                          postgres::integer_array(firsts), postgres::integer_array(lasts));
+    });
+}
+
+awaitable<std::vector<failing_webhook>> endpoint_repository::find_failing()
+{
+    return db_.transact([](pqxx::work& tx) {
+        std::vector<failing_webhook> failing;
+        for (const auto& row : tx.exec_prepared(find_suspects.name)) {
+            const auto webhook = row[0].as<std::string>();
+            if (tx.exec_prepared(restart_count.name, webhook).affected_rows() != 0)
+                continue;
+            failing.push_back({account_id::parse(row[1].as<std::string>()).value(),
+                               webhook_id::parse(webhook).value()});
+        }
+        tx.exec_prepared0(purge_old_failures.name);
+        return failing;
+    });
+}
+
+awaitable<void> endpoint_repository::clear_failures(webhook_id webhook)
+{
+    return db_.transact(
+        [webhook](pqxx::work& tx) { tx.exec_prepared0(delete_failures.name, webhook.text()); });
+}
+
+} // namespace tempinbox::webhooks

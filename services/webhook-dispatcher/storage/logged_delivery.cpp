@@ -1,0 +1,30 @@
+#include "webhook-dispatcher/storage/logged_delivery.hpp"
+
+#include "common/core/text.hpp"
+
+namespace tempinbox::webhooks {
+
+std::string_view to_string(delivery_status status)
+{
+    switch (status) {
+    case delivery_status::pending:
+        return "pending";
+    case delivery_status::succeeded:
+        return "succeeded";
+    case delivery_status::failed:
+        return "failed";
+    }
+    return {};
+}
+
+result<delivery_status> parse_delivery_status(std::string_view text)
+{
+    for (const auto status :
+         {delivery_status::pending, delivery_status::succeeded, delivery_status::failed})
+        if (to_string(status) == text)
+            return status;
+    return failure{errc::invalid_argument,
+                   "status must be one of pending, succeeded, failed, not " + quote(text)};
+}
+
+} // namespace tempinbox::webhooks

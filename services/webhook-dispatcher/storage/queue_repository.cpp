@@ -1,0 +1,492 @@
+#include "webhook-dispatcher/storage/queue_repository.hpp"
+
+#include "common/postgres/autocommit.hpp"
+#include "common/postgres/parameters.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using postgres::integer_array;
+using postgres::run_autocommit;
+using postgres::text_array;
+
+// OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into
+// the partition of the event's day. The bounds of the batch ($15, $16) limit them to the partitions
+// of its days, which takes a third of the time that a month's take. `decided` is false if a
+// configuration is not the one that the batch was routed by; the sub-query keeps that one index
+// probe an account.
+constexpr postgres::statement insert_batch{"deliveries_insert", R"(
+WITH decided AS MATERIALIZED (
+    SELECT NOT EXISTS (SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
+                       WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_versions v
+                                                         WHERE v.account_id = c.account_id)) AS is_current
+), incoming AS MATERIALIZED (
+    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::bigint[], $12::text[])
+        AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
+), fresh AS MATERIALIZED (
+    SELECT i.* FROM incoming i
+    WHERE (SELECT is_current FROM decided)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.due_deliveries d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
+                        AND f.event_id BETWEEN $15::uuid AND $16::uuid OFFSET 0)
+), events AS (
+    INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body, traceparent)
+    SELECT e.event_id, e.account_id, e.type, timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
+           nullif(e.traceparent, '')
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
+        AS e(event_id, account_id, type, occurred_at, body, traceparent)
+    WHERE (SELECT is_current FROM decided)
+    ON CONFLICT (event_id) DO NOTHING
+), skipped AS (
+    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
+    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 'skipped'
+    ON CONFLICT (event_id, webhook_id) DO NOTHING
+), said AS MATERIALIZED (
+    SELECT s.account_id, s.rule_ids::uuid[], s.matched::boolean[], s.event_ids::uuid[]
+    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, matched, event_ids)
+), routed AS (
+    INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched)
+    SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
+    WHERE (SELECT is_current FROM decided)
+    ON CONFLICT (event_id) DO NOTHING
+), queued AS (
+    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
+    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 'leased' THEN $13::uuid END,
+           CASE WHEN start = 'leased' THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
+    FROM fresh WHERE start <> 'skipped' ORDER BY event_id, webhook_id
+    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    RETURNING event_id, webhook_id, lease_id
+)
+SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
+
+// A page of due deliveries in the order of due_waiting; only the queues of its rows leave the
+// database.
+constexpr postgres::statement find_due_page{"deliveries_find_due", R"(
+WITH page AS MATERIALIZED (
+    SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due_deliveries
+    WHERE lease_id IS NULL AND run_at <= now()
+      AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid, $3::uuid)
+    ORDER BY run_at, event_id, webhook_id LIMIT $4
+)
+SELECT queue.webhook_id, queue.is_retry, last.rows, (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
+FROM (SELECT DISTINCT webhook_id, is_retry FROM page) queue
+CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
+            ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
+
+// `queue` steps from queue to queue by due_waiting_for_webhook and reads the oldest delivery of
+// each: one index probe a queue, however much waits in it.
+const std::string each_queue = R"(
+WITH RECURSIVE queue AS (
+    (SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM queue CROSS JOIN LATERAL (
+        SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries
+        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (queue.webhook_id, queue.is_retry)
+        ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
+))";
+
+const std::string find_due_queues_sql =
+    each_queue + "SELECT webhook_id, is_retry FROM queue WHERE run_at <= now()";
+const postgres::statement find_due_queues{"deliveries_find_due_queues",
+                                          find_due_queues_sql.c_str()};
+
+constexpr postgres::statement next_due{"deliveries_next_due", R"(
+SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due_deliveries WHERE lease_id IS NULL AND run_at > now())"};
+
+// If PostgreSQL crashes and loses a claim, nothing is harmed: the commit need not wait for the
+// disk. Rows are updated at the ctid where they were locked: joined by their keys, a plan made
+// while the queue was empty would read the whole of a full one.
+constexpr postgres::statement claim_due{"deliveries_claim", R"(
+WITH request AS (
+    SELECT * FROM unnest($1::uuid[], $2::boolean[], $3::int[]) AS w(webhook_id, is_retry, capacity)
+), chosen AS MATERIALIZED (
+    SELECT d.row_at FROM request w CROSS JOIN LATERAL (
+        SELECT ctid AS row_at FROM webhooks.due_deliveries
+        WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL AND run_at <= now()
+        ORDER BY run_at LIMIT w.capacity FOR UPDATE SKIP LOCKED) d
+), claimed AS (
+    UPDATE webhooks.due_deliveries d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+    FROM chosen c WHERE d.ctid = c.row_at
+    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
+)
+SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
+       set_config('synchronous_commit', 'off', true)
+FROM claimed)"};
+
+// Each row is found by its key, then changed by its ctid: a plan made while webhooks.due_deliveries
+// was empty would otherwise compare each outcome with every leased row (docs/decisions/0006). Only
+// the holder of the lease changes a leased row: either its ctid is still right, or the row is no
+// longer ours.
+constexpr postgres::statement finish_batch{"deliveries_finish", R"(
+WITH outcome AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
+                         $10::int[], $11::text[], $12::text[])
+        AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
+), held AS MATERIALIZED (
+    SELECT o.*, (SELECT d.ctid FROM webhooks.due_deliveries d WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+                   AND d.lease_id IS NOT DISTINCT FROM o.lease_id OFFSET 0) AS row_at
+    FROM outcome o
+), finished AS (
+    DELETE FROM webhooks.due_deliveries d USING held o
+    WHERE o.state <> 'waiting' AND d.ctid = o.row_at AND d.lease_id IS NOT DISTINCT FROM o.lease_id
+    RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
+              nullif(o.error, '') AS reason, d.rule_ids, d.created_at, d.is_test
+), kept AS (
+    UPDATE webhooks.due_deliveries d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
+           lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
+    FROM held o
+    WHERE o.state = 'waiting' AND d.ctid = o.row_at AND d.lease_id IS NOT DISTINCT FROM o.lease_id
+), delivered AS (
+    INSERT INTO webhooks.deliveries AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
+    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test FROM finished
+    WHERE state <> 'dropped'
+    ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
+        last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
+)
+INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
+SELECT event_id, webhook_id, attempts, lease_id, account_id, timestamptz 'epoch' + at * interval '1 microsecond', took,
+       nullif(status, 0), nullif(error, ''), nullif(response_body, '')
+FROM outcome WHERE at <> 0
+ON CONFLICT DO NOTHING)"};
+
+// A cached plan skips the partitions of other days by the bounds, not by the array.
+constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
+SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.events
+WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
+
+constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
+UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
+SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoints
+WHERE renewed_at > now() - interval '1 minute')"};
+
+// Looks at the first rows only. The second column says whether all of them are left out: then the
+// oldest may be past them.
+constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
+WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
+SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
+       (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
+
+const std::string oldest_age_by_queue_sql = each_queue + R"(
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM queue WHERE webhook_id <> ALL ($1::uuid[]))";
+const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_queue",
+                                              oldest_age_by_queue_sql.c_str()};
+
+constexpr int rows_of_oldest = 1'000;
+
+constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
+
+// uuid[]
+template <class Id>
+std::string id_array(const std::vector<Id>& ids)
+{
+    std::vector<std::string> texts;
+    texts.reserve(ids.size());
+    for (const auto& id : ids)
+        texts.push_back(id.text());
+    return text_array(texts);
+}
+
+std::string_view to_string(new_delivery::start how)
+{
+    switch (how) {
+    case new_delivery::start::leased:
+        return "leased";
+    case new_delivery::start::waiting:
+        return "waiting";
+    case new_delivery::start::skipped:
+        return "skipped";
+    }
+    return {};
+}
+
+std::vector<rule_id> ids_of(const std::vector<rule_match>& rules)
+{
+    std::vector<rule_id> ids;
+    ids.reserve(rules.size());
+    for (const auto& rule : rules)
+        ids.push_back(rule.rule);
+    return ids;
+}
+
+// boolean[]
+std::string flags_of(const std::vector<rule_match>& rules)
+{
+    std::vector<std::string> flags;
+    flags.reserve(rules.size());
+    for (const auto& rule : rules)
+        flags.emplace_back(rule.matched ? "t" : "f");
+    return text_array(flags);
+}
+
+// Events of one account with the same rule matches are sent as one row of parameters.
+using matches_of_events =
+    std::map<std::pair<account_id, std::vector<rule_match>>, std::vector<event_id>>;
+
+matches_of_events group_by_matches(const std::vector<new_routing>& routings)
+{
+    matches_of_events matches;
+    for (const auto& routing : routings)
+        matches[{routing.account, routing.rules}].push_back(routing.event);
+    return matches;
+}
+
+// The lowest and the highest id, between which a statement searches.
+std::pair<std::string, std::string> bounds_of(const std::vector<std::string>& ids)
+{
+    if (ids.empty())
+        return {nil_uuid, nil_uuid};
+    const auto [first, last] = std::minmax_element(ids.begin(), ids.end());
+    return {*first, *last};
+}
+
+template <class Id>
+Id read_id(const pqxx::field& field)
+{
+    return Id::parse(field.as<std::string>()).value();
+}
+
+void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed)
+{
+    if (claimed.empty())
+        return;
+    std::vector<std::string> ids;
+    ids.reserve(claimed.size());
+    for (const auto& delivery : claimed)
+        ids.push_back(delivery.event.text());
+    const auto [lowest, highest] = bounds_of(ids);
+    const auto rows = tx.exec_prepared(find_bodies.name, text_array(ids), lowest, highest);
+    std::unordered_map<event_id, pqxx::row> found;
+    for (const auto& row : rows)
+        found.emplace(read_id<event_id>(row[0]), row);
+    for (auto& delivery : claimed) {
+        const auto position = found.find(delivery.event);
+        if (position == found.end() || read_id<account_id>(position->second[1]) != delivery.account)
+            continue;
+        delivery.body = position->second[2].as<std::string>();
+        delivery.traceparent =
+            position->second[3].is_null() ? "" : position->second[3].as<std::string>();
+    }
+}
+
+} // namespace
+
+queue_repository::queue_repository(postgres::pool& db) : db_(db)
+{
+    for (const auto& statement :
+         {insert_batch, finish_batch, find_due_page, find_due_queues, next_due, claim_due,
+          find_bodies, release_leases, oldest_age, oldest_age_by_queue, renewed_endpoints})
+        db_.prepare(statement);
+}
+
+awaitable<std::optional<std::vector<delivery_key>>>
+queue_repository::insert(const std::vector<new_event>& events,
+                         const std::vector<new_delivery>& deliveries, uuid lease,
+                         const std::vector<new_routing>& routings, const config_versions& versions)
+{
+    std::vector<std::string> configured;
+    std::vector<std::int64_t> decided_by;
+    for (const auto& [account, version] : versions) {
+        configured.push_back(account.text());
+        decided_by.push_back(version);
+    }
+    std::vector<std::string> routed_accounts, rule_sets, matched, routed;
+    for (const auto& [matches, of] : group_by_matches(routings)) {
+        routed_accounts.push_back(matches.first.text());
+        rule_sets.push_back(id_array(ids_of(matches.second)));
+        matched.push_back(flags_of(matches.second));
+        routed.push_back(id_array(of));
+    }
+    std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks,
+        accounts, starts, rules;
+    std::vector<std::int64_t> times, waits;
+    for (const auto& event : events) {
+        event_ids.push_back(event.id.text());
+        event_accounts.push_back(event.account.text());
+        types.emplace_back(to_string(event.kind));
+        times.push_back(to_unix_micros(event.occurred_at));
+        bodies.push_back(event.body);
+        parents.push_back(event.traceparent);
+    }
+    for (const auto& delivery : deliveries) {
+        ids.push_back(delivery.event.text());
+        webhooks.push_back(delivery.webhook.text());
+        accounts.push_back(delivery.account.text());
+        starts.emplace_back(to_string(delivery.how));
+        waits.push_back(std::chrono::microseconds(delivery.wait).count());
+        rules.push_back(id_array(delivery.rules));
+    }
+    const auto bounds = bounds_of(ids);
+    using inserted = std::optional<std::vector<delivery_key>>;
+    return run_autocommit<inserted>(
+        db_,
+        [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts),
+         types = text_array(types), times = integer_array(times), bodies = text_array(bodies),
+         parents = text_array(parents), ids = text_array(ids), webhooks = text_array(webhooks),
+         accounts = text_array(accounts), starts = text_array(starts), waits = integer_array(waits),
+         rules = text_array(rules), lease = lease.text(), bounds,
+         routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
+         routed = text_array(routed), matched = text_array(matched),
+         configured = text_array(configured),
+         decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
+            const auto rows = tx.exec_prepared(
+                insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
+                webhooks, accounts, starts, waits, rules, lease, lease_time.count(), bounds.first,
+                bounds.second, routed_accounts, rule_sets, matched, routed, configured, decided_by);
+            if (!rows[0][0].as<bool>())
+                return std::nullopt;
+            std::vector<delivery_key> leased;
+            for (const auto& row : rows)
+                if (!row[1].is_null())
+                    leased.push_back({read_id<event_id>(row[1]), read_id<webhook_id>(row[2])});
+            return leased;
+        });
+}
+
+awaitable<due_page> queue_repository::find_due(std::optional<due_page::position> from,
+                                               int page_size)
+{
+    return run_autocommit<due_page>(
+        db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
+            due_page page;
+            const auto rows = tx.exec_prepared(find_due_page.name, from ? from->run_at : 0,
+                                               from ? from->event : nil_uuid,
+                                               from ? from->webhook : nil_uuid, page_size);
+            for (const auto& row : rows)
+                page.queues.push_back({read_id<webhook_id>(row[0]),
+                                       row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
+            if (!rows.empty() && rows[0][2].as<int>() == page_size)
+                page.next =
+                    due_page::position{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(),
+                                       rows[0][5].as<std::string>()};
+            const auto next = tx.exec_prepared1(next_due.name);
+            if (!next[0].is_null())
+                page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
+            return page;
+        });
+}
+
+awaitable<std::vector<due_queue>> queue_repository::find_all_due()
+{
+    return run_autocommit<std::vector<due_queue>>(db_, [](pqxx::nontransaction& tx) {
+        std::vector<due_queue> queues;
+        for (const auto& row : tx.exec_prepared(find_due_queues.name))
+            queues.push_back({read_id<webhook_id>(row[0]),
+                              row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
+        return queues;
+    });
+}
+
+awaitable<std::vector<claimed_delivery>>
+queue_repository::claim(const std::vector<claim_request>& requests, uuid lease)
+{
+    std::vector<std::string> webhooks, kinds; // `t`: of retries
+    std::vector<std::int64_t> capacity;
+    for (const auto& request : requests) {
+        webhooks.push_back(request.queue.webhook.text());
+        kinds.emplace_back(request.queue.queue == queue_kind::retry ? "t" : "f");
+        capacity.push_back(static_cast<std::int64_t>(request.capacity));
+    }
+    return run_autocommit<std::vector<claimed_delivery>>(
+        db_, [webhooks = text_array(webhooks), kinds = text_array(kinds),
+              capacity = integer_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
+            std::vector<claimed_delivery> claimed;
+            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, capacity,
+                                                    lease, lease_time.count())) {
+                claimed_delivery read;
+                read.event = read_id<event_id>(row[0]);
+                read.webhook = read_id<webhook_id>(row[1]);
+                read.account = read_id<account_id>(row[2]);
+                read.attempts = row[3].as<int>();
+                read.queue = row[4].as<bool>() ? queue_kind::retry : queue_kind::first;
+                read.began = from_unix_micros(row[5].as<std::int64_t>());
+                claimed.push_back(std::move(read));
+            }
+            add_bodies(tx, claimed);
+            return claimed;
+        });
+}
+
+awaitable<void> queue_repository::write(const std::vector<delivery_outcome>& outcomes)
+{
+    // In the order of their keys, like every writer of several rows.
+    std::vector<const delivery_outcome*> sorted;
+    sorted.reserve(outcomes.size());
+    for (const auto& outcome : outcomes)
+        sorted.push_back(&outcome);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const delivery_outcome* a, const delivery_outcome* b) {
+                  return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
+              });
+
+    std::vector<std::string> events, webhooks, accounts, leases, states, errors, bodies;
+    std::vector<std::int64_t> attempts, waits, times, durations, statuses;
+    for (const auto* outcome : sorted) {
+        events.push_back(outcome->event.text());
+        webhooks.push_back(outcome->webhook.text());
+        accounts.push_back(outcome->account.text());
+        leases.push_back(outcome->lease.text());
+        states.emplace_back(to_string(outcome->next));
+        attempts.push_back(outcome->attempts);
+        waits.push_back(outcome->wait.count());
+        times.push_back(outcome->has_attempt ? to_unix_micros(outcome->at) : 0);
+        durations.push_back(outcome->took.count());
+        statuses.push_back(outcome->status);
+        errors.push_back(outcome->error);
+        bodies.push_back(outcome->response_body);
+    }
+    return db_.run([events = text_array(events), webhooks = text_array(webhooks),
+                    accounts = text_array(accounts), leases = text_array(leases),
+                    states = text_array(states), attempts = integer_array(attempts),
+                    waits = integer_array(waits), times = integer_array(times),
+                    durations = integer_array(durations), statuses = integer_array(statuses),
+                    errors = text_array(errors),
+                    bodies = text_array(bodies)](pqxx::connection_base& connection) {
+        pqxx::nontransaction tx(connection);
+        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts,
+                         waits, times, durations, statuses, errors, bodies);
+    });
+}
+
+awaitable<int> queue_repository::release_expired_leases()
+{
+    return run_autocommit<int>(db_, [](pqxx::nontransaction& tx) {
+        return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows());
+    });
+}
+
+awaitable<std::chrono::milliseconds>
+queue_repository::oldest_due_age(std::vector<webhook_id> without)
+{
+    std::vector<std::string> left_out;
+    left_out.reserve(without.size());
+    for (const auto& webhook : without)
+        left_out.push_back(webhook.text());
+    return run_autocommit<std::chrono::milliseconds>(
+        db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
+            auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
+            if (!row[1].is_null() && row[1].as<bool>())
+                row = tx.exec_prepared1(oldest_age_by_queue.name, left_out);
+            return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+        });
+}
+
+awaitable<std::vector<std::pair<webhook_id, time_point>>> queue_repository::renewed_lately()
+{
+    using renewals = std::vector<std::pair<webhook_id, time_point>>;
+    return run_autocommit<renewals>(db_, [](pqxx::nontransaction& tx) {
+        renewals found;
+        for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
+            found.emplace_back(read_id<webhook_id>(row[0]),
+                               from_unix_micros(row[1].as<std::int64_t>()));
+        return found;
+    });
+}
+
+} // namespace tempinbox::webhooks

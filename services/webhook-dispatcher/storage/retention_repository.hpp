@@ -1,0 +1,32 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <chrono>
+
+namespace tempinbox::webhooks {
+
+// Purges what has expired: the daily partitions of events, deliveries and attempts, replaced
+// secrets, and the rows of deleted accounts. Safe when run by many processes at once. Throws
+// postgres::timed_out if a partition is in use.
+class retention_repository
+{
+public:
+    explicit retention_repository(postgres::pool& db);
+
+    // For events of the last `back` and the coming `ahead` days.
+    awaitable<void> make_partitions(int back, int ahead);
+    // Drops one partition of a day more than `days` ago; false if there is none left.
+    awaitable<bool> drop_partition_older_than(int days);
+    // Purges replaced secrets that no longer sign.
+    awaitable<void> purge_ended_secrets();
+    // Purges a batch of the deliveries of accounts that were deleted over a minute ago; false if
+    // none of these accounts is left.
+    awaitable<bool> purge_deleted_accounts();
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks
