@@ -206,7 +206,7 @@ service::service(runtime::host& host, settings chosen)
       users_(db_),
       attempts_(db_),
       gate_(attempts_, strangers_),
-      purge_task_(host, "old sessions not purged", [this] { return purge(); }),
+      purge_task_(host.executor(), "old sessions not purged", [this] { return purge(); }),
       hasher_(host),
       session_issuer_(sessions_, session_lookups_, settings_.trusted_proxies),
       sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_issuer_, event_stream_,

@@ -9,6 +9,7 @@
 #include "accounts/sign_up_store.hpp"
 #include "accounts/user_store.hpp"
 #include "common/admin/listener.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/consumer.hpp"
@@ -17,7 +18,6 @@
 #include "common/postgres/pool.hpp"
 #include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/account_email/mail_relay.hpp"
 #include "gateway/account_email/webhook_notices.hpp"
 #include "gateway/api/operations.hpp"
@@ -101,7 +101,7 @@ private:
     accounts::attempt_store attempts_;
     attempt_gate gate_;
     // Purges ended sessions, old attempts, and the rest of deleted accounts.
-    runtime::periodic_task purge_task_;
+    async::periodic_task purge_task_;
     password_hasher hasher_;
     session_issuer session_issuer_;
     sign_in_handlers sign_ins_;

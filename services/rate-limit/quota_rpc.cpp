@@ -1,5 +1,7 @@
 #include "rate-limit/quota_rpc.hpp"
 
+#include "common/async/wait_group.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -86,13 +88,11 @@ ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisi
 // Blocks that another replica reclaims, all at once.
 struct returning
 {
-    std::size_t open;
+    async::wait_group open;
     std::vector<account_id> returned;
-    runtime::completion done;
 
     returning(const boost::asio::any_io_executor& executor, std::size_t count)
-        : open(count),
-          done(executor)
+        : open(executor, count)
     {}
 };
 
@@ -101,8 +101,7 @@ awaitable<void> give_back_one(block_pool& blocks, account_id account, day on_day
 {
     if (co_await blocks.give_back(account, on_day))
         all->returned.push_back(account);
-    if (--all->open == 0)
-        all->done.set();
+    all->open.done();
 }
 
 } // namespace
@@ -173,7 +172,7 @@ quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
     for (const auto& account : accounts)
         boost::asio::co_spawn(host_.loop(), give_back_one(blocks_, account, on_day, all),
                               boost::asio::detached);
-    co_await all->done.wait_until(std::chrono::steady_clock::now() + 1s);
+    co_await all->open.wait_until(std::chrono::steady_clock::now() + 1s);
     for (const auto& account : all->returned)
         response.add_account_ids(account.text());
     co_return response;

@@ -25,7 +25,7 @@ constexpr int max_accounts_a_call = 1'000;
 struct reclaim_client::batch
 {
     ratelimit::v1::ReturnBlockRequest request;
-    runtime::completion done;
+    async::reset_event done;
 
     explicit batch(const boost::asio::any_io_executor& executor) : done(executor) {}
 };

@@ -36,7 +36,7 @@ struct quota_batcher::call
 
     std::vector<item> items;
     std::map<account_id, std::size_t> index;
-    completion done;
+    async::reset_event done;
     bool is_late = false;
 
     explicit call(const boost::asio::any_io_executor& executor) : done(executor) {}

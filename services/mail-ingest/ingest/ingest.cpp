@@ -32,13 +32,14 @@ struct ingest::reading
     reading_facts facts;
     read_mail mail;
     std::exception_ptr error;
-    runtime::wait_point done;
+    async::reset_event done;
     std::atomic<bool> is_abandoned{false};
 
-    reading(std::unique_ptr<spool> given, reading_facts known, runtime::wait_point end)
+    reading(std::unique_ptr<spool> given, reading_facts known,
+            const boost::asio::any_io_executor& executor)
         : message(std::move(given)),
           facts(std::move(known)),
-          done(std::move(end))
+          done(executor)
     {}
 };
 
@@ -169,10 +170,7 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
                                                            reading_facts facts,
                                                            steady::time_point deadline)
 {
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    auto mine = std::make_shared<reading>(std::move(message), std::move(facts),
-                                          runtime::wait_point(host_.executor(), timeout));
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), host_.executor());
     boost::asio::post(readers_, [this, job = mine]() mutable {
         try {
             if (!job->is_abandoned)
@@ -180,9 +178,9 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
         } catch (...) {
             job->error = std::current_exception();
         }
-        read_done_.push([done = std::move(job)] { done->done.reach(); });
+        read_done_.push([done = std::move(job)] { done->done.set(); });
     });
-    if (!co_await mine->done.wait()) {
+    if (!co_await mine->done.wait_until(deadline)) {
         mine->is_abandoned = true;
         log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;

@@ -1,7 +1,7 @@
 #include "mail-ingest/ingest/spool_folder.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/log/log.hpp"
-#include "common/runtime/completion.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -115,7 +115,7 @@ struct spool_folder::write_job
 {
     std::shared_ptr<spool_file> file;
     std::string bytes;
-    runtime::completion finished;
+    async::reset_event finished;
     bool is_written = false;
 
     write_job(std::shared_ptr<spool_file> to, std::string given,

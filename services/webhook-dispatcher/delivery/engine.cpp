@@ -38,8 +38,8 @@ delivery_engine::delivery_engine(runtime::host& host, request_sender send,
       on_outcome_(std::move(on_outcome)),
       limits_(limits),
       lease_watch_(host.executor()),
-      has_room_(host.executor()),
-      is_quiet_(host.executor())
+      has_room_(host.executor(), async::reset_event::mode::automatic),
+      is_quiet_(host.executor(), async::reset_event::mode::automatic)
 {}
 
 delivery_engine::~delivery_engine() = default;
@@ -75,7 +75,7 @@ void delivery_engine::release(webhook_id webhook, queue_kind queue)
 {
     state_of(webhook).window.release(queue);
     --held_;
-    has_room_.notify();
+    has_room_.set();
 }
 
 std::chrono::milliseconds delivery_engine::closed_for(webhook_id webhook) const
@@ -252,7 +252,7 @@ void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& jo
 {
     endpoint.window.release(job.queue());
     --held_;
-    has_room_.notify();
+    has_room_.set();
     on_outcome_(unsent_outcome(job, wait));
 }
 
@@ -291,9 +291,9 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job,
     endpoint.window.finish(job.queue());
     on_outcome_(outcome_after(job, std::move(sent), decision));
 
-    has_room_.notify();
+    has_room_.set();
     if (in_flight_ == 0)
-        is_quiet_.notify();
+        is_quiet_.set();
     // Its own next request waits its turn behind those of others.
     if (endpoint.has_waiting())
         starve(endpoint);
@@ -361,7 +361,7 @@ void delivery_engine::give_back_late(endpoint_state& endpoint)
 awaitable<void> delivery_engine::drain(std::chrono::milliseconds timeout)
 {
     is_draining_ = true;
-    has_room_.notify();
+    has_room_.set();
     for (const auto& [id, endpoint] : endpoints_) {
         for (const auto queue : both_queues) {
             auto waiting = std::exchange(endpoint->waiting_of(queue), {});
@@ -373,7 +373,7 @@ awaitable<void> delivery_engine::drain(std::chrono::milliseconds timeout)
     starved_.clear();
     const auto until = steady::now() + timeout;
     while (in_flight_ != 0 && steady::now() < until)
-        co_await is_quiet_.wait(until);
+        co_await is_quiet_.wait_until(until);
     if (in_flight_ != 0)
         log::warning("requests still under way at the end, their deliveries will be repeated",
                      {{"requests", in_flight_}});

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/circuit_breaker.hpp"
 #include "webhook-dispatcher/delivery/delivery_store.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"
-#include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/delivery/window.hpp"
 
 #include "common/runtime/host.hpp"
@@ -144,8 +144,8 @@ private:
     std::size_t in_flight_ = 0;
     std::unordered_map<account_id, std::size_t> in_flight_of_; // accounts with requests in flight
     bool is_draining_ = false;
-    wakeup has_room_;
-    wakeup is_quiet_;
+    async::reset_event has_room_;
+    async::reset_event is_quiet_;
 };
 
 } // namespace tempinbox::webhooks

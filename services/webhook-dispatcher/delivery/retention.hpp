@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
-#include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/manual_retry/replay_store.hpp"
 #include "webhook-dispatcher/manual_retry/resend_store.hpp"
 
@@ -34,8 +34,8 @@ private:
     replay_store& replays_;
     resend_store& resent_;
     int retention_days_;
-    wakeup is_due_;
-    wakeup has_stopped_;
+    async::reset_event is_due_;
+    async::reset_event has_stopped_;
     bool is_stopping_ = false;
     bool is_running_ = false;
 };

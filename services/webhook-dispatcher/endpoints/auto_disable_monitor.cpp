@@ -16,7 +16,7 @@ auto_disable_monitor::auto_disable_monitor(runtime::host& host, failure_store& f
                                            endpoint_store& endpoints)
     : failures_(failures),
       endpoints_(endpoints),
-      checking_(host, "failing webhooks not checked", [this] { return check_again(); })
+      checking_(host.executor(), "failing webhooks not checked", [this] { return check_again(); })
 {}
 
 void auto_disable_monitor::note(const delivery_outcome& outcome)

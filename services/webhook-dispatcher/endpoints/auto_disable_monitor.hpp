@@ -5,7 +5,7 @@
 #include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/endpoints/failure_store.hpp"
 
-#include "common/runtime/periodic_task.hpp"
+#include "common/async/periodic_task.hpp"
 
 #include <unordered_map>
 
@@ -33,7 +33,7 @@ private:
     failure_store& failures_;
     endpoint_store& endpoints_;
     std::unordered_map<webhook_id, failure_count> noted_;
-    runtime::periodic_task checking_;
+    async::periodic_task checking_;
 };
 
 } // namespace tempinbox::webhooks

@@ -69,20 +69,22 @@ manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken
 // Counts a request in flight for as long as this object lives.
 struct in_flight_guard
 {
-    in_flight_guard(std::size_t& count, wakeup& when_quiet) : count_(count), quiet_(when_quiet)
+    in_flight_guard(std::size_t& count, async::reset_event& when_quiet)
+        : count_(count),
+          quiet_(when_quiet)
     {
         ++count_;
     }
     ~in_flight_guard()
     {
         if (--count_ == 0)
-            quiet_.notify();
+            quiet_.set();
     }
     in_flight_guard(const in_flight_guard&) = delete;
 
 private:
     std::size_t& count_;
-    wakeup& quiet_;
+    async::reset_event& quiet_;
 };
 
 } // namespace
@@ -93,7 +95,7 @@ manual_sender::manual_sender(runtime::host& host, resend_store& deliveries, conf
       deliveries_(deliveries),
       configs_(configs),
       send_(std::move(send)),
-      is_quiet_(host.executor()),
+      is_quiet_(host.executor(), async::reset_event::mode::automatic),
       sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
                                    "Tests and manual retries sent."))
 {}
@@ -196,7 +198,7 @@ awaitable<void> manual_sender::drain(std::chrono::steady_clock::time_point until
 {
     is_draining_ = true;
     while (in_flight_ != 0 && std::chrono::steady_clock::now() < until)
-        co_await is_quiet_.wait(until);
+        co_await is_quiet_.wait_until(until);
 }
 
 } // namespace tempinbox::webhooks

@@ -47,7 +47,7 @@ private:
     request_sender send_;
     std::size_t in_flight_ = 0;
     bool is_draining_ = false;
-    wakeup is_quiet_;
+    async::reset_event is_quiet_;
     prometheus::Counter& sent_;
 };
 
