@@ -27,7 +27,7 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
       address_batcher_(host, address_store_, chosen.timeout),
       addresses_(chosen.cached_addresses),
       accounts_(chosen.cached_accounts),
-      rates_(chosen.messages_per_minute, chosen.message_burst),
+      rates_(token_rate::per_minute(chosen.messages_per_minute, chosen.message_burst)),
       cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
                                    "Live addresses in the cache.")),
       from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
