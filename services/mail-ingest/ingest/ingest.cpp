@@ -50,9 +50,10 @@ ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox
       recipients_(recipients),
       unacknowledged_(unacknowledged),
       settings_(chosen),
-      budget_(chosen.memory_bytes,
-              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
-                                    "Memory held by messages under way.")),
+      budget_(chosen.memory_bytes == 0 ? memory_budget::unbounded : chosen.memory_bytes,
+              [&shown = host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
+                                             "Memory held by messages under way.")](
+                  std::size_t used) { shown.Set(static_cast<double>(used)); }),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
       read_done_(host.loop()),
@@ -128,7 +129,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
         co_return ingest_result(message_status::looping);
 
     // Reserves memory for what the rows need while they wait for the commit.
-    memory_reservation reservation(budget_);
+    memory_budget::reservation reservation(budget_);
     if (!reservation.grow(mail.message->held_bytes()))
         co_return ingest_result(message_status::overloaded);
     // Dedup: wait for earlier copies whose sender may not have seen the 250.
