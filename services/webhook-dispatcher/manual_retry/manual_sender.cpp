@@ -69,22 +69,12 @@ manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken
 // Counts a request in flight for as long as this object lives.
 struct in_flight_guard
 {
-    in_flight_guard(std::size_t& count, async::reset_event& when_quiet)
-        : count_(count),
-          quiet_(when_quiet)
-    {
-        ++count_;
-    }
-    ~in_flight_guard()
-    {
-        if (--count_ == 0)
-            quiet_.set();
-    }
+    explicit in_flight_guard(async::wait_group& all) : all_(all) { all_.add(); }
+    ~in_flight_guard() { all_.done(); }
     in_flight_guard(const in_flight_guard&) = delete;
 
 private:
-    std::size_t& count_;
-    async::reset_event& quiet_;
+    async::wait_group& all_;
 };
 
 } // namespace
@@ -95,14 +85,14 @@ manual_sender::manual_sender(runtime::host& host, resend_store& deliveries, conf
       deliveries_(deliveries),
       configs_(configs),
       send_(std::move(send)),
-      is_quiet_(host.executor(), async::reset_event::mode::automatic),
+      in_flight_(host.executor()),
       sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
                                    "Tests and manual retries sent."))
 {}
 
 result<void> manual_sender::check_capacity() const
 {
-    if (is_draining_ || in_flight_ >= max_in_flight)
+    if (is_draining_ || in_flight_.count() >= max_in_flight)
         return failure{errc::unavailable, "too many requests are sent by hand"};
     return {};
 }
@@ -131,7 +121,7 @@ awaitable<result<void>> manual_sender::test(account_id account, webhook_id webho
     const auto capacity = check_capacity();
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_, is_quiet_);
+    const in_flight_guard held(in_flight_);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
@@ -152,7 +142,7 @@ awaitable<result<void>> manual_sender::retry(account_id account, webhook_id webh
     const auto capacity = check_capacity();
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_, is_quiet_);
+    const in_flight_guard held(in_flight_);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
@@ -197,8 +187,7 @@ awaitable<sent_request> manual_sender::exchange(delivery_job job)
 awaitable<void> manual_sender::drain(std::chrono::steady_clock::time_point until)
 {
     is_draining_ = true;
-    while (in_flight_ != 0 && std::chrono::steady_clock::now() < until)
-        co_await is_quiet_.wait_until(until);
+    co_await in_flight_.wait_until(until);
 }
 
 } // namespace tempinbox::webhooks

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/wait_group.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/manual_retry/resend_store.hpp"
@@ -45,9 +46,8 @@ private:
     resend_store& deliveries_;
     config_cache& configs_;
     request_sender send_;
-    std::size_t in_flight_ = 0;
+    async::wait_group in_flight_; // requests
     bool is_draining_ = false;
-    async::reset_event is_quiet_;
     prometheus::Counter& sent_;
 };
 
