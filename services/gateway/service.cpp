@@ -205,7 +205,7 @@ service::service(runtime::host& host, settings chosen)
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, idempotency_),
            settings_.trusted_proxies, response_budget_),
       gate_(sign_in_, strangers_),
-      purge_task_(host, "old sessions not purged", [this] { return purge(); }),
+      purge_task_(host.executor(), "old sessions not purged", [this] { return purge(); }),
       hasher_(host),
       session_issuer_(sign_in_, session_lookups_, settings_.trusted_proxies),
       sign_ins_(accounts_, sign_in_, gate_, hasher_, session_issuer_, event_stream_,

@@ -6,6 +6,7 @@
 #include "accounts/plan_repository.hpp"
 #include "accounts/sign_in_repository.hpp"
 #include "common/admin/listener.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/consumer.hpp"
@@ -14,7 +15,6 @@
 #include "common/postgres/pool.hpp"
 #include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/account_email/mail_relay.hpp"
 #include "gateway/account_email/webhook_notices.hpp"
 #include "gateway/api/operations.hpp"
@@ -96,7 +96,7 @@ private:
     pipeline api_;
     attempt_gate gate_;
     // Purges ended sessions, old attempts, and the rest of deleted accounts.
-    runtime::periodic_task purge_task_;
+    async::periodic_task purge_task_;
     password_hasher hasher_;
     session_issuer session_issuer_;
     sign_in_handlers sign_ins_;

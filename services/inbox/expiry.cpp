@@ -34,8 +34,8 @@ expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
           "tempinbox_inbox_expiry_delay_seconds",
           "Time from an inbox's due time to its end, for the oldest of each batch.",
           metrics::wait_buckets())),
-      task_(host, "inboxes not expired", [this] { return tick(); }),
-      deleted_task_(host, "inboxes of deleted accounts not ended",
+      task_(host.executor(), "inboxes not expired", [this] { return tick(); }),
+      deleted_task_(host.executor(), "inboxes of deleted accounts not ended",
                     [this] { return end_of_deleted(); })
 {}
 

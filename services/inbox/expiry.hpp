@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "mailbox/expiry_repository.hpp"
 
 namespace tempinbox::inbox {
@@ -43,8 +43,8 @@ private:
     prometheus::Counter& ended_by_ttl_;
     prometheus::Counter& ended_by_owner_;
     prometheus::Histogram& delay_;
-    runtime::periodic_task task_;
-    runtime::periodic_task deleted_task_;
+    async::periodic_task task_;
+    async::periodic_task deleted_task_;
 };
 
 } // namespace tempinbox::inbox

@@ -38,7 +38,7 @@ partition_maintenance::partition_maintenance(runtime::host& host,
       repository_(repository),
       dropped_(host.metrics().counter("tempinbox_inbox_dropped_partitions_total",
                                       "Past partitions of emails and bodies dropped.")),
-      task_(host, "partitions not maintained", [this] { return tick(); })
+      task_(host.executor(), "partitions not maintained", [this] { return tick(); })
 {}
 
 void partition_maintenance::start()

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "mailbox/maintenance_repository.hpp"
 
 #include <functional>
@@ -40,7 +40,7 @@ private:
     std::set<time_point> noted_hours_; // beyond hours_ahead, in which an inbox ends
     time_point next_drop_at_{};
     bool is_stopping_ = false;
-    runtime::periodic_task task_;
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::inbox

@@ -17,8 +17,9 @@ purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
                                      "Emails of ended inboxes purged.")),
       bodies_(host.metrics().counter("tempinbox_inbox_purged_bodies_total",
                                      "Bodies that no email needed any more, purged.")),
-      mail_task_(host, "mail of ended inboxes not purged", [this] { return purge_mail(); }),
-      inbox_task_(host, "ended inboxes not purged", [this] { return purge_inboxes(); })
+      mail_task_(host.executor(), "mail of ended inboxes not purged",
+                 [this] { return purge_mail(); }),
+      inbox_task_(host.executor(), "ended inboxes not purged", [this] { return purge_inboxes(); })
 {}
 
 void purge::start()

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "mailbox/maintenance_repository.hpp"
 
 namespace tempinbox::inbox {
@@ -28,8 +28,8 @@ private:
     std::chrono::seconds retention_;
     prometheus::Counter& emails_;
     prometheus::Counter& bodies_;
-    runtime::periodic_task mail_task_;
-    runtime::periodic_task inbox_task_;
+    async::periodic_task mail_task_;
+    async::periodic_task inbox_task_;
 };
 
 } // namespace tempinbox::inbox

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "common/admin/listener.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
 #include "rate-limit/reclaim_client.hpp"
 #include "rate-limit/settings.hpp"
@@ -38,9 +38,9 @@ private:
     block_pool blocks_;
     usage_reconciler reconciler_;
     quota_rpc rpc_;
-    runtime::periodic_task purging_;
-    runtime::periodic_task writing_off_;
-    runtime::periodic_task sweeping_;
+    async::periodic_task purging_;
+    async::periodic_task writing_off_;
+    async::periodic_task sweeping_;
     rpc::server server_;
     prometheus::Counter& units_lost_;
 };

@@ -13,6 +13,7 @@ from source import Problem, Source
 LAYERS = [
     {"core"},
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mime", "rules"},
+    {"async"},
     {"runtime", "tls"},
     {"http", "kafka", "postgres"},
     {"admin", "rpc", "outbox", "plans", "events", "migrations"},

@@ -24,7 +24,8 @@ webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks,
       webhooks_(webhooks),
       accounts_(accounts),
       relay_(relay),
-      poll_task_(host, "accounts not notified of disabled webhooks", [this] { return poll(); })
+      poll_task_(host.executor(), "accounts not notified of disabled webhooks",
+                 [this] { return poll(); })
 {}
 
 void webhook_notices::start()

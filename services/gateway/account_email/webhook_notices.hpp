@@ -1,8 +1,8 @@
 #pragma once
 
 #include "accounts/account_repository.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/account_email/mail_relay.hpp"
 #include "gateway/clients/webhook_client.hpp"
 
@@ -32,7 +32,7 @@ private:
     webhook_client& webhooks_;
     accounts::account_repository& accounts_;
     mail_relay& relay_;
-    runtime::periodic_task poll_task_;
+    async::periodic_task poll_task_;
 };
 
 } // namespace tempinbox::gateway

@@ -176,7 +176,7 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(request_context
 dashboard_pipeline::refusal dashboard_pipeline::check_burst(request_context& x)
 {
     // Buckets are per account here, so opening more sessions gives no more requests.
-    if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
+    if (bursts_.take(x.who.account(), x.who.now))
         return std::nullopt;
     auto refused = http::error_response(429, "More than " + std::to_string(requests_per_second) +
                                                  " requests in one second");

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "accounts/idempotency_repository.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/crypto/sealing.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/idempotency/stored_key_limit.hpp"
 
@@ -49,7 +49,7 @@ private:
     accounts::idempotency_repository& store_;
     const crypto::keyring& keys_;
     stored_key_limit limit_;
-    runtime::periodic_task purge_task_;
+    async::periodic_task purge_task_;
 };
 
 } // namespace tempinbox::gateway

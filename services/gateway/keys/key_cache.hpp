@@ -1,9 +1,9 @@
 #pragma once
 
 #include "accounts/key_repository.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
 
 #include <chrono>
@@ -85,7 +85,7 @@ private:
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;
-    runtime::periodic_task reader_;
+    async::periodic_task reader_;
 };
 
 } // namespace tempinbox::gateway

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "accounts/key_repository.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 
 #include <unordered_map>
 
@@ -39,7 +39,7 @@ private:
     accounts::key_repository& keys_;
     bool is_stopped_ = false;
     std::unordered_map<key_id, last_use> uses_;
-    runtime::periodic_task writer_;
+    async::periodic_task writer_;
 };
 
 } // namespace tempinbox::gateway

@@ -39,13 +39,11 @@ awaitable<mailbox::stored_message>
 group_committer::store(std::shared_ptr<const mailbox::new_message> message,
                        std::shared_ptr<in_flight_message> in_flight, steady::time_point deadline)
 {
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    const auto mine = std::make_shared<entry>(std::move(message), std::move(in_flight),
-                                              host_.executor(), timeout);
+    const auto mine =
+        std::make_shared<entry>(std::move(message), std::move(in_flight), host_.executor());
     queue_.push_back(mine);
     begin_if_needed();
-    if (!co_await mine->done.wait()) {
+    if (!co_await mine->done.wait_until(deadline)) {
         // Its sender gets 451.
         mine->is_abandoned = true;
         if (mine->in_flight)
@@ -121,7 +119,7 @@ awaitable<void> group_committer::commit(entries batch)
         batch[i]->result = std::move(results[i]);
         if (!batch[i]->is_abandoned)
             batch[i]->in_flight.reset();
-        batch[i]->done.reach();
+        batch[i]->done.set();
     }
     // Runs after the sessions just woken, concurrently with the next commit.
     boost::asio::post(host_.executor(), [this, stored = std::move(batch)] { publish(stored); });

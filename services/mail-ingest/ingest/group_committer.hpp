@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/runtime/wait_point.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mailbox/ingest_repository.hpp"
 
@@ -53,16 +53,15 @@ private:
         std::shared_ptr<const mailbox::new_message> message;
         // Once the commit is answered: kept only if its sender was told 451 before.
         std::shared_ptr<in_flight_message> in_flight;
-        runtime::wait_point done;
+        async::reset_event done;
         mailbox::stored_message result;
         bool is_abandoned = false;
 
         entry(std::shared_ptr<const mailbox::new_message> given,
-              std::shared_ptr<in_flight_message> kept, const boost::asio::any_io_executor& executor,
-              std::chrono::milliseconds timeout)
+              std::shared_ptr<in_flight_message> kept, const boost::asio::any_io_executor& executor)
             : message(std::move(given)),
               in_flight(std::move(kept)),
-              done(executor, timeout)
+              done(executor)
         {}
     };
     using entries = std::vector<std::shared_ptr<entry>>;

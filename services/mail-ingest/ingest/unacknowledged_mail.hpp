@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/log/rate_limiter.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "common/runtime/wait_point.hpp"
 #include "mail-ingest/ingest/in_flight_dedup.hpp"
 #include "mailbox/ingest_repository.hpp"
 
@@ -49,8 +49,9 @@ private:
     std::size_t pending_emails_ = 0;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_heartbeat_;
-    runtime::wait_point ready_;
-    runtime::periodic_task task_;
+    async::reset_event ready_;
+    async::deadline ready_by_; // nobody waits for it longer
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::mail_ingest

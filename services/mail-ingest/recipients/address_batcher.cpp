@@ -22,8 +22,8 @@ awaitable<found_addresses> look_up(mailbox::domain_repository& store,
 
 address_batcher::address_batcher(runtime::host& host, mailbox::domain_repository& store,
                                  std::chrono::milliseconds timeout)
-    : calls_(host.executor(), max_addresses, timeout, "addresses cannot be looked up",
-             [&store](std::vector<std::string> addresses) {
+    : calls_(host.executor(), {.max_items = max_addresses, .timeout = timeout},
+             "addresses cannot be looked up", [&store](std::vector<std::string> addresses) {
                  return look_up(store, std::move(addresses));
              })
 {}

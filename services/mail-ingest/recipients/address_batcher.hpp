@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
 #include "mailbox/domain_repository.hpp"
 
@@ -27,7 +27,7 @@ public:
     awaitable<result> find(std::string address);
 
 private:
-    runtime::gathered_calls<std::string, std::optional<mailbox::known_address>> calls_;
+    async::keyed_batcher<std::string, std::optional<mailbox::known_address>> calls_;
 };
 
 } // namespace tempinbox::mail_ingest

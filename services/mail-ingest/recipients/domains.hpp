@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/wait_point.hpp"
 #include "mailbox/domain_repository.hpp"
 
 #include <memory>
@@ -30,7 +30,7 @@ public:
 
 private:
     awaitable<void> refresh();
-    awaitable<void> run_refresh(std::shared_ptr<runtime::wait_point> done);
+    awaitable<void> run_refresh(std::shared_ptr<async::reset_event> done);
 
     runtime::host& host_;
     mailbox::domain_repository& store_;
@@ -38,7 +38,7 @@ private:
     std::set<std::string, std::less<>> cached_;
     std::string default_;
     std::optional<std::chrono::steady_clock::time_point> refreshed_at_;
-    std::shared_ptr<runtime::wait_point> under_way_;
+    std::shared_ptr<async::reset_event> under_way_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -16,7 +16,7 @@ replayer::replayer(runtime::host& host, manual_retry_repository& replays)
     : replays_(replays),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
                                     "Finished deliveries requeued by replays.")),
-      moving_(host, "deliveries not replayed", [this] { return move(); })
+      moving_(host.executor(), "deliveries not replayed", [this] { return move(); })
 {}
 
 awaitable<std::chrono::microseconds> replayer::move()

@@ -1,11 +1,11 @@
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
 #include "common/postgres/dsn.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_repository.hpp"
 #include "mailbox/ingest_repository.hpp"
-#include "mailbox/timestamps.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -50,7 +50,7 @@ std::shared_ptr<new_message> make_message(const std::vector<inbox>& to,
         event.set_inbox_id(one.id.text());
         event.set_account_id(one.account.text());
         event.set_subject(message->subject);
-        set_timestamp(*event.mutable_received_at(), message->received_at);
+        *event.mutable_received_at() = rpc::to_timestamp(message->received_at);
         delivery.event = events::make_row(event, trace::traceparent::make());
     }
     return message;

@@ -1,4 +1,4 @@
-#include "common/runtime/periodic_task.hpp"
+#include "common/async/periodic_task.hpp"
 
 #include "common/testing/await.hpp"
 
@@ -40,20 +40,22 @@ awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
 
 } // namespace
 
-TEST_CASE("a step is run again after the pause it returned", "[runtime]")
+TEST_CASE("a step is run again after the pause it returned", "[async]")
 {
     int runs = 0;
-    runtime::periodic_task task(testing::test_host(), "test", [&] { return count(runs, 1ms); });
+    async::periodic_task task(testing::test_host().executor(), "test",
+                              [&] { return count(runs, 1ms); });
 
     task.start();
     CHECK(testing::eventually([&] { return runs >= 5; }));
     testing::await(task.stop());
 }
 
-TEST_CASE("a woken task does not wait for the end of its pause", "[runtime]")
+TEST_CASE("a woken task does not wait for the end of its pause", "[async]")
 {
     int runs = 0;
-    runtime::periodic_task task(testing::test_host(), "test", [&] { return count(runs, 1h); });
+    async::periodic_task task(testing::test_host().executor(), "test",
+                              [&] { return count(runs, 1h); });
 
     task.start();
     REQUIRE(testing::eventually([&] { return runs == 1; }));
@@ -62,31 +64,33 @@ TEST_CASE("a woken task does not wait for the end of its pause", "[runtime]")
     testing::await(task.stop());
 }
 
-TEST_CASE("a step that throws is run again", "[runtime]")
+TEST_CASE("a step that throws is run again", "[async]")
 {
     int runs = 0;
-    runtime::periodic_task task(testing::test_host(), "test", [&] { return fail_once(runs); });
+    async::periodic_task task(testing::test_host().executor(), "test",
+                              [&] { return fail_once(runs); });
 
     task.start();
     CHECK(testing::eventually([&] { return runs == 2; }));
     testing::await(task.stop());
 }
 
-TEST_CASE("how soon a step that throws is run again can be chosen", "[runtime]")
+TEST_CASE("how soon a step that throws is run again can be chosen", "[async]")
 {
     int runs = 0;
-    runtime::periodic_task task(testing::test_host(), "test", [&] { return fail(runs); }, 1ms);
+    async::periodic_task task(
+        testing::test_host().executor(), "test", [&] { return fail(runs); }, 1ms);
 
     task.start();
     CHECK(testing::eventually([&] { return runs >= 100; }));
     testing::await(task.stop());
 }
 
-TEST_CASE("stopping waits for the step under way, and is quick in a pause", "[runtime]")
+TEST_CASE("stopping waits for the step under way, and is quick in a pause", "[async]")
 {
     bool is_running = false;
-    runtime::periodic_task task(testing::test_host(), "test",
-                                [&] { return take_a_while(is_running); });
+    async::periodic_task task(testing::test_host().executor(), "test",
+                              [&] { return take_a_while(is_running); });
 
     task.start();
     REQUIRE(testing::eventually([&] { return is_running; }));

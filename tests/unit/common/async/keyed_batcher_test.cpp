@@ -1,4 +1,4 @@
-#include "common/runtime/gathered_calls.hpp"
+#include "common/async/batcher.hpp"
 
 #include "common/testing/await.hpp"
 
@@ -16,7 +16,8 @@ class doubling
 {
 public:
     explicit doubling(std::chrono::milliseconds timeout = 20s)
-        : calls_(testing::test_host().executor(), 2, timeout, "numbers cannot be doubled",
+        : calls_(testing::test_host().executor(), {.max_items = 2, .timeout = timeout},
+                 "numbers cannot be doubled",
                  [this](std::vector<int> numbers) { return answer(std::move(numbers)); })
     {}
 
@@ -58,12 +59,12 @@ private:
         co_return answers;
     }
 
-    runtime::gathered_calls<int, int> calls_;
+    async::keyed_batcher<int, int> calls_;
 };
 
 } // namespace
 
-TEST_CASE("what is asked together goes in one call, the same question once", "[runtime]")
+TEST_CASE("what is asked together goes in one call, the same question once", "[async]")
 {
     doubling calls;
 
@@ -76,7 +77,7 @@ TEST_CASE("what is asked together goes in one call, the same question once", "[r
     CHECK(calls.answered.find(2)->second == 4);
 }
 
-TEST_CASE("nobody joins a call that has begun, and a call carries no more than it may", "[runtime]")
+TEST_CASE("nobody joins a call that has begun, and a call carries no more than it may", "[async]")
 {
     doubling calls;
     calls.is_held = true;
@@ -95,7 +96,7 @@ TEST_CASE("nobody joins a call that has begun, and a call carries no more than i
 
 TEST_CASE("a call that fails, a question without an answer and one past its timeout are answered "
           "by nothing",
-          "[runtime]")
+          "[async]")
 {
     doubling calls(50ms);
     calls.ask(13);

@@ -1,14 +1,15 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/runtime/host.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 
-namespace tempinbox::runtime {
+namespace tempinbox::async {
 
 // Background work of a service: runs a step again and again on the loop, one at a time. A step
 // returns how long to pause before the next; one that throws runs again after `failure_delay`. Of
@@ -19,7 +20,7 @@ public:
     using step = std::function<awaitable<std::chrono::microseconds>()>;
 
     // `name` says in log lines what failed: "inboxes not expired".
-    periodic_task(host& process, std::string name, step work,
+    periodic_task(boost::asio::any_io_executor executor, std::string name, step work,
                   std::chrono::microseconds failure_delay = std::chrono::seconds(1));
     ~periodic_task();
     periodic_task(const periodic_task&) = delete;
@@ -35,4 +36,4 @@ private:
     std::shared_ptr<state> state_;
 };
 
-} // namespace tempinbox::runtime
+} // namespace tempinbox::async

@@ -1,14 +1,12 @@
-#include "common/runtime/periodic_task.hpp"
+#include "common/async/periodic_task.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/log/log.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-namespace tempinbox::runtime {
+namespace tempinbox::async {
 
 namespace asio = boost::asio;
 
@@ -17,21 +15,23 @@ struct periodic_task::state
     std::string name;
     step work;
     const std::chrono::microseconds failure_delay;
-    asio::steady_timer timer;
-    asio::steady_timer ended;
-    bool is_started = false;
+    asio::any_io_executor executor;
+    reset_event wake; // or stopping: the pause ends
+    reset_event has_ended;
     bool is_stopping = false;
-    bool is_woken = false;
     bool is_failing = false;
 
-    state(host& process, std::string task_name, step task,
+    state(asio::any_io_executor where, std::string task_name, step task,
           std::chrono::microseconds delay_after_failure)
         : name(std::move(task_name)),
           work(std::move(task)),
           failure_delay(delay_after_failure),
-          timer(process.executor()),
-          ended(process.executor(), asio::steady_timer::time_point::max())
-    {}
+          executor(std::move(where)),
+          wake(executor),
+          has_ended(executor)
+    {
+        has_ended.set(); // not started yet
+    }
 
     awaitable<std::chrono::microseconds> run_step()
     {
@@ -56,49 +56,44 @@ struct periodic_task::state
     static awaitable<void> run(std::shared_ptr<state> self)
     {
         while (!self->is_stopping) {
-            self->is_woken = false;
-            const auto wait = co_await self->run_step();
-            if (self->is_stopping || self->is_woken)
-                continue;
-            self->timer.expires_after(wait);
-            co_await self->timer.async_wait(asio::as_tuple(asio::use_awaitable));
+            self->wake.reset();
+            const auto pause = co_await self->run_step();
+            if (!self->is_stopping)
+                co_await self->wake.wait_until(deadline::after(pause));
         }
-        self->is_started = false;
-        self->ended.cancel();
+        self->has_ended.set();
     }
 };
 
-periodic_task::periodic_task(host& process, std::string name, step work,
+periodic_task::periodic_task(asio::any_io_executor executor, std::string name, step work,
                              std::chrono::microseconds failure_delay)
-    : state_(std::make_shared<state>(process, std::move(name), std::move(work), failure_delay))
+    : state_(std::make_shared<state>(std::move(executor), std::move(name), std::move(work),
+                                     failure_delay))
 {}
 
 periodic_task::~periodic_task()
 {
     state_->is_stopping = true;
-    state_->timer.cancel();
+    state_->wake.set();
 }
 
 void periodic_task::start()
 {
-    state_->is_started = true;
-    auto task = state::run(state_);
-    asio::co_spawn(state_->timer.get_executor(), std::move(task), asio::detached);
+    state_->has_ended.reset();
+    asio::co_spawn(state_->executor, state::run(state_), asio::detached);
 }
 
 void periodic_task::wake()
 {
-    state_->is_woken = true;
-    state_->timer.cancel();
+    state_->wake.set();
 }
 
 awaitable<void> periodic_task::stop()
 {
     const auto self = state_;
     self->is_stopping = true;
-    self->timer.cancel();
-    while (self->is_started)
-        co_await self->ended.async_wait(asio::as_tuple(asio::use_awaitable));
+    self->wake.set();
+    co_await self->has_ended.wait();
 }
 
-} // namespace tempinbox::runtime
+} // namespace tempinbox::async
