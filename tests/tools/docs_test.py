@@ -274,5 +274,35 @@ class Limits(unittest.TestCase):
                     self.assertIn(self._shown(value), coded)
 
 
+class WhereItIsDecided(unittest.TestCase):
+    """docs/architecture.md answers each question with a file and a text that the file holds."""
+
+    rows = _rows(_read(_DOCS / "architecture.md"), "Where it is decided")
+    pointer = re.compile(r"\[([^\]]+)\]\(([^)]+)\): `([^`]+)`")
+
+    def test_every_file_holds_the_text(self) -> None:
+        for question, cell in self.rows:
+            pointers = self.pointer.findall(cell)
+            with self.subTest(question):
+                self.assertTrue(pointers)
+            for name, link, text in pointers:
+                with self.subTest(question, file=name):
+                    self.assertEqual((_DOCS / link).resolve(), ROOT / name)
+                    self.assertIn(text, _read(ROOT / name))
+
+    def test_no_question_is_lost(self) -> None:
+        self.assertGreaterEqual(len(self.rows), 12)
+
+
+class Failures(unittest.TestCase):
+    """Every service says what happens without each part that it needs."""
+
+    def test_every_service_has_its_table(self) -> None:
+        for page in sorted(ROOT.glob("services/*/README.md")):
+            with self.subTest(page.parent.name):
+                self.assertRegex(_read(page), r"\n\| lost \| then \|\n\|---\|---\|\n\| ")
+                self.assertIn("\n| PostgreSQL | ", _read(page))
+
+
 if __name__ == "__main__":
     unittest.main()
