@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from chaos.publishing import Publisher
 from dev import python_packages
-from dev.publishing import Publisher
 from measuring import floors, many_rows, processes, verdicts, wrk
 from measuring.percentiles import percentile
 from measuring.waiting import wait_until
