@@ -44,6 +44,7 @@ _LIBRARIES = {
     ),
     r"rapidjson/": r"^libs/common/json/",
     r"curl/": r"^services/gateway/account_email/",
+    r"CLI/": r"^programs/tempinboxctl/command_line\.cpp$",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

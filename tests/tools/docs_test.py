@@ -1,6 +1,7 @@
 """What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
 
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -275,6 +276,64 @@ class Limits(unittest.TestCase):
                 coded = self._coded(name, text)
                 if coded:
                     self.assertIn(self._shown(value), coded)
+
+
+class WhereItIsDecided(unittest.TestCase):
+    """docs/architecture.md answers each question with a file and a text that the file holds."""
+
+    rows = _rows(_read(_DOCS / "architecture.md"), "Where it is decided")
+    pointer = re.compile(r"\[([^\]]+)\]\(([^)]+)\): `([^`]+)`")
+
+    def test_every_file_holds_the_text(self) -> None:
+        for question, cell in self.rows:
+            pointers = self.pointer.findall(cell)
+            with self.subTest(question):
+                self.assertTrue(pointers)
+            for name, link, text in pointers:
+                with self.subTest(question, file=name):
+                    self.assertEqual((_DOCS / link).resolve(), ROOT / name)
+                    self.assertIn(text, _read(ROOT / name))
+
+    def test_no_question_is_lost(self) -> None:
+        self.assertGreaterEqual(len(self.rows), 12)
+
+
+class FrontDoor(unittest.TestCase):
+    """README.md and the pages beside it: what they point at is there, and commands exist."""
+
+    pages = tuple(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
+
+    def test_links_and_pictures_lead_to_files(self) -> None:
+        pointer = re.compile(r"""\]\(([^)#:]+)[)#]|(?:src|srcset)="([^":]+)\"""")
+        for page in self.pages:
+            targets = [one or other for one, other in pointer.findall(_read(page))]
+            self.assertTrue(targets)
+            for target in targets:
+                with self.subTest(page.name, target=target):
+                    self.assertTrue((ROOT / target).exists())
+
+    def test_pictures_are_small(self) -> None:
+        for picture in sorted((_DOCS / "images").iterdir()):
+            with self.subTest(picture.name):
+                self.assertLess(picture.stat().st_size, 200_000)
+
+    def test_verbs_of_dev_exist(self) -> None:
+        done = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True, check=True)
+        verbs = set(re.findall(r"^    (\w+) ", done.stdout, re.MULTILINE))
+        self.assertIn("up", verbs)
+        for page in self.pages:
+            named = set(re.findall(r"\./dev ([a-z]\w*)", _read(page)))
+            self.assertEqual(named - verbs, set(), page.name)
+
+
+class Failures(unittest.TestCase):
+    """Every service says what happens without each part that it needs."""
+
+    def test_every_service_has_its_table(self) -> None:
+        for page in sorted(ROOT.glob("services/*/README.md")):
+            with self.subTest(page.parent.name):
+                self.assertRegex(_read(page), r"\n\| lost \| then \|\n\|---\|---\|\n\| ")
+                self.assertIn("\n| PostgreSQL | ", _read(page))
 
 
 if __name__ == "__main__":

@@ -7,25 +7,18 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from dev import (
-    build,
-    chaos_calls,
-    chaos_checks,
-    chaos_faults,
-    chaos_webhooks,
-    packages,
-    readiness,
-    services,
-    testing,
-)
-from dev.chaos_checks import Mailboxes
-from dev.chaos_load import Load, Mail
+from dev import build, packages, readiness, services, testing
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 
+from chaos import calls as api_calls
+from chaos import checks, faults, webhooks
+from chaos.checks import Mailboxes
+from chaos.load import Load, Mail
+
 _INBOXES = 32
-_REPLICAS = {"mail": "mail-ingest=2,inbox=2,gateway=2", "webhooks": chaos_webhooks.REPLICAS}
+_REPLICAS = {"mail": "mail-ingest=2,inbox=2,gateway=2", "webhooks": webhooks.REPLICAS}
 # Each of these has a replica killed in its turn.
 _KILLED = ["mail-ingest", "inbox", "gateway"]
 _BETWEEN_KILLS_SECONDS = 1.5
@@ -58,7 +51,7 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
         if name == "webhooks":
-            return chaos_webhooks.run(suite, course.events, course.seconds, course.seed)
+            return webhooks.run(suite, course.events, course.seconds, course.seed)
         return _run_mail(suite, course)
 
 
@@ -81,8 +74,8 @@ def _run_mail(suite: Suite, course: Course) -> int:
     heading("Breaking")
     load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
-    calls = chaos_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
-    faults = chaos_faults.schedule(
+    calls = api_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
+    planned = faults.schedule(
         {
             service: [replica.name for replica in services.of(service, suite.replicas)]
             for service in _KILLED
@@ -94,7 +87,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
     counts: Counter[str] = Counter()
     began = time.monotonic()
     breaking = threading.Thread(
-        target=chaos_faults.carry_out, args=(suite, faults, began, counts), daemon=True
+        target=faults.carry_out, args=(suite, planned, began, counts), daemon=True
     )
     breaking.start()
     calling = threading.Thread(target=calls.run, args=(course.seconds,), daemon=True)
@@ -111,11 +104,11 @@ def _run_mail(suite: Suite, course: Course) -> int:
     _wait_healthy(suite, deadline)
     item("suite", f"ready again after {time.monotonic() - started:.1f} s")
     confirmed = {mail.email_id for mail in mails if mail.email_id}
-    emails = chaos_checks.stored(mails, mailboxes)
+    emails = checks.stored(mails, mailboxes)
     # Those of a mail whose process was killed before it published them come when the lease of their
     # outbox row ends.
     wanted = confirmed | {email_id for _, email_id in emails}
-    events = chaos_checks.read_events(suite.cluster.brokers, wanted, deadline)
+    events = checks.read_events(suite.cluster.brokers, wanted, deadline)
     item(
         "events",
         f"of {len(wanted & events.keys())} of {len(wanted)} emails after "
@@ -123,7 +116,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
     )
 
     heading("Counting")
-    report = chaos_checks.check(mails, emails, mailboxes, events)
+    report = checks.check(mails, emails, mailboxes, events)
     _check_calls(report, calls, suite, mailboxes, deadline)
     for line in report.facts:
         item(*line)
@@ -136,8 +129,8 @@ def _run_mail(suite: Suite, course: Course) -> int:
 
 
 def _check_calls(
-    report: chaos_checks.Report,
-    calls: chaos_calls.Calls,
+    report: checks.Report,
+    calls: api_calls.Calls,
     suite: Suite,
     mailboxes: Mailboxes,
     deadline: float,
@@ -145,14 +138,10 @@ def _check_calls(
     made = {inbox.inbox_id for inbox in calls.inboxes}
     ended = {inbox.inbox_id for inbox in calls.inboxes if inbox.is_deleted}
     created, expired = (
-        chaos_checks.read_events(
-            suite.cluster.brokers, wanted, deadline, topic, chaos_checks.BY_KEY
-        )
+        checks.read_events(suite.cluster.brokers, wanted, deadline, topic, checks.BY_KEY)
         for topic, wanted in (("inbox.created", made), ("inbox.expired", ended))
     )
-    facts, violations = chaos_calls.check(
-        calls, mailboxes.tagged(chaos_calls.TAG), created, expired
-    )
+    facts, violations = api_calls.check(calls, mailboxes.tagged(api_calls.TAG), created, expired)
     report.facts += facts
     report.violations += violations
     if not made:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dev.chaos_load import Inbox, Mail
+from chaos.load import Inbox, Mail
 
 _CE_ID = re.compile(r"\bce_id=([0-9a-f-]{36})")
 BY_KEY = re.compile(r"^([0-9a-f-]{36}) ")  # of the topics of inboxes

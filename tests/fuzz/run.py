@@ -17,7 +17,6 @@ from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
 PRESET = build.SANITIZE
-TARGET = "fuzzers"
 _SOURCES = places.ROOT / "tests" / "fuzz"
 _MOST_MEGABYTES = 2048  # with the sanitizers' own share
 _ONE_INPUT_SECONDS = 10
@@ -57,7 +56,7 @@ def run(target: str | None, seconds: int, seed: int, *, builds: bool, rerun: Pat
         fail(f"no fuzz target is called {target}; there are: {', '.join(targets())}")
     packages.ensure("build", "sanitize")
     if builds:
-        build.build(PRESET, [f"fuzz_{target}"] if target else [TARGET])
+        build.build(PRESET, [f"fuzz_{target}"] if target else [build.FUZZERS])
     if rerun:
         if not target:
             fail("--rerun needs the target")

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dev import chaos_faults, readiness, services
-from dev.chaos_receiver import Receiver
-from dev.publishing import Publisher
+from dev import readiness, services
 from dev.suite import Suite
 from dev.terminal import fail, heading, item, paint, say
+
+from chaos import faults
+from chaos.publishing import Publisher
+from chaos.receiver import Receiver
 
 REPLICAS = "webhook-dispatcher=3"
 _ACCOUNTS = 8
@@ -143,12 +145,12 @@ def _break(suite: Suite, seconds: int, seed: int) -> None:
     is over.
     """
     names = [replica.name for replica in services.of("webhook-dispatcher", suite.replicas)]
-    faults = chaos_faults.schedule({"webhook-dispatcher": names[:-1]}, seconds, seed)
+    planned = faults.schedule({"webhook-dispatcher": names[:-1]}, seconds, seed)
     counts: Counter[str] = Counter()
     began = time.monotonic()
     scaling = threading.Thread(target=_scale, args=(suite, names[-1], seconds, began), daemon=True)
     scaling.start()
-    chaos_faults.carry_out(suite, faults, began, counts)
+    faults.carry_out(suite, planned, began, counts)
     scaling.join()
     item(
         "faults",
