@@ -138,6 +138,18 @@ class Statuses(unittest.TestCase):
         self.assertEqual({status for row in table for status in row[0].split(", ")}, errors)
 
 
+class ErrorCodes(unittest.TestCase):
+    """ErrorCode of docs/dashboard-openapi.yaml."""
+
+    def test_it_is_the_gateway_s_table(self) -> None:
+        contract = yaml.safe_load(_read(_DOCS / "dashboard-openapi.yaml"))
+        table = _read(ROOT / "services" / "gateway" / "dashboard_api" / "errors.cpp")
+        rows = re.findall(r"\brow\{\s*dashboard_error::\w+,\s*\"(\w+)\"", table)
+
+        self.assertTrue(rows)
+        self.assertEqual(contract["components"]["schemas"]["ErrorCode"]["enum"], rows)
+
+
 class Topics(unittest.TestCase):
     """docs/events.md."""
 

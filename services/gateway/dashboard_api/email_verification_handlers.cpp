@@ -5,6 +5,7 @@
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 #include "gateway/dashboard_api/password_handlers.hpp"
 #include "gateway/dashboard_api/throttle.hpp"
 
@@ -140,8 +141,7 @@ awaitable<http::response>
 email_verification_handlers::confirm_sign_up(const http::request& received, const caller& who)
 {
     if (!is_set() || sign_up_ == sign_up::closed)
-        co_return http::error_response(403,
-                                       "No codes are sent here: sign-up needs none, or is closed");
+        co_return error_response(dashboard_error::sign_up_without_code);
     const auto given = read_request(received, required_fields::code);
     if (!given)
         co_return http::error_response(given.error());
@@ -159,8 +159,7 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
     if (!hash)
         co_return http::error_response(hash.error());
     if (!co_await sign_in_.take_code(given->email, given->code))
-        co_return http::error_response(400,
-                                       "code is wrong or too old: sign up again for a new one");
+        co_return error_response(dashboard_error::wrong_code);
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
     if (!made)
         co_return http::error_response(made.error());
@@ -174,8 +173,7 @@ awaitable<http::response> email_verification_handlers::begin_reset(const http::r
 {
     auto executor = co_await boost::asio::this_coro::executor;
     if (!is_set())
-        co_return http::error_response(
-            403, "No mail is sent here: ask the operator for a link that sets a new password");
+        co_return error_response(dashboard_error::no_mail_sent);
     const auto given = read_request(received, required_fields::email);
     if (!given)
         co_return http::error_response(given.error());

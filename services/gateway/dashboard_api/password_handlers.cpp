@@ -4,6 +4,7 @@
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 #include "gateway/dashboard_api/throttle.hpp"
 
 namespace tempinbox::gateway {
@@ -81,7 +82,7 @@ awaitable<http::response> password_handlers::change(const http::request& receive
         co_return http::error_response(given.error());
     const auto user = co_await sign_in_.find_user(who.account());
     if (!user)
-        co_return http::error_response(401, "Sign in again: the account does not exist any more");
+        co_return error_response(dashboard_error::account_deleted);
 
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
@@ -91,7 +92,7 @@ awaitable<http::response> password_handlers::change(const http::request& receive
         co_return too_many_attempts(status);
     const auto is_right = co_await hasher_.matches(user->password_hash, given->proof);
     if (is_right && !*is_right)
-        co_return http::error_response(403, "currentPassword is wrong");
+        co_return error_response(dashboard_error::wrong_password);
     co_await sign_in_.take_back_attempt(attempt, std::move(subjects));
     if (!is_right)
         co_return http::error_response(is_right.error());

@@ -3,6 +3,7 @@
 #include "accounts/sign_in_tokens.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/json.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 
 namespace tempinbox::gateway {
 
@@ -46,7 +47,7 @@ std::string session_issuer::address_of(const http::request& received) const
 
 http::response wrong_credentials()
 {
-    return http::error_response(401, "The email address or the password is wrong");
+    return error_response(dashboard_error::wrong_credentials);
 }
 
 } // namespace tempinbox::gateway

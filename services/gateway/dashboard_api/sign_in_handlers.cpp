@@ -5,6 +5,7 @@
 #include "common/log/log.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 #include "gateway/dashboard_api/password_handlers.hpp"
 #include "gateway/dashboard_api/throttle.hpp"
 
@@ -250,7 +251,7 @@ awaitable<http::response> sign_in_handlers::sign_out_everywhere(const http::requ
 
 http::response sign_up_is_closed()
 {
-    return http::error_response(403, "Sign-up is closed here: ask the operator for an account");
+    return error_response(dashboard_error::sign_up_closed);
 }
 
 } // namespace tempinbox::gateway
