@@ -1,5 +1,6 @@
 #include "mailbox/email_filter.hpp"
 
+#include "common/core/text.hpp"
 #include "common/rules/rules.hpp"
 
 #include <algorithm>
@@ -17,14 +18,6 @@ std::optional<std::string> fold_given(const std::optional<std::string>& given)
 bool contains(const std::string& text, const std::string& part)
 {
     return text.find(part) != std::string::npos;
-}
-
-std::string join(const std::vector<std::string>& texts)
-{
-    std::string joined;
-    for (const auto& text : texts)
-        joined += (joined.empty() ? "" : ", ") + text;
-    return joined;
 }
 
 // Prefixes the length, so that no two filters have the same text.
@@ -91,7 +84,7 @@ std::string filtered_email::text(filter_field field) const
         for (const auto& address : to_header_)
             if (std::find(all.begin(), all.end(), address) == all.end())
                 all.push_back(address);
-        return join(all);
+        return join_list(all);
     }
     case filter_field::subject:
         return subject_;

@@ -1,7 +1,7 @@
 #include "mailbox/inbox_events.hpp"
 
 #include "common/events/events.hpp"
-#include "mailbox/timestamps.hpp"
+#include "common/rpc/timestamp.hpp"
 
 namespace tempinbox::mailbox {
 
@@ -11,8 +11,8 @@ outbox::row make_created_event(const inbox& made)
     event.set_inbox_id(made.id.text());
     event.set_account_id(made.account.text());
     event.set_email_address(made.address);
-    set_timestamp(*event.mutable_created_at(), made.created_at);
-    set_timestamp(*event.mutable_expires_at(), made.expires_at);
+    *event.mutable_created_at() = rpc::to_timestamp(made.created_at);
+    *event.mutable_expires_at() = rpc::to_timestamp(made.expires_at);
     return events::make_row(event, event_id::make(), trace::traceparent::make());
 }
 
@@ -22,7 +22,7 @@ outbox::row make_expired_event(const ended_inbox& ended)
     event.set_inbox_id(ended.id.text());
     event.set_account_id(ended.account.text());
     event.set_email_address(ended.address);
-    set_timestamp(*event.mutable_expired_at(), ended.expired_at);
+    *event.mutable_expired_at() = rpc::to_timestamp(ended.expired_at);
     event.set_reason(ended.reason == expiry_reason::ttl ? events::v1::EXPIRY_REASON_TTL
                                                         : events::v1::EXPIRY_REASON_DELETED);
     return events::make_row(event, event_id::make(), trace::traceparent::make());

@@ -98,7 +98,8 @@ struct page
 
 struct email_page : page<email_summary>
 {
-    std::string version; // of its inbox (list_version_store); empty for a list over all
+    std::string
+        version; // of its inbox (email_repository::find_versions); empty for a list over all
 };
 
 } // namespace tempinbox::mailbox

@@ -10,27 +10,19 @@ namespace {
 struct home
 {
     std::string_view schema;
-    std::string_view folder;     // of schema/ and functions/
-    std::string_view old_folder; // of all files until the schema is moved into its home
-    std::string_view shared;     // a file of shared_functions that this schema has too
+    std::string_view folder; // of schema/ and functions/
+    std::string_view shared; // a file of shared_functions that this schema has too
 };
 
 constexpr home homes[] = {
-    {"accounts", "libs/accounts/", "services/gateway/migrations/", ""},
-    {"mailbox", "libs/mailbox/", "services/inbox/migrations/", "lowest_uuid"},
-    {"quota", "services/rate-limit/storage/", "services/rate-limit/migrations/", ""},
-    {"webhooks", "services/webhook-dispatcher/storage/", "services/webhook-dispatcher/migrations/",
-     "lowest_uuid"},
+    {"accounts", "libs/accounts/", ""},
+    {"mailbox", "libs/mailbox/", "lowest_uuid"},
+    {"quota", "services/rate-limit/storage/", ""},
+    {"webhooks", "services/webhook-dispatcher/storage/", "lowest_uuid"},
 };
 
 // Functions that several schemas have, each its own, since schemas may lie in different databases.
 constexpr std::string_view shared_functions = "libs/common/postgres/functions/";
-
-bool has_file_in(const std::string& folder)
-{
-    return std::any_of(files.begin(), files.end(),
-                       [&](const embedded_file& file) { return file.path.starts_with(folder); });
-}
 
 std::vector<postgres::migration> read_numbered(const std::string& folder)
 {
@@ -45,10 +37,6 @@ postgres::schema_files read_home(const home& of)
     const std::string folder(of.folder);
     postgres::schema_files found;
     found.schema = of.schema;
-    if (!has_file_in(folder + "schema/")) {
-        found.migrations = read_numbered(std::string(of.old_folder));
-        return found;
-    }
     found.migrations = read_numbered(folder + "schema/");
     found.functions = postgres::read_functions(files, folder + "functions/");
     for (auto& one : postgres::read_functions(files, shared_functions))

@@ -2,163 +2,201 @@
 
 #include "common/core/text.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 namespace tempinbox::ctl {
 namespace {
 
-// Reads the words one by one. A command is two words, found among those that are not options.
-class line_parser
+constexpr const char* help_footer =
+    "With --output json the output is one JSON value. `tempinboxctl --help` lists the settings "
+    "that say where the suite is.";
+
+// The commands as CLI11 parses them: the first word of a command's name is a subcommand of the
+// program, the second one a subcommand of that. At most one is taken at each level, so a value
+// that is called like a command stays a value.
+class command_tree
 {
 public:
-    line_parser(std::span<const std::string> words, const std::vector<command>& commands,
-                const std::vector<std::string>& setting_names)
-        : words_(words),
-          commands_(commands),
-          setting_names_(setting_names)
-    {}
-
-    parsed_line run()
+    command_tree(const std::vector<command>& commands,
+                 const std::vector<std::string>& setting_names)
+        : setting_names_(setting_names)
     {
-        while (next_ < words_.size()) {
-            const auto& word = words_[next_++];
-            if (word == "--help" || word == "-h")
-                line_.wants_help = true;
-            else if (word == "--" && !only_words_)
-                only_words_ = true;
-            else if (word.starts_with("--") && !only_words_)
-                take_option(word.substr(2));
-            else
-                take_word(word);
-        }
-        if (line_.chosen)
-            assign_positionals();
-        return std::move(line_);
+        root_.name("tempinboxctl");
+        root_.set_help_flag("-h,--help", "Prints this, and exits");
+        root_.require_subcommand(0, 1);
+        for (const auto& declared : commands)
+            add(declared);
+        add_settings(root_);
+    }
+
+    CLI::App& root() { return root_; }
+
+    // The program, then the topic and the command as far as they were given.
+    std::vector<CLI::App*> path()
+    {
+        std::vector<CLI::App*> found{&root_};
+        for (auto next = root_.get_subcommands(); !next.empty();
+             next = found.back()->get_subcommands())
+            found.push_back(next.front());
+        return found;
     }
 
 private:
-    void take_word(const std::string& word)
+    void add(const command& declared)
     {
-        if (line_.chosen) {
-            loose_.push_back(word);
-            return;
+        const auto space = declared.name.find(' ');
+        auto*& topic = topics_[declared.name.substr(0, space)];
+        if (!topic) {
+            topic = root_.add_subcommand(declared.name.substr(0, space));
+            topic->require_subcommand(0, 1);
+            add_settings(*topic);
         }
-        if (line_.topic.empty()) {
-            line_.topic = word;
-            return;
-        }
-        const auto name = line_.topic + " " + word;
-        const auto found = std::find_if(commands_.begin(), commands_.end(),
-                                        [&](const command& one) { return one.name == name; });
-        if (found != commands_.end())
-            line_.chosen = &*found;
-        else if (line_.problems.empty())
-            line_.problems.push_back("there is no command " + quote(name));
+        auto& added = *topic->add_subcommand(declared.name.substr(space + 1), declared.purpose);
+        for (const auto& argument : declared.positionals)
+            added.add_option(argument.name, CLI::callback_t(), argument.meaning)
+                ->required(argument.needed == need::required);
+        for (const auto& known : declared.options)
+            add_option(added, known);
+        added.footer(help_footer);
+        add_settings(added);
     }
 
-    void take_option(const std::string& text)
+    static void add_option(CLI::App& to, const option& known)
     {
-        const auto equals = text.find('=');
-        const auto name = text.substr(0, equals);
-        const auto* known = find_option(name);
-        const bool is_setting =
-            std::find(setting_names_.begin(), setting_names_.end(), name) != setting_names_.end();
-        if (!known && !is_setting) {
-            line_.problems.push_back("--" + name + " is not known" +
-                                     (line_.chosen ? " to " + quote(line_.chosen->name) : " here"));
-            // The next word is probably its value: a second complaint would only confuse.
-            if (equals == std::string::npos && next_ < words_.size() &&
-                !words_[next_].starts_with("-"))
-                ++next_;
+        const auto name = "--" + known.name;
+        if (known.takes == option::kind::flag) {
+            to.add_flag(name, known.meaning)->disable_flag_override();
             return;
         }
-        if (known && known->takes == option::kind::flag) {
-            if (equals != std::string::npos)
-                line_.problems.push_back("--" + name + " takes no value");
-            line_.given.options[name].emplace_back();
-            return;
-        }
-        if (equals == std::string::npos && next_ == words_.size()) {
-            line_.problems.push_back("--" + name + " needs a value");
-            return;
-        }
-        const auto value = equals == std::string::npos ? words_[next_++] : text.substr(equals + 1);
-        if (!known)
-            line_.settings.push_back("--" + name + "=" + value);
-        else
-            keep(*known, value);
+        // How often an option may be given is judged later, by a sentence of ours.
+        to.add_option(name, CLI::callback_t(), known.meaning)
+            ->type_name(known.takes == option::kind::repeated ? known.value + "..." : known.value)
+            ->required(known.takes == option::kind::required)
+            ->take_all();
     }
 
-    void keep(const option& known, const std::string& value)
+    // A command's own option goes before a setting of the same name.
+    void add_settings(CLI::App& to)
     {
-        auto& values = line_.given.options[known.name];
-        if (!values.empty() && known.takes != option::kind::repeated)
-            line_.problems.push_back("--" + known.name + " is given twice");
-        values.push_back(value);
+        for (const auto& name : setting_names_)
+            if (!to.get_option_no_throw("--" + name))
+                to.add_option("--" + name, CLI::callback_t())->take_all();
     }
 
-    const option* find_option(const std::string& name) const
-    {
-        if (!line_.chosen)
-            return nullptr;
-        const auto& options = line_.chosen->options;
-        const auto found = std::find_if(options.begin(), options.end(),
-                                        [&](const option& one) { return one.name == name; });
-        return found == options.end() ? nullptr : &*found;
-    }
-
-    // Words are assigned to the declared positionals from the left; if there are too few, the
-    // optional ones stay empty.
-    void assign_positionals()
-    {
-        const auto& declared = line_.chosen->positionals;
-        const auto required = static_cast<std::size_t>(
-            std::count_if(declared.begin(), declared.end(), [](const positional& argument) {
-                return argument.needed == need::required;
-            }));
-        std::size_t spare = loose_.size() > required ? loose_.size() - required : 0;
-        std::size_t used = 0;
-        for (const auto& argument : declared) {
-            const bool is_skipped = argument.needed == need::optional && spare == 0;
-            if (is_skipped)
-                continue;
-            if (argument.needed == need::optional)
-                --spare;
-            if (used < loose_.size())
-                line_.given.positionals[argument.name] = loose_[used++];
-            else
-                line_.problems.push_back(argument.name + " is missing: " + argument.meaning);
-        }
-        for (; used < loose_.size(); ++used)
-            line_.problems.push_back("unexpected argument " + quote(loose_[used]));
-        for (const auto& known : line_.chosen->options)
-            if (known.takes == option::kind::required && !line_.given.has(known.name))
-                line_.problems.push_back("--" + known.name + " is missing: " + known.meaning);
-    }
-
-    std::span<const std::string> words_;
-    const std::vector<command>& commands_;
+    CLI::App root_;
     const std::vector<std::string>& setting_names_;
-    parsed_line line_;
-    std::vector<std::string> loose_;
-    std::size_t next_ = 0;
-    bool only_words_ = false;
+    std::map<std::string, CLI::App*> topics_;
 };
 
-std::string usage_of(const command& shown)
+// As CLI11 wants them: the last one first. It takes `--name=` for an option whose value is the
+// next word, so that becomes two words.
+std::vector<std::string> prepare(std::span<const std::string> words)
 {
-    std::string text = "tempinboxctl " + shown.name;
-    for (const auto& argument : shown.positionals)
-        text +=
-            argument.needed == need::required ? " " + argument.name : " [" + argument.name + "]";
-    for (const auto& known : shown.options) {
-        const auto flag = "--" + known.name + (known.value.empty() ? "" : " " + known.value);
-        if (known.takes == option::kind::required)
-            text += " " + flag;
-        else
-            text += " [" + flag + "]" + (known.takes == option::kind::repeated ? "…" : "");
+    std::vector<std::string> prepared;
+    for (const auto& word : words) {
+        const bool has_empty_value =
+            word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1;
+        prepared.push_back(has_empty_value ? word.substr(0, word.size() - 1) : word);
+        if (has_empty_value)
+            prepared.emplace_back();
     }
-    return text;
+    std::reverse(prepared.begin(), prepared.end());
+    return prepared;
+}
+
+// CLI11 says `--name: 1 required N missing`, or `name was given a disallowed flag override`.
+std::string explain(const std::string& mismatch)
+{
+    const auto name = mismatch.substr(0, mismatch.find_first_of(": "));
+    return name.starts_with("--") ? name + " needs a value" : "--" + name + " takes no value";
+}
+
+// What no option or argument took.
+struct leftovers
+{
+    std::vector<std::string> options; // without their values
+    std::vector<std::string> words;
+};
+
+leftovers find_leftovers(const std::vector<CLI::App*>& path)
+{
+    leftovers found;
+    for (const auto* app : path)
+        for (const auto& word : app->remaining(false))
+            if (word == "--")
+                continue;
+            else if (word.starts_with("--"))
+                found.options.push_back(word.substr(0, word.find('=')));
+            else
+                found.words.push_back(word);
+    return found;
+}
+
+// Words are assigned to the declared positionals from the left; if there are too few, the
+// optional ones stay empty.
+void assign_positionals(parsed_line& line, const std::vector<std::string>& words)
+{
+    const auto& declared = line.chosen->positionals;
+    const auto required = static_cast<std::size_t>(
+        std::count_if(declared.begin(), declared.end(), [](const positional& argument) {
+            return argument.needed == need::required;
+        }));
+    std::size_t spare = words.size() > required ? words.size() - required : 0;
+    std::size_t used = 0;
+    for (const auto& argument : declared) {
+        if (argument.needed == need::optional && spare == 0)
+            continue;
+        if (argument.needed == need::optional)
+            --spare;
+        if (used < words.size())
+            line.given.positionals[argument.name] = words[used++];
+        else
+            line.problems.push_back(argument.name + " is missing: " + argument.meaning);
+    }
+    for (; used < words.size(); ++used)
+        line.problems.push_back("unexpected argument " + quote(words[used]));
+}
+
+void take_options(parsed_line& line, const CLI::App& app)
+{
+    for (const auto& known : line.chosen->options) {
+        const auto* given = app.get_option("--" + known.name);
+        if (given->count() > 0)
+            line.given.options[known.name] = given->results();
+        else if (known.takes == option::kind::required)
+            line.problems.push_back("--" + known.name + " is missing: " + known.meaning);
+        if (given->count() > 1 && known.takes != option::kind::repeated &&
+            known.takes != option::kind::flag)
+            line.problems.push_back("--" + known.name + " is given twice");
+    }
+}
+
+// Reads what CLI11 took for the command, and says all that is missing or too much.
+void take_command(parsed_line& line, const CLI::App& app, const leftovers& left)
+{
+    std::vector<std::string> words;
+    for (const auto& argument : line.chosen->positionals)
+        for (const auto& word : app.get_option(argument.name)->results())
+            words.push_back(word);
+    // After an unknown option a word is probably its value: a second complaint would only confuse.
+    if (left.options.empty())
+        words.insert(words.end(), left.words.begin(), left.words.end());
+    assign_positionals(line, words);
+    take_options(line, app);
+}
+
+void take_settings(parsed_line& line, const std::vector<CLI::App*>& path,
+                   const std::vector<std::string>& setting_names)
+{
+    for (const auto* app : path)
+        for (const auto& name : setting_names) {
+            if (line.chosen && app == path.back() && line.given.has(name))
+                continue;
+            for (const auto& value : app->get_option("--" + name)->results())
+                line.settings.push_back("--" + name + "=" + value);
+        }
 }
 
 } // namespace
@@ -166,20 +204,51 @@ std::string usage_of(const command& shown)
 parsed_line parse(std::span<const std::string> words, const std::vector<command>& commands,
                   const std::vector<std::string>& setting_names)
 {
-    return line_parser(words, commands, setting_names).run();
+    parsed_line line;
+    command_tree tree(commands, setting_names);
+    try {
+        tree.root().parse(prepare(words));
+    } catch (const CLI::CallForHelp&) {
+        line.wants_help = true;
+    } catch (const CLI::RequiredError&) { // CLI11 names one of them only: judged below
+    } catch (const CLI::ExtrasError&) {   // likewise
+    } catch (const CLI::ArgumentMismatch& error) {
+        line.problems.push_back(explain(error.what()));
+    } catch (const CLI::ParseError& error) {
+        line.problems.emplace_back(error.what());
+    }
+
+    const auto path = tree.path();
+    const auto left = find_leftovers(path);
+    std::vector<std::string> name;
+    for (std::size_t i = 1; i < path.size(); ++i)
+        name.push_back(path[i]->get_name());
+    const bool is_complete = name.size() == 2;
+    if (!is_complete)
+        name.insert(name.end(), left.words.begin(), left.words.end());
+    line.topic = name.empty() ? "" : name[0];
+    if (is_complete)
+        line.chosen = &*std::find_if(commands.begin(), commands.end(), [&](const command& one) {
+            return one.name == name[0] + " " + name[1];
+        });
+    else if (name.size() > 1)
+        line.problems.push_back("there is no command " + quote(name[0] + " " + name[1]));
+
+    for (const auto& unknown : left.options)
+        line.problems.push_back(unknown + " is not known" +
+                                (line.chosen ? " to " + quote(line.chosen->name) : " here"));
+    if (line.chosen && line.problems.size() == left.options.size())
+        take_command(line, *path.back(), left);
+    take_settings(line, path, setting_names);
+    return line;
 }
 
 std::string help_of(const command& shown)
 {
-    std::string text = shown.purpose + "\n\n  " + usage_of(shown) + "\n\n";
-    for (const auto& argument : shown.positionals)
-        text += "  " + argument.name + "\n      " + argument.meaning + "\n";
-    for (const auto& known : shown.options)
-        text += "  --" + known.name + (known.value.empty() ? "" : " " + known.value) + "\n      " +
-                known.meaning + "\n";
-    text += "\nWith --output json the output is one JSON value. `tempinboxctl --help` lists the "
-            "settings that say where the suite is.\n";
-    return text;
+    const std::vector<std::string> no_settings;
+    command_tree tree({shown}, no_settings);
+    const auto* topic = tree.root().get_subcommands({}).front();
+    return topic->get_subcommands({}).front()->help("tempinboxctl " + topic->get_name());
 }
 
 std::string overview(const std::vector<command>& commands, std::string_view topic)

@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/rpc/timestamp.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
@@ -18,7 +19,7 @@ std::optional<time_point> time_of(bool is_known, const google::protobuf::Timesta
 {
     if (!is_known)
         return std::nullopt;
-    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
+    return rpc::to_time(stamp);
 }
 
 record to_record(const DeliveryAttempt& shown)

@@ -3,8 +3,8 @@
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
-#include "mailbox/domain_store.hpp"
-#include "mailbox/inbox_store.hpp"
+#include "mailbox/domain_repository.hpp"
+#include "mailbox/inbox_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -14,7 +14,7 @@ namespace tempinbox::inbox {
 class domain_rpc
 {
 public:
-    domain_rpc(mailbox::domain_store& domains, mailbox::inbox_store& inboxes,
+    domain_rpc(mailbox::domain_repository& domains, mailbox::inbox_repository& inboxes,
                outbox::publisher& publisher)
         : domains_(domains),
           inboxes_(inboxes),
@@ -27,8 +27,8 @@ private:
     awaitable<result<v1::AddDomainResponse>> add(v1::AddDomainRequest request);
     awaitable<result<v1::ListDomainsResponse>> list();
 
-    mailbox::domain_store& domains_;
-    mailbox::inbox_store& inboxes_;
+    mailbox::domain_repository& domains_;
+    mailbox::inbox_repository& inboxes_;
     outbox::publisher& publisher_;
 };
 

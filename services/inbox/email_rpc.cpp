@@ -57,11 +57,8 @@ void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int6
 
 } // namespace
 
-email_rpc::email_rpc(mailbox::email_store& emails, mailbox::list_version_store& versions,
-                     mailbox::mail_removal_store& removals, mail_reader& reader)
+email_rpc::email_rpc(mailbox::email_repository& emails, mail_reader& reader)
     : emails_(emails),
-      versions_(versions),
-      removals_(removals),
       reader_(reader),
       memory_(max_raw_bytes)
 {}
@@ -153,7 +150,7 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
         co_return inboxes.error();
 
     v1::GetListVersionsResponse response;
-    for (auto& version : co_await versions_.find(std::move(*inboxes)))
+    for (auto& version : co_await emails_.find_versions(std::move(*inboxes)))
         response.add_versions(std::move(version));
     co_return response;
 }
@@ -211,7 +208,7 @@ awaitable<result<v1::DeleteEmailResponse>> email_rpc::remove(v1::DeleteEmailRequ
     if (!key)
         co_return key.error();
 
-    const auto removed = co_await removals_.remove(key->account, key->id);
+    const auto removed = co_await emails_.remove(key->account, key->id);
     if (!removed)
         co_return removed.error();
     co_return v1::DeleteEmailResponse();
@@ -231,7 +228,7 @@ awaitable<result<v1::EmptyInboxResponse>> email_rpc::empty(v1::EmptyInboxRequest
     std::int64_t emails = 0;
     bool is_full = true;
     while (is_full) {
-        const auto removed = co_await removals_.empty(*account, *inbox, up_to);
+        const auto removed = co_await emails_.empty_inbox(*account, *inbox, up_to);
         if (!removed && emails == 0)
             co_return removed.error();
         if (!removed) // the inbox ended meanwhile; its mail goes with it

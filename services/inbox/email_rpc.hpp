@@ -4,9 +4,7 @@
 #include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
-#include "mailbox/email_store.hpp"
-#include "mailbox/list_version_store.hpp"
-#include "mailbox/mail_removal_store.hpp"
+#include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -16,8 +14,7 @@ namespace tempinbox::inbox {
 class email_rpc
 {
 public:
-    email_rpc(mailbox::email_store& emails, mailbox::list_version_store& versions,
-              mailbox::mail_removal_store& removals, mail_reader& reader);
+    email_rpc(mailbox::email_repository& emails, mail_reader& reader);
 
     void add_to(rpc::server& server);
 
@@ -37,9 +34,7 @@ private:
     // The email's text; absent if it has none or was deleted meanwhile.
     awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 
-    mailbox::email_store& emails_;
-    mailbox::list_version_store& versions_;
-    mailbox::mail_removal_store& removals_;
+    mailbox::email_repository& emails_;
     mail_reader& reader_;
     memory_budget memory_; // for whole messages that are being sent
 };

@@ -13,7 +13,7 @@ std::chrono::microseconds delay_after(std::size_t ended,
                                       std::optional<std::chrono::microseconds> until_next_due)
 {
     constexpr std::chrono::microseconds min_delay = 5ms, locked_delay = 20ms, max_delay = 1s;
-    if (ended == mailbox::expiry_store::batch_size)
+    if (ended == mailbox::expiry_repository::batch_size)
         return 0us;
     if (!until_next_due)
         return max_delay;
@@ -22,8 +22,9 @@ std::chrono::microseconds delay_after(std::size_t ended,
     return std::clamp(*until_next_due, min_delay, max_delay);
 }
 
-expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher)
-    : store_(store),
+expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
+               outbox::publisher& publisher)
+    : repository_(repository),
       publisher_(publisher),
       ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
                                            {{"reason", "ttl"}})),
@@ -33,8 +34,8 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
           "tempinbox_inbox_expiry_delay_seconds",
           "Time from an inbox's due time to its end, for the oldest of each batch.",
           metrics::wait_buckets())),
-      task_(host, "inboxes not expired", [this] { return tick(); }),
-      deleted_task_(host, "inboxes of deleted accounts not ended",
+      task_(host.executor(), "inboxes not expired", [this] { return tick(); }),
+      deleted_task_(host.executor(), "inboxes of deleted accounts not ended",
                     [this] { return end_of_deleted(); })
 {}
 
@@ -52,7 +53,7 @@ awaitable<void> expiry::stop()
 
 awaitable<result<void>> expiry::end(account_id account, inbox_id id)
 {
-    auto batch = co_await store_.expire(account, id);
+    auto batch = co_await repository_.expire(account, id);
     if (!batch)
         co_return batch.error();
     ended_by_owner_.Increment();
@@ -65,8 +66,8 @@ awaitable<std::int64_t> expiry::end_tagged(account_id account, std::string tag)
     std::int64_t ended = 0;
     bool is_full = true;
     while (is_full) {
-        auto batch = co_await store_.expire_tagged(account, tag);
-        is_full = batch.ended.size() == mailbox::expiry_store::batch_size;
+        auto batch = co_await repository_.expire_tagged(account, tag);
+        is_full = batch.ended.size() == mailbox::expiry_repository::batch_size;
         ended += static_cast<std::int64_t>(batch.ended.size());
         publisher_.publish(std::move(batch.events));
     }
@@ -76,15 +77,15 @@ awaitable<std::int64_t> expiry::end_tagged(account_id account, std::string tag)
 
 awaitable<std::chrono::microseconds> expiry::tick()
 {
-    auto batch = co_await store_.expire_due();
+    auto batch = co_await repository_.expire_due();
     if (!batch.ended.empty()) {
         ended_by_ttl_.Increment(static_cast<double>(batch.ended.size()));
         delay_.Observe(std::chrono::duration<double>(batch.oldest_delay).count());
         publisher_.publish(std::move(batch.events));
     }
-    if (batch.ended.size() == mailbox::expiry_store::batch_size)
+    if (batch.ended.size() == mailbox::expiry_repository::batch_size)
         co_return delay_after(batch.ended.size(), std::nullopt);
-    const auto until_next_due = co_await store_.until_next_due();
+    const auto until_next_due = co_await repository_.until_next_due();
     co_return delay_after(batch.ended.size(), until_next_due);
 }
 
@@ -92,7 +93,7 @@ awaitable<std::chrono::microseconds> expiry::tick()
 awaitable<std::chrono::microseconds> expiry::end_of_deleted()
 {
     constexpr std::chrono::milliseconds locked_delay{20}, interval{1'000};
-    auto batch = co_await store_.expire_of_deleted();
+    auto batch = co_await repository_.expire_of_deleted();
     ended_by_owner_.Increment(static_cast<double>(batch.ended.size()));
     publisher_.publish(std::move(batch.events));
     if (!batch.has_more_of_deleted)

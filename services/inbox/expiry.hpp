@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "mailbox/expiry_store.hpp"
+#include "mailbox/expiry_repository.hpp"
 
 namespace tempinbox::inbox {
 
@@ -19,7 +19,8 @@ std::chrono::microseconds delay_after(std::size_t ended,
 class expiry
 {
 public:
-    expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher);
+    expiry(runtime::host& host, mailbox::expiry_repository& repository,
+           outbox::publisher& publisher);
 
     void start();
     awaitable<void> stop();
@@ -37,13 +38,13 @@ private:
     awaitable<std::chrono::microseconds> tick();
     awaitable<std::chrono::microseconds> end_of_deleted();
 
-    mailbox::expiry_store& store_;
+    mailbox::expiry_repository& repository_;
     outbox::publisher& publisher_;
     prometheus::Counter& ended_by_ttl_;
     prometheus::Counter& ended_by_owner_;
     prometheus::Histogram& delay_;
-    runtime::periodic_task task_;
-    runtime::periodic_task deleted_task_;
+    async::periodic_task task_;
+    async::periodic_task deleted_task_;
 };
 
 } // namespace tempinbox::inbox

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "mailbox/email_store.hpp"
-#include "mailbox/inbox_change_store.hpp"
-#include "mailbox/inbox_store.hpp"
+#include "mailbox/email_repository.hpp"
+#include "mailbox/inbox_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 

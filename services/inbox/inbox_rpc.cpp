@@ -5,13 +5,11 @@
 
 namespace tempinbox::inbox {
 
-inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_store& inboxes,
-                     mailbox::inbox_change_store& changes, expiry& ending,
+inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, expiry& ending,
                      outbox::publisher& publisher, partition_maintenance& partitions,
                      mailbox::inbox_bounds bounds)
     : clock_(host.clock()),
       inboxes_(inboxes),
-      changes_(changes),
       expiry_(ending),
       publisher_(publisher),
       partitions_(partitions),
@@ -148,7 +146,7 @@ awaitable<result<v1::UpdateInboxResponse>> inbox_rpc::update(v1::UpdateInboxRequ
     if (!parsed)
         co_return parsed.error();
 
-    const auto changed = co_await changes_.change(std::move(*parsed), clock_.now());
+    const auto changed = co_await inboxes_.change(std::move(*parsed), clock_.now());
     if (!changed)
         co_return changed.error();
     partitions_.note_end(changed->expires_at);

@@ -5,8 +5,7 @@
 #include "common/rpc/server.hpp"
 #include "inbox/expiry.hpp"
 #include "inbox/partition_maintenance.hpp"
-#include "mailbox/inbox_change_store.hpp"
-#include "mailbox/inbox_store.hpp"
+#include "mailbox/inbox_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -16,9 +15,9 @@ namespace tempinbox::inbox {
 class inbox_rpc
 {
 public:
-    inbox_rpc(runtime::host& host, mailbox::inbox_store& inboxes,
-              mailbox::inbox_change_store& changes, expiry& ending, outbox::publisher& publisher,
-              partition_maintenance& partitions, mailbox::inbox_bounds bounds);
+    inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, expiry& ending,
+              outbox::publisher& publisher, partition_maintenance& partitions,
+              mailbox::inbox_bounds bounds);
 
     void add_to(rpc::server& server);
 
@@ -33,8 +32,7 @@ private:
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
 
     const clock_source& clock_;
-    mailbox::inbox_store& inboxes_;
-    mailbox::inbox_change_store& changes_;
+    mailbox::inbox_repository& inboxes_;
     expiry& expiry_;
     outbox::publisher& publisher_;
     partition_maintenance& partitions_;

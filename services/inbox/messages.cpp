@@ -1,11 +1,9 @@
 #include "inbox/messages.hpp"
 
-#include "mailbox/timestamps.hpp"
+#include "common/rpc/timestamp.hpp"
 
 namespace tempinbox::inbox {
 namespace {
-
-using mailbox::set_timestamp;
 
 template <class Repeated, class Texts>
 void add_all(Repeated& target, const Texts& texts)
@@ -36,11 +34,11 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
     message.set_email_count(inbox.email_count);
     message.set_last_sequence(inbox.last_sequence);
     if (inbox.last_email_at)
-        set_timestamp(*message.mutable_last_email_at(), *inbox.last_email_at);
-    set_timestamp(*message.mutable_created_at(), inbox.created_at);
-    set_timestamp(*message.mutable_expires_at(), inbox.expires_at);
+        *message.mutable_last_email_at() = rpc::to_timestamp(*inbox.last_email_at);
+    *message.mutable_created_at() = rpc::to_timestamp(inbox.created_at);
+    *message.mutable_expires_at() = rpc::to_timestamp(inbox.expires_at);
     if (inbox.expired_at)
-        set_timestamp(*message.mutable_expired_at(), *inbox.expired_at);
+        *message.mutable_expired_at() = rpc::to_timestamp(*inbox.expired_at);
     message.set_is_full(inbox.is_live && bounds.are_reached(inbox.email_count, inbox.email_bytes));
     return message;
 }
@@ -56,7 +54,7 @@ v1::EmailSummary to_message(const mailbox::email_summary& email)
     add_all(*message.mutable_to(), email.rcpt_to);
     message.set_subject(email.subject);
     message.set_preview(email.preview);
-    set_timestamp(*message.mutable_received_at(), email.received_at);
+    *message.mutable_received_at() = rpc::to_timestamp(email.received_at);
     message.set_size_bytes(email.size);
     message.set_attachment_count(email.attachment_count);
     message.set_is_read(email.is_read);
@@ -93,7 +91,7 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
     if (email.message_id)
         message.set_message_id(*email.message_id);
     if (view.date)
-        set_timestamp(*message.mutable_date(), *view.date);
+        *message.mutable_date() = rpc::to_timestamp(*view.date);
     for (const auto& [name, value] : view.headers) {
         auto& added = *message.add_headers();
         added.set_name(name);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mailbox/domain_store.hpp"
+#include "mailbox/domain_repository.hpp"
 #include "mailbox/types.hpp"
 #include "mime/view.hpp"
 

@@ -32,12 +32,13 @@ awaitable<void> delay(runtime::host& host, std::chrono::milliseconds time)
 
 } // namespace
 
-partition_maintenance::partition_maintenance(runtime::host& host, mailbox::partition_store& store)
+partition_maintenance::partition_maintenance(runtime::host& host,
+                                             mailbox::maintenance_repository& repository)
     : host_(host),
-      store_(store),
+      repository_(repository),
       dropped_(host.metrics().counter("tempinbox_inbox_dropped_partitions_total",
                                       "Past partitions of emails and bodies dropped.")),
-      task_(host, "partitions not maintained", [this] { return tick(); })
+      task_(host.executor(), "partitions not maintained", [this] { return tick(); })
 {}
 
 void partition_maintenance::start()
@@ -76,11 +77,11 @@ awaitable<std::chrono::microseconds> partition_maintenance::tick()
 // False if the tables are in use.
 awaitable<bool> partition_maintenance::make_ahead()
 {
-    if (!co_await retry([this] { return store_.ensure_email_days(days_ahead); }))
+    if (!co_await retry([this] { return repository_.ensure_email_days(days_ahead); }))
         co_return false;
-    const auto missing = co_await store_.missing_body_hours(hours_ahead);
+    const auto missing = co_await repository_.missing_body_hours(hours_ahead);
     for (const auto hour : missing) {
-        if (!co_await retry([this, hour] { return store_.ensure_body_hour(hour); }))
+        if (!co_await retry([this, hour] { return repository_.ensure_body_hour(hour); }))
             co_return false;
     }
     co_return true;
@@ -99,7 +100,7 @@ awaitable<void> partition_maintenance::drop()
 awaitable<bool> partition_maintenance::drop_all()
 {
     bool is_in_use = false;
-    const auto past = co_await store_.past_partitions();
+    const auto past = co_await repository_.past_partitions();
     for (const auto& one : past) {
         if (is_stopping_)
             break;
@@ -107,7 +108,7 @@ awaitable<bool> partition_maintenance::drop_all()
             continue;
         if (one.hour) {
             for (bool may_have_more = true; may_have_more && !is_stopping_;)
-                may_have_more = co_await store_.move_needed(*one.hour);
+                may_have_more = co_await repository_.move_needed(*one.hour);
         }
         auto status = drop_status::needed;
         if (!is_in_use)
@@ -127,14 +128,14 @@ awaitable<bool> partition_maintenance::drop_all()
 awaitable<void> partition_maintenance::drop_one(const mailbox::past_partition& past,
                                                 drop_status& status)
 {
-    status = co_await store_.drop(past);
+    status = co_await repository_.drop(past);
 }
 
 awaitable<void> partition_maintenance::empty(mailbox::past_partition overdue)
 {
     std::optional<body_id> last;
     do {
-        last = co_await store_.empty_some(overdue, last);
+        last = co_await repository_.empty_some(overdue, last);
         co_await delay(host_, batch_delay);
     } while (last && !is_stopping_);
 }

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "mailbox/partition_store.hpp"
+#include "mailbox/maintenance_repository.hpp"
 
 #include <functional>
 #include <set>
@@ -17,7 +17,7 @@ namespace tempinbox::inbox {
 class partition_maintenance
 {
 public:
-    partition_maintenance(runtime::host& host, mailbox::partition_store& store);
+    partition_maintenance(runtime::host& host, mailbox::maintenance_repository& repository);
 
     void start();
     awaitable<void> stop();
@@ -35,12 +35,12 @@ private:
     awaitable<bool> retry(std::function<awaitable<void>()> change);
 
     runtime::host& host_;
-    mailbox::partition_store& store_;
+    mailbox::maintenance_repository& repository_;
     prometheus::Counter& dropped_;
     std::set<time_point> noted_hours_; // beyond hours_ahead, in which an inbox ends
     time_point next_drop_at_{};
     bool is_stopping_ = false;
-    runtime::periodic_task task_;
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::inbox

@@ -8,17 +8,18 @@ constexpr std::chrono::milliseconds batch_delay{10};
 
 } // namespace
 
-purge::purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
-             std::chrono::seconds retention)
-    : store_(store),
+purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
+             std::chrono::milliseconds interval, std::chrono::seconds retention)
+    : repository_(repository),
       interval_(interval),
       retention_(retention),
       emails_(host.metrics().counter("tempinbox_inbox_purged_emails_total",
                                      "Emails of ended inboxes purged.")),
       bodies_(host.metrics().counter("tempinbox_inbox_purged_bodies_total",
                                      "Bodies that no email needed any more, purged.")),
-      mail_task_(host, "mail of ended inboxes not purged", [this] { return purge_mail(); }),
-      inbox_task_(host, "ended inboxes not purged", [this] { return purge_inboxes(); })
+      mail_task_(host.executor(), "mail of ended inboxes not purged",
+                 [this] { return purge_mail(); }),
+      inbox_task_(host.executor(), "ended inboxes not purged", [this] { return purge_inboxes(); })
 {}
 
 void purge::start()
@@ -35,7 +36,7 @@ awaitable<void> purge::stop()
 
 awaitable<std::chrono::microseconds> purge::purge_mail()
 {
-    const auto batch = co_await store_.purge_mail();
+    const auto batch = co_await repository_.purge_mail();
     emails_.Increment(static_cast<double>(batch.emails));
     bodies_.Increment(static_cast<double>(batch.bodies));
     co_return batch.is_full ? batch_delay : interval_;
@@ -43,7 +44,7 @@ awaitable<std::chrono::microseconds> purge::purge_mail()
 
 awaitable<std::chrono::microseconds> purge::purge_inboxes()
 {
-    const auto batch = co_await store_.purge_inboxes(retention_);
+    const auto batch = co_await repository_.purge_inboxes(retention_);
     co_return batch.is_full ? batch_delay : std::chrono::milliseconds(std::chrono::minutes(1));
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "mailbox/purge_store.hpp"
+#include "mailbox/maintenance_repository.hpp"
 
 namespace tempinbox::inbox {
 
@@ -13,8 +13,8 @@ class purge
 {
 public:
     // Looks for mail to purge every `interval`; purges an inbox `retention` after its end.
-    purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
-          std::chrono::seconds retention);
+    purge(runtime::host& host, mailbox::maintenance_repository& repository,
+          std::chrono::milliseconds interval, std::chrono::seconds retention);
 
     void start();
     awaitable<void> stop();
@@ -23,13 +23,13 @@ private:
     awaitable<std::chrono::microseconds> purge_mail();
     awaitable<std::chrono::microseconds> purge_inboxes();
 
-    mailbox::purge_store& store_;
+    mailbox::maintenance_repository& repository_;
     std::chrono::milliseconds interval_;
     std::chrono::seconds retention_;
     prometheus::Counter& emails_;
     prometheus::Counter& bodies_;
-    runtime::periodic_task mail_task_;
-    runtime::periodic_task inbox_task_;
+    async::periodic_task mail_task_;
+    async::periodic_task inbox_task_;
 };
 
 } // namespace tempinbox::inbox

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
-#include "mailbox/email_search_store.hpp"
+#include "mailbox/email_search_repository.hpp"
 
 #include "tempinbox/inbox/v1/email_search.pb.h"
 
@@ -12,7 +12,7 @@ namespace tempinbox::inbox {
 class search_rpc
 {
 public:
-    explicit search_rpc(mailbox::email_search_store& searches) : searches_(searches) {}
+    explicit search_rpc(mailbox::email_search_repository& searches) : searches_(searches) {}
 
     void add_to(rpc::server& server);
 
@@ -21,7 +21,7 @@ private:
     awaitable<result<v1::GetLastSequencesResponse>>
     last_sequences(v1::GetLastSequencesRequest request);
 
-    mailbox::email_search_store& searches_;
+    mailbox::email_search_repository& searches_;
 };
 
 } // namespace tempinbox::inbox

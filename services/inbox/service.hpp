@@ -9,7 +9,6 @@
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/account_state_consumer.hpp"
 #include "inbox/domain_rpc.hpp"
 #include "inbox/email_rpc.hpp"
 #include "inbox/expiry.hpp"
@@ -19,7 +18,8 @@
 #include "inbox/purge.hpp"
 #include "inbox/search_rpc.hpp"
 #include "inbox/settings.hpp"
-#include "mailbox/email_count_store.hpp"
+#include "mailbox/account_state_consumer.hpp"
+#include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -45,19 +45,16 @@ private:
     kafka::producer producer_;
     outbox::publisher publisher_;
 
-    mailbox::account_store account_store_;
-    mailbox::domain_store domain_store_;
-    mailbox::inbox_store inbox_store_;
-    mailbox::inbox_change_store inbox_change_store_;
-    mailbox::email_store email_store_;
-    mailbox::list_version_store list_version_store_;
-    mailbox::mail_removal_store mail_removal_store_;
-    mailbox::email_search_store email_search_store_;
-    mailbox::expiry_store expiry_store_;
-    mailbox::purge_store purge_store_;
-    mailbox::partition_store partition_store_;
+    mailbox::account_state_repository account_states_;
+    mailbox::domain_repository domains_;
+    mailbox::inbox_repository inboxes_;
+    mailbox::email_repository emails_;
+    mailbox::email_search_repository email_search_;
+    mailbox::expiry_repository expiry_repository_;
+    mailbox::maintenance_repository maintenance_;
 
-    account_state_consumer account_state_consumer_;
+    prometheus::Counter& unreadable_account_states_;
+    mailbox::account_state_consumer account_state_consumer_;
     partition_maintenance partition_maintenance_;
     expiry expiry_;
     purge purge_;
@@ -67,7 +64,6 @@ private:
     email_rpc email_rpc_;
     search_rpc search_rpc_;
     domain_rpc domain_rpc_;
-    mailbox::email_count_store email_counts_;
     rpc::daily_count_rpc<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
         email_count_rpc_;
     rpc::tokens tokens_;

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
-#include "common/runtime/periodic_task.hpp"
 
 #include <chrono>
 #include <functional>
@@ -33,7 +33,7 @@ private:
 
     pools pools_;
     std::optional<std::chrono::steady_clock::time_point> away_since_;
-    runtime::periodic_task task_;
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -8,12 +8,12 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
-#include "mail-ingest/account_state_consumer.hpp"
 #include "mail-ingest/database_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mail-ingest/smtp/listener.hpp"
+#include "mailbox/account_state_consumer.hpp"
 
 namespace tempinbox::mail_ingest {
 
@@ -38,12 +38,12 @@ private:
     kafka::producer producer_;
     outbox::publisher publisher_;
 
-    mailbox::mail_store mail_store_;
-    mailbox::unacknowledged_store unacknowledged_store_;
+    mailbox::ingest_repository ingest_repository_;
     unacknowledged_mail unacknowledged_;
     mail_ingest::recipients recipients_;
     mail_ingest::ingest ingest_;
-    account_state_consumer account_state_consumer_;
+    mailbox::account_state_repository account_states_;
+    mailbox::account_state_consumer account_state_consumer_;
     kafka::broadcast_reader events_;
     database_watch database_watch_;
     postgres::clock_watch clock_watch_;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "common/runtime/completion.hpp"
+#include "common/async/reset_event.hpp"
+#include "common/async/wait_group.hpp"
 #include "rate-limit/block_pool.hpp"
 
 #include <deque>
@@ -13,15 +14,13 @@ struct block_pool::call
 {
     std::vector<quota_request> requests;
     std::vector<decision> decisions;
-    std::size_t open;
     bool is_over = false;
-    runtime::completion done;
+    async::wait_group undecided;
 
     call(const boost::asio::any_io_executor& executor, std::vector<quota_request> given)
         : requests(std::move(given)),
           decisions(requests.size()),
-          open(requests.size()),
-          done(executor)
+          undecided(executor, requests.size())
     {
         for (std::size_t i = 0; i < requests.size(); ++i)
             decisions[i].undecided = requests[i].units;
@@ -38,11 +37,7 @@ struct block_pool::call
         leave();
     }
 
-    void leave()
-    {
-        if (--open == 0)
-            done.set();
-    }
+    void leave() { undecided.done(); }
 };
 
 // The block this replica holds of one account's day, and the calls that wait for it.
@@ -57,8 +52,7 @@ struct block_pool::account_block
 
     block current;
     std::deque<waiter> waiting;
-    std::vector<std::shared_ptr<runtime::completion>>
-        sync_waiters; // set when the next sync ends, even if it failed
+    async::reset_event sync_ended; // set for a moment, even if the sync failed
     std::list<account_block_ptr>::iterator lru_position;
     bool is_leaving = false;
     bool was_requested = false; // the database may have a row for the block
@@ -73,7 +67,10 @@ struct block_pool::account_block
     moment next_reclaim_at{};
     moment refused_until{};
 
-    explicit account_block(block initial) : current(std::move(initial)) {}
+    account_block(const boost::asio::any_io_executor& executor, block initial)
+        : current(std::move(initial)),
+          sync_ended(executor)
+    {}
 
     void drop_timed_out_calls()
     {
@@ -82,9 +79,8 @@ struct block_pool::account_block
 
     void notify_sync_waiters()
     {
-        for (const auto& each : sync_waiters)
-            each->set();
-        sync_waiters.clear();
+        sync_ended.set();
+        sync_ended.reset();
     }
 };
 

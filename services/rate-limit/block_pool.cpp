@@ -2,8 +2,11 @@
 
 #include "rate-limit/account_block.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::rate_limit {
 namespace {
@@ -26,23 +29,10 @@ constexpr auto reclaim_timeout = 100ms;
 constexpr std::size_t max_swept = 100;
 constexpr auto sweep_interval_under_load = 1s;
 
-// Reclaim calls to several holders, all at once.
-struct pending_reclaims
-{
-    std::size_t open;
-    runtime::completion done;
-
-    pending_reclaims(const boost::asio::any_io_executor& executor, std::size_t count)
-        : open(count),
-          done(executor)
-    {}
-};
-
-awaitable<void> reclaim_one(awaitable<void> asking, std::shared_ptr<pending_reclaims> all)
+awaitable<void> reclaim_one(awaitable<void> asking, std::shared_ptr<async::wait_group> all)
 {
     co_await std::move(asking);
-    if (--all->open == 0)
-        all->done.set();
+    all->done();
 }
 
 } // namespace
@@ -54,6 +44,7 @@ block_pool::block_pool(runtime::host& host, const clock_source& clock, sync_stat
       reclaim_(std::move(reclaim)),
       settings_(chosen),
       batcher_(host, std::move(sync)),
+      all_closed_(host.executor()),
       accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts",
                                      "Accounts whose blocks are held in memory")),
       refused_(host.metrics().counter("tempinbox_rate_limit_refused_total",
@@ -75,8 +66,7 @@ awaitable<std::vector<decision>> block_pool::take(std::vector<quota_request> req
                                            : "more accounts are held than there is room for");
     for (std::size_t i = 0; i < caller->requests.size(); ++i)
         start(caller, i, caller->requests[i], today);
-    if (caller->open > 0)
-        co_await caller->done.wait_until(steady::now() + settings_.timeout);
+    co_await caller->undecided.wait_until(steady::now() + settings_.timeout);
     caller->is_over = true;
     for (const auto& made : caller->decisions)
         undecided_.Increment(static_cast<double>(made.undecided));
@@ -92,7 +82,7 @@ block_pool::account_block_ptr block_pool::find_or_make(const quota_request& requ
     }
     evict_lru();
     const auto made = std::make_shared<account_block>(
-        block(request.account, today, uuid::make_v7(), request.limit));
+        host_.executor(), block(request.account, today, uuid::make_v7(), request.limit));
     made->lru_position = lru_.insert(lru_.end(), made);
     account_blocks_.emplace(request.account, made);
     accounts_.Set(static_cast<double>(account_blocks_.size()));
@@ -226,14 +216,13 @@ void block_pool::start_reclaim(const account_block_ptr& h, std::vector<std::stri
 
 awaitable<void> block_pool::reclaim_then_sync(account_block_ptr h, std::vector<std::string> holders)
 {
-    const auto all = std::make_shared<pending_reclaims>(host_.executor(), holders.size());
+    const auto all = std::make_shared<async::wait_group>(host_.executor(), holders.size());
     for (auto& holder : holders) {
         auto asking = reclaim_(std::move(holder), h->current.account(), h->current.on_day());
         boost::asio::co_spawn(host_.loop(), reclaim_one(std::move(asking), all),
                               boost::asio::detached);
     }
-    if (all->open > 0)
-        co_await all->done.wait_until(steady::now() + reclaim_timeout);
+    co_await all->wait_until(steady::now() + reclaim_timeout);
     h->is_reclaiming = false;
     sync(h, h->waiting.empty() ? block_sync::report : block_sync::grow);
 }
@@ -281,8 +270,8 @@ void block_pool::closed(const account_block_ptr& h)
         account_blocks_.erase(h->current.account());
     }
     accounts_.Set(static_cast<double>(account_blocks_.size()));
-    if (account_blocks_.empty() && leaving_.empty() && all_closed_)
-        all_closed_->set();
+    if (is_closing_ && account_blocks_.empty() && leaving_.empty())
+        all_closed_.set();
 }
 
 // The statement failed. Units held may still be spent, unless the block is closing: sweep() closes
@@ -378,11 +367,8 @@ awaitable<bool> block_pool::give_back(account_id account, day on_day)
     if (!target->is_closing)
         co_return true;
     const auto end = steady::now() + sync_wait_timeout;
-    while (target->is_closing && steady::now() < end) {
-        const auto synced_once = std::make_shared<runtime::completion>(host_.executor());
-        target->sync_waiters.push_back(synced_once);
-        co_await synced_once->wait_until(end);
-    }
+    while (target->is_closing && steady::now() < end)
+        co_await target->sync_ended.wait_until(end);
     co_return !target->is_closing;
 }
 
@@ -394,10 +380,8 @@ awaitable<void> block_pool::report_usage(account_id account)
     const account_block_ptr h = found->second;
     const auto end = steady::now() + sync_wait_timeout;
     while (h->current.has_unreported() && steady::now() < end) {
-        const auto synced_once = std::make_shared<runtime::completion>(host_.executor());
-        h->sync_waiters.push_back(synced_once);
         sync(h, block_sync::report);
-        co_await synced_once->wait_until(end);
+        co_await h->sync_ended.wait_until(end);
     }
 }
 
@@ -413,7 +397,6 @@ void block_pool::refresh(account_id account)
 awaitable<void> block_pool::close(std::chrono::milliseconds deadline)
 {
     is_closing_ = true;
-    all_closed_ = std::make_shared<runtime::completion>(host_.executor());
     std::vector<account_block_ptr> all(leaving_.begin(), leaving_.end());
     all.insert(all.end(), lru_.begin(), lru_.end());
     for (const auto& h : all) {
@@ -421,7 +404,7 @@ awaitable<void> block_pool::close(std::chrono::milliseconds deadline)
         start_closing(h);
     }
     if (!account_blocks_.empty() || !leaving_.empty())
-        co_await all_closed_->wait_until(steady::now() + deadline);
+        co_await all_closed_.wait_until(steady::now() + deadline);
 }
 
 } // namespace tempinbox::rate_limit

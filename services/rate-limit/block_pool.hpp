@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/completion.hpp"
 #include "common/runtime/host.hpp"
 #include "rate-limit/block_sync_batcher.hpp"
 
@@ -116,7 +116,7 @@ private:
     day today_{};
     std::chrono::steady_clock::time_point next_sweep_at_{}; // while requests wait for statements
     bool is_closing_ = false;
-    std::shared_ptr<runtime::completion> all_closed_;
+    async::reset_event all_closed_;
     prometheus::Gauge& accounts_;
     prometheus::Counter& refused_;
     prometheus::Counter& undecided_;

@@ -1,5 +1,8 @@
 #include "rate-limit/quota_rpc.hpp"
 
+#include "common/async/wait_group.hpp"
+#include "common/rpc/timestamp.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -12,11 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t max_units = 1'000'000'000;
 constexpr int max_days = 366;
-
-std::int64_t to_seconds(day date)
-{
-    return std::chrono::duration_cast<std::chrono::seconds>(date.time_since_epoch()).count();
-}
 
 result<std::vector<quota_request>> read_requests(const ratelimit::v1::TakeQuotaRequest& request)
 {
@@ -45,9 +43,7 @@ day read_usage_day(const ratelimit::v1::Debt& reported, day today)
 {
     if (!reported.has_day())
         return today;
-    const auto reported_day = std::chrono::floor<std::chrono::days>(
-        std::chrono::sys_seconds(std::chrono::seconds(reported.day().seconds())));
-    return std::clamp(reported_day, today - std::chrono::days(1), today);
+    return std::clamp(rpc::to_day(reported.day()), today - std::chrono::days(1), today);
 }
 
 // Nil id if the item reports none.
@@ -69,7 +65,7 @@ result<unreported_usage> read_usage(const ratelimit::v1::QuotaItem& item, accoun
 ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisions, day today)
 {
     ratelimit::v1::TakeQuotaResponse response;
-    response.mutable_day()->set_seconds(to_seconds(today));
+    *response.mutable_day() = rpc::to_timestamp(today);
     for (const auto& made : decisions) {
         auto& item = *response.add_results();
         item.set_granted(made.granted);
@@ -86,13 +82,11 @@ ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisi
 // Blocks that another replica reclaims, all at once.
 struct returning
 {
-    std::size_t open;
+    async::wait_group open;
     std::vector<account_id> returned;
-    runtime::completion done;
 
     returning(const boost::asio::any_io_executor& executor, std::size_t count)
-        : open(count),
-          done(executor)
+        : open(executor, count)
     {}
 };
 
@@ -101,8 +95,7 @@ awaitable<void> give_back_one(block_pool& blocks, account_id account, day on_day
 {
     if (co_await blocks.give_back(account, on_day))
         all->returned.push_back(account);
-    if (--all->open == 0)
-        all->done.set();
+    all->open.done();
 }
 
 } // namespace
@@ -157,8 +150,7 @@ quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
     if (request.account_ids_size() > max_items)
         co_return failure(errc::invalid_argument,
                           "account_ids must be at most " + std::to_string(max_items));
-    const day on_day = std::chrono::floor<std::chrono::days>(
-        std::chrono::sys_seconds(std::chrono::seconds(request.day().seconds())));
+    const day on_day = rpc::to_day(request.day());
     std::vector<account_id> accounts;
     for (const auto& text : request.account_ids()) {
         const auto account = account_id::parse(text);
@@ -173,7 +165,7 @@ quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
     for (const auto& account : accounts)
         boost::asio::co_spawn(host_.loop(), give_back_one(blocks_, account, on_day, all),
                               boost::asio::detached);
-    co_await all->done.wait_until(std::chrono::steady_clock::now() + 1s);
+    co_await all->open.wait_until(std::chrono::steady_clock::now() + 1s);
     for (const auto& account : all->returned)
         response.add_account_ids(account.text());
     co_return response;
@@ -191,12 +183,12 @@ quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
     co_await blocks_.report_usage(*account);
     const day today = day_of(clock_.now());
     const auto uses =
-        co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));
+        co_await repository_.list_days(*account, today - std::chrono::days(request.days() - 1));
     ratelimit::v1::GetUsageResponse response;
-    response.mutable_today()->set_seconds(to_seconds(today));
+    *response.mutable_today() = rpc::to_timestamp(today);
     for (const auto& use : uses) {
         auto& line = *response.add_days();
-        line.mutable_day()->set_seconds(to_seconds(use.on_day));
+        *line.mutable_day() = rpc::to_timestamp(use.on_day);
         line.set_requests(use.requests);
     }
     co_return response;

@@ -4,7 +4,7 @@
 #include "common/core/time.hpp"
 #include "common/rpc/server.hpp"
 #include "rate-limit/block_pool.hpp"
-#include "rate-limit/quota_store.hpp"
+#include "rate-limit/storage/quota_repository.hpp"
 #include "rate-limit/usage_reconciler.hpp"
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
@@ -20,11 +20,11 @@ class quota_rpc
 {
 public:
     quota_rpc(runtime::host& host, block_pool& blocks, usage_reconciler& reconciler,
-              quota_store& store, const clock_source& clock)
+              quota_repository& repository, const clock_source& clock)
         : host_(host),
           blocks_(blocks),
           reconciler_(reconciler),
-          store_(store),
+          repository_(repository),
           clock_(clock)
     {}
 
@@ -41,7 +41,7 @@ private:
     runtime::host& host_;
     block_pool& blocks_;
     usage_reconciler& reconciler_;
-    quota_store& store_;
+    quota_repository& repository_;
     const clock_source& clock_;
 };
 

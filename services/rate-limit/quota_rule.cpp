@@ -4,11 +4,6 @@
 
 namespace tempinbox::rate_limit {
 
-day day_of(time_point now)
-{
-    return std::chrono::floor<std::chrono::days>(now);
-}
-
 std::string date_text(day date)
 {
     const std::chrono::year_month_day parts{date};
@@ -20,9 +15,7 @@ std::string date_text(day date)
 
 std::int64_t reset_after(day today)
 {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               (today + std::chrono::days(1)).time_since_epoch())
-        .count();
+    return to_unix_seconds(today + std::chrono::days(1));
 }
 
 } // namespace tempinbox::rate_limit

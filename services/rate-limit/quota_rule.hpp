@@ -11,7 +11,6 @@ namespace tempinbox::rate_limit {
 // A UTC calendar day: the window of the quota.
 using day = std::chrono::sys_days;
 
-day day_of(time_point now);
 // As SQL reads and writes it: `2026-11-21`.
 std::string date_text(day date);
 

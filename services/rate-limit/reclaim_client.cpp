@@ -1,6 +1,7 @@
 #include "rate-limit/reclaim_client.hpp"
 
 #include "common/log/log.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
 
@@ -25,7 +26,7 @@ constexpr int max_accounts_a_call = 1'000;
 struct reclaim_client::batch
 {
     ratelimit::v1::ReturnBlockRequest request;
-    runtime::completion done;
+    async::reset_event done;
 
     explicit batch(const boost::asio::any_io_executor& executor) : done(executor) {}
 };
@@ -71,8 +72,7 @@ awaitable<void> reclaim_client::reclaim(std::string holder, account_id account, 
     auto& pending = to->pending[on_day];
     if (!pending || pending->request.account_ids_size() >= max_accounts_a_call) {
         pending = std::make_shared<batch>(host_.executor());
-        pending->request.mutable_day()->set_seconds(
-            std::chrono::duration_cast<std::chrono::seconds>(on_day.time_since_epoch()).count());
+        *pending->request.mutable_day() = rpc::to_timestamp(on_day);
     }
     pending->request.add_account_ids(account.text());
     const auto mine = pending;

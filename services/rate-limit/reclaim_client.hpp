@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/ids.hpp"
 #include "common/rpc/client.hpp"
-#include "common/runtime/completion.hpp"
 #include "rate-limit/quota_rule.hpp"
 
 #include <map>

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 5;
+constexpr int schema_version = 1;
 
-sync_statement statement_of(quota_store& quotas)
+sync_statement statement_of(quota_repository& quotas)
 {
     return [&quotas](std::vector<block_sync_request> requests) {
         return quotas.sync(std::move(requests));
@@ -63,9 +63,10 @@ service::service(runtime::host& host, settings chosen)
           },
           [this](account_id account) { blocks_.refresh(account); }),
       rpc_(host, blocks_, reconciler_, quotas_, host.clock()),
-      purging_(host, "old days not purged", [this] { return purge_old_days(); }),
-      writing_off_(host, "lost blocks not written off", [this] { return write_off_lost_blocks(); }),
-      sweeping_(host, "idle blocks not swept", [this] { return sweep(); }),
+      purging_(host.executor(), "old days not purged", [this] { return purge_old_days(); }),
+      writing_off_(host.executor(), "lost blocks not written off",
+                   [this] { return write_off_lost_blocks(); }),
+      sweeping_(host.executor(), "idle blocks not swept", [this] { return sweep(); }),
       server_(host, settings_.rpc, tokens_),
       units_lost_(host.metrics().counter("tempinbox_rate_limit_written_off_units_total",
                                          "Units of blocks whose lease ended, counted as used"))

@@ -1,16 +1,16 @@
 #pragma once
 
 #include "common/admin/listener.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
-#include "rate-limit/quota_store.hpp"
 #include "rate-limit/reclaim_client.hpp"
 #include "rate-limit/settings.hpp"
+#include "rate-limit/storage/quota_repository.hpp"
 
 namespace tempinbox::rate_limit {
 
@@ -33,14 +33,14 @@ private:
     admin::listener admin_;
     rpc::tokens tokens_;
     postgres::pool db_;
-    quota_store quotas_;
+    quota_repository quotas_;
     reclaim_client others_;
     block_pool blocks_;
     usage_reconciler reconciler_;
     quota_rpc rpc_;
-    runtime::periodic_task purging_;
-    runtime::periodic_task writing_off_;
-    runtime::periodic_task sweeping_;
+    async::periodic_task purging_;
+    async::periodic_task writing_off_;
+    async::periodic_task sweeping_;
     rpc::server server_;
     prometheus::Counter& units_lost_;
 };

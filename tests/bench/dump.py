@@ -12,6 +12,7 @@ beginning of each turn, so that each looks after the partitions in it.
 
 import argparse
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -30,6 +31,7 @@ from urllib.parse import urlsplit
 
 from measuring import verdicts
 from measuring.percentiles import percentile
+from measuring.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MOST = 2.0  # times what the same dump costs without upkeep
@@ -37,7 +39,6 @@ _SENDERS = 4
 _MESSAGE = "From: a@sender.example\r\nSubject: dump\r\n\r\n" + "x" * 1024 + "\r\n"
 _PAST_HOURS = 4
 _RESTART_SECONDS = 30.0
-_LOOK_SECONDS = 0.1
 
 
 class Session:
@@ -120,10 +121,8 @@ class Replicas:
         deadline = time.monotonic() + _RESTART_SECONDS
         variables = _variables()
         for number in self._numbers:
-            while not _is_ready(variables[f"TEMPINBOX_INBOX_{number}_ADMIN"]):
-                if time.monotonic() > deadline:
-                    raise SystemExit(f"inbox-{number} is not ready again")
-                time.sleep(_LOOK_SECONDS)
+            answers = functools.partial(_is_ready, variables[f"TEMPINBOX_INBOX_{number}_ADMIN"])
+            wait_until(answers, deadline, f"inbox-{number} is ready again")
 
 
 def _dev(*arguments: str) -> str:

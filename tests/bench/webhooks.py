@@ -18,6 +18,7 @@ The suite must run the same preset. Needs wrk.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import statistics
@@ -30,10 +31,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from chaos.publishing import Publisher
 from dev import python_packages
-from dev.publishing import Publisher
 from measuring import floors, many_rows, processes, verdicts, wrk
 from measuring.percentiles import percentile
+from measuring.waiting import wait_until
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,9 +107,13 @@ def rows(what: str) -> float:
 
 def wait_counted(attempts_before: float, expected: int) -> None:
     """PostgreSQL's connections report their counts up to ten seconds late."""
-    deadline = time.monotonic() + 15
-    while query(ATTEMPTS) - attempts_before < expected and time.monotonic() < deadline:
-        time.sleep(0.2)
+    with contextlib.suppress(TimeoutError):
+        wait_until(
+            lambda: query(ATTEMPTS) - attempts_before >= expected,
+            time.monotonic() + 15,
+            f"{expected} attempts",
+            every=0.2,
+        )
 
 
 ATTEMPTS = (
@@ -168,12 +174,15 @@ def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
         os.environ["TEMPINBOX_KAFKA"], [account], round(RATE * seconds), RATE
     ).published()
     arrived: dict[str, int] = {}
-    deadline = time.monotonic() + 10
-    while published.keys() - arrived.keys() and time.monotonic() < deadline:
+
+    def have_all_arrived() -> bool:
         for one in receiver.receipts():
             if one.kind == "o":
                 arrived.setdefault(one.event, one.at)
-        time.sleep(0.05)
+        return not published.keys() - arrived.keys()
+
+    with contextlib.suppress(TimeoutError):
+        wait_until(have_all_arrived, time.monotonic() + 10, "every event")
     lost = len(published.keys() - arrived.keys())
     if lost:
         raise SystemExit(

@@ -178,7 +178,7 @@ def _send(dashboard: Dashboard, row: Row) -> requests.Response:
 def _check(answer: requests.Response, row: Row) -> None:
     assert answer.status_code == row.status, answer.text
     body = answer.json()
-    assert set(body) == {"statusCode", "error", "message"}
+    assert set(body) == {"statusCode", "error", "message", "code"}
     assert body["statusCode"] == row.status
     assert body["error"] == _NEW_NAMES.get(row.status, HTTPStatus(row.status).phrase)
     assert row.mentions in body["message"]

@@ -166,8 +166,11 @@ def test_the_dashboard_s_contract_shares_what_the_api_has(method: str, path: str
         dashboard_contract().operation(method, path.replace("/v1", _DASHBOARD_ROOT, 1))
     )
 
-    for part in ("operationId", "parameters", "requestBody"):
+    for part in ("operationId", "parameters"):
         assert of_dashboard.get(part) == shared.get(part)
+    taken, known_body = of_dashboard.get("requestBody", {}), shared.get("requestBody", {})
+    assert taken.get("required") == known_body.get("required")
+    assert _schemas(taken.get("content", {})) == _schemas(known_body.get("content", {}))
     has_fullness = shared["operationId"] == "getInbox"
     for status, answer in shared["responses"].items():
         if not status.startswith("2"):

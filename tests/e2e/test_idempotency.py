@@ -125,7 +125,7 @@ def test_a_webhook_s_secret_comes_again_and_rests_sealed(suite: Suite, account: 
     assert again.json()["secret"] == first.json()["secret"]
     stored = _query(
         suite,
-        f"SELECT answer FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'",
+        f"SELECT answer FROM accounts.idempotency_keys WHERE key = '{headers['Idempotency-Key']}'",
     )
     assert stored
     assert first.json()["secret"] not in stored
@@ -155,7 +155,7 @@ def test_a_gateway_killed_between_store_and_call_makes_one_object(
 ) -> None:
     headers = _headers()
     find = (
-        f"SELECT object_id FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'"
+        f"SELECT object_id FROM accounts.idempotency_keys WHERE key = '{headers['Idempotency-Key']}'"
     )
     inboxes = range(1, len(suite.of_each("inbox", "PID")) + 1)
     for number in inboxes:

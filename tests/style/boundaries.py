@@ -13,6 +13,7 @@ from source import Problem, Source
 LAYERS = [
     {"core"},
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mime", "rules"},
+    {"async"},
     {"runtime", "tls"},
     {"http", "kafka", "postgres"},
     {"admin", "rpc", "outbox", "plans", "events", "migrations"},
@@ -43,6 +44,7 @@ _LIBRARIES = {
     ),
     r"rapidjson/": r"^libs/common/json/",
     r"curl/": r"^services/gateway/account_email/",
+    r"CLI/": r"^programs/tempinboxctl/command_line\.cpp$",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

@@ -21,8 +21,8 @@ _PROSE = {".md", ".txt"}
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
-    """All of these rules; prose may speak of the unfinished, and a bench paces its load by the
-    clock.
+    """All of these rules; prose may speak of the unfinished, and a bench and a chaos run pace
+    their load by the clock.
     """
     for source in sources:
         yield from (

@@ -46,7 +46,7 @@ class Source:
     @property
     def is_load(self) -> bool:
         """Whether it puts load on a suite, and so keeps a rhythm."""
-        return self.path.parts[:2] == ("tests", "bench")
+        return self.path.parts[:2] in {("tests", "bench"), ("tests", "chaos")}
 
     @cached_property
     def code(self) -> str:

@@ -4,7 +4,7 @@ import unittest
 from collections import Counter
 from typing import Any
 
-from dev.chaos_calls import Calls, Inbox, check
+from chaos.calls import Calls, Inbox, check
 
 
 def _calls(*inboxes: Inbox, unanswered: int = 0) -> Calls:

@@ -4,8 +4,8 @@ import unittest
 from collections import Counter
 from typing import Any
 
-from dev.chaos_checks import Mailboxes, Report, check, stored
-from dev.chaos_load import Inbox, Mail
+from chaos.checks import Mailboxes, Report, check, stored
+from chaos.load import Inbox, Mail
 
 _FIRST, _SECOND = Inbox("first", "first@inbox.example"), Inbox("second", "second@inbox.example")
 

@@ -4,7 +4,7 @@ import signal
 import unittest
 from collections import Counter
 
-from dev.chaos_faults import schedule
+from chaos.faults import schedule
 
 _REPLICAS = {
     "mail-ingest": ["mail-ingest-1", "mail-ingest-2"],

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from dev.chaos_receiver import Receiver
-from dev.chaos_webhooks import Findings
+from chaos.receiver import Receiver
+from chaos.webhooks import Findings
 
 _ONE, _TWO = ("/hook/0", "one"), ("/hook/1", "two")
 

@@ -1,6 +1,7 @@
 """What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
 
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from dev.places import ROOT
 
 _DOCS = ROOT / "docs"
 _REFERENCE = _DOCS / "reference"
-_MIGRATIONS = ROOT / "services" / "gateway" / "migrations"
+_ACCOUNTS = ROOT / "libs" / "accounts" / "schema" / "0001_accounts.sql"
 _NAMES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
 _UNITS = {
     "ms": 1,
@@ -48,7 +49,7 @@ def _all_rows(text: str) -> list[list[str]]:
 
 
 class Plans(unittest.TestCase):
-    """The tables of docs/api.md and docs/reference/plans.md, and the rows that migrations write."""
+    """The tables of docs/api.md and docs/reference/plans.md, and the rows of the schema."""
 
     @staticmethod
     def _life(seconds: int) -> str:
@@ -56,27 +57,30 @@ class Plans(unittest.TestCase):
         return f"{days} days" if days > 1 else f"{hours + 24 * days} h"
 
     @staticmethod
-    def _prices() -> list[tuple[str, str, str]]:
-        return re.findall(r"\('(\w+)', (\d+), '(\w+)'\)", _read(_MIGRATIONS / "0005_prices.sql"))
-
-    @staticmethod
-    def _plans() -> list[tuple[str, str]]:
-        plans = re.search(
-            r"INSERT INTO accounts\.plans VALUES(.*?);",
-            _read(_MIGRATIONS / "0001_accounts.sql"),
-            re.DOTALL,
+    def _seed() -> list[list[str]]:
+        """A row a plan: name, position, numbers, amount, period."""
+        seed = re.search(
+            r"INSERT INTO accounts\.plans \(.*?\) VALUES(.*?);", _read(_ACCOUNTS), re.DOTALL
         )
-        assert plans
-        return re.findall(r"\('(\w+)', \d+, (.*?)\)", plans[1])
+        assert seed
+        rows = re.findall(r"\((.*?)\)", seed[1])
+        return [[word.strip("'") for word in row.split(", ")] for row in rows]
+
+    def _prices(self) -> list[tuple[str, str, str]]:
+        return [(name, amount, period) for name, *_, amount, period in self._seed()]
+
+    def _plans(self) -> list[tuple[str, list[str]]]:
+        return [(name, numbers) for name, _, *numbers, _, _ in self._seed()]
 
     def _seeded(self) -> list[list[str]]:
         prices = {
             name: f"{amount} {'a month' if period == 'month' else period}"
             for name, amount, period in self._prices()
+            if period != "none"
         }
         rows = []
         for name, numbers in self._plans():
-            has_api, *rest = numbers.split(", ")
+            has_api, *rest = numbers
             requests, burst, inboxes, default, longest, size, webhooks, keys, rules = map(int, rest)
             rows.append(
                 [
@@ -99,7 +103,7 @@ class Plans(unittest.TestCase):
     def test_the_reference_is_the_seed(self) -> None:
         columns = []
         for name, numbers in self._plans():
-            has_api, *rest = numbers.split(", ")
+            has_api, *rest = numbers
             shown = [f"{int(number):,}" for number in rest]
             if has_api == "false":
                 shown[:2] = ["–", "–"]
@@ -113,7 +117,7 @@ class Plans(unittest.TestCase):
     def test_the_prices_are_the_seed(self) -> None:
         table = _rows(_read(_REFERENCE / "plans.md"), "Prices")
 
-        self.assertEqual([tuple(row) for row in table], [("free", "0", "none"), *self._prices()])
+        self.assertEqual([tuple(row) for row in table], self._prices())
 
 
 class Statuses(unittest.TestCase):
@@ -132,6 +136,18 @@ class Statuses(unittest.TestCase):
         table = _rows(_read(_DOCS / "api.md"), "Habits of the whole API")
 
         self.assertEqual({status for row in table for status in row[0].split(", ")}, errors)
+
+
+class ErrorCodes(unittest.TestCase):
+    """ErrorCode of docs/dashboard-openapi.yaml."""
+
+    def test_it_is_the_gateway_s_table(self) -> None:
+        contract = yaml.safe_load(_read(_DOCS / "dashboard-openapi.yaml"))
+        table = _read(ROOT / "services" / "gateway" / "dashboard_api" / "errors.cpp")
+        rows = re.findall(r"\brow\{\s*dashboard_error::\w+,\s*\"(\w+)\"", table)
+
+        self.assertTrue(rows)
+        self.assertEqual(contract["components"]["schemas"]["ErrorCode"]["enum"], rows)
 
 
 class Topics(unittest.TestCase):
@@ -272,6 +288,64 @@ class Limits(unittest.TestCase):
                 coded = self._coded(name, text)
                 if coded:
                     self.assertIn(self._shown(value), coded)
+
+
+class WhereItIsDecided(unittest.TestCase):
+    """docs/architecture.md answers each question with a file and a text that the file holds."""
+
+    rows = _rows(_read(_DOCS / "architecture.md"), "Where it is decided")
+    pointer = re.compile(r"\[([^\]]+)\]\(([^)]+)\): `([^`]+)`")
+
+    def test_every_file_holds_the_text(self) -> None:
+        for question, cell in self.rows:
+            pointers = self.pointer.findall(cell)
+            with self.subTest(question):
+                self.assertTrue(pointers)
+            for name, link, text in pointers:
+                with self.subTest(question, file=name):
+                    self.assertEqual((_DOCS / link).resolve(), ROOT / name)
+                    self.assertIn(text, _read(ROOT / name))
+
+    def test_no_question_is_lost(self) -> None:
+        self.assertGreaterEqual(len(self.rows), 12)
+
+
+class FrontDoor(unittest.TestCase):
+    """README.md and the pages beside it: what they point at is there, and commands exist."""
+
+    pages = tuple(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
+
+    def test_links_and_pictures_lead_to_files(self) -> None:
+        pointer = re.compile(r"""\]\(([^)#:]+)[)#]|(?:src|srcset)="([^":]+)\"""")
+        for page in self.pages:
+            targets = [one or other for one, other in pointer.findall(_read(page))]
+            self.assertTrue(targets)
+            for target in targets:
+                with self.subTest(page.name, target=target):
+                    self.assertTrue((ROOT / target).exists())
+
+    def test_pictures_are_small(self) -> None:
+        for picture in sorted((_DOCS / "images").iterdir()):
+            with self.subTest(picture.name):
+                self.assertLess(picture.stat().st_size, 200_000)
+
+    def test_verbs_of_dev_exist(self) -> None:
+        done = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True, check=True)
+        verbs = set(re.findall(r"^    (\w+) ", done.stdout, re.MULTILINE))
+        self.assertIn("up", verbs)
+        for page in self.pages:
+            named = set(re.findall(r"\./dev ([a-z]\w*)", _read(page)))
+            self.assertEqual(named - verbs, set(), page.name)
+
+
+class Failures(unittest.TestCase):
+    """Every service says what happens without each part that it needs."""
+
+    def test_every_service_has_its_table(self) -> None:
+        for page in sorted(ROOT.glob("services/*/README.md")):
+            with self.subTest(page.parent.name):
+                self.assertRegex(_read(page), r"\n\| lost \| then \|\n\|---\|---\|\n\| ")
+                self.assertIn("\n| PostgreSQL | ", _read(page))
 
 
 if __name__ == "__main__":

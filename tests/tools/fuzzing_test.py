@@ -3,7 +3,8 @@
 import re
 import unittest
 
-from dev import fuzzing, places
+from dev import places
+from fuzz import run as fuzzing
 
 _FOLDER = places.ROOT / "tests" / "fuzz"
 

@@ -1,8 +1,10 @@
-"""Reading what wrk and PostgreSQL's log say."""
+"""What benches measure with: reports of others, waiting, processes."""
 
 import http.server
+import subprocess
 import sys
 import threading
+import time
 import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from measuring import many_rows, plans, wrk
+from measuring import many_rows, plans, processes, wrk
+from measuring.waiting import wait_until
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections
@@ -113,6 +116,34 @@ class NumbersOfPlans(unittest.TestCase):
     def test_a_gateway_that_never_knows_is_named(self) -> None:
         with gateway_with([6]) as gateway, self.assertRaisesRegex(TimeoutError, gateway):
             plans.wait_known(7, [gateway], seconds=0.1)
+
+
+class Waiting(unittest.TestCase):
+    def test_a_condition_is_looked_at_until_it_holds(self) -> None:
+        looks = [True, False, False]
+        wait_until(looks.pop, time.monotonic() + 10, "the last look", every=0.001)
+
+        self.assertEqual(looks, [])
+
+    def test_a_condition_that_holds_needs_no_time(self) -> None:
+        wait_until(lambda: True, time.monotonic() - 1, "what is there")
+
+    def test_past_the_deadline_what_did_not_come_is_named(self) -> None:
+        with self.assertRaisesRegex(TimeoutError, "the mail"):
+            wait_until(lambda: False, time.monotonic() - 1, "the mail")
+
+    def test_quiet_is_judged_by_two_looks(self) -> None:
+        looks = []
+
+        def is_done() -> bool:
+            looks.append(True)
+            return True
+
+        with subprocess.Popen(["sleep", "60"]) as idle:
+            processes.wait_quiet([idle.pid], is_done)
+            idle.kill()
+
+        self.assertGreaterEqual(len(looks), 2)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dev import places
 from dev.terminal import fail, heading
 
 RELEASE, SANITIZE = "release", "sanitize"
+FUZZERS = "fuzzers"  # the target that is all programs of tests/fuzz
 PRESETS = [RELEASE, "dev", SANITIZE, "tsan"]  # `gcc-warnings` makes nothing that may be run
 _SHOWN_LINES = 60
 

@@ -49,7 +49,7 @@ def _check_tools() -> bool:
         "-p",
         "*_test.py",
     ]
-    environment = {**places.clean_environment(), "PYTHONPATH": str(places.ROOT / "tools")}
+    environment = {**places.clean_environment(), "PYTHONPATH": places.PYTHON_PATH}
     return (
         subprocess.run(
             command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL

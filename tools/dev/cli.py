@@ -109,7 +109,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _fuzz(chosen: argparse.Namespace) -> int:
-    from dev import fuzzing
+    from fuzz import run as fuzzing
 
     return fuzzing.run(
         chosen.target, chosen.seconds, chosen.seed, builds=not chosen.no_build, rerun=chosen.rerun
@@ -123,7 +123,7 @@ def _programs(chosen: argparse.Namespace) -> int:
 
 
 def _chaos(chosen: argparse.Namespace) -> int:
-    from dev import chaos
+    from chaos import run as chaos
 
     course = chaos.Course(
         chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events

@@ -1,4 +1,4 @@
-"""The dashboard's page: its build by Vite, its checks.
+"""The dashboard's page: its build by Vite, its types, its checks.
 
 Nothing is done that was done for the same input before.
 """
@@ -9,10 +9,15 @@ from pathlib import Path
 
 from dev import node_packages, places, web_sources
 from dev.locks import in_turn
-from dev.terminal import heading, item
+from dev.terminal import fail, heading, item
 
 FOLDER = places.ROOT / "services" / "gateway" / "dashboard"
 BUILT = FOLDER / "dist"
+# The page's types, made from its API's contract. The page is built without them: they are for the
+# check and for editors.
+TYPES = FOLDER / "src" / "openapi.d.ts"
+_CONTRACT = places.ROOT / "docs" / "dashboard-openapi.yaml"
+_TYPES_TOOL = places.ROOT / "tools" / "npm" / "types"
 _BUILD_STAMP = places.ROOT / "build" / "dashboard.built"
 _LOCK = places.ROOT / "build" / "dashboard.lock"
 
@@ -42,6 +47,7 @@ def build() -> None:
 def check(fix: bool = False) -> bool:
     """Types and unit tests; layout and faults of all TypeScript, JavaScript and CSS."""
     with in_turn(_LOCK):
+        make_types()
         environment = node_packages.ensure(FOLDER)
         is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
@@ -51,6 +57,27 @@ def check(fix: bool = False) -> bool:
         for command in commands
     ]
     return is_clean and not any(codes)
+
+
+def make_types(contract: Path = _CONTRACT, types: Path = TYPES) -> None:
+    """Writes the TypeScript types of a contract; fails where a reference of it leads nowhere."""
+    environment = node_packages.ensure(_TYPES_TOOL)
+    done = subprocess.run(
+        [
+            str(_TYPES_TOOL / "node_modules" / ".bin" / "openapi-typescript"),
+            str(contract),
+            "--default-non-nullable=false",  # what has a default may be left out of a request
+            f"--output={types}",
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    said = done.stdout + done.stderr
+    if done.returncode != 0 or "Could not resolve" in said:
+        types.unlink(missing_ok=True)
+        fail(f"{contract.name} gives no types:\n{said[-3000:]}")
 
 
 def _sources() -> list[Path]:
@@ -65,5 +92,7 @@ def _sources() -> list[Path]:
         )
     ]
     return outside + [
-        path for path in (FOLDER / "src").rglob("*") if path.is_file() and ".test." not in path.name
+        path
+        for path in (FOLDER / "src").rglob("*")
+        if path.is_file() and ".test." not in path.name and path != TYPES
     ]

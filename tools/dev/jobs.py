@@ -128,7 +128,7 @@ class Board:
         process = subprocess.Popen(
             command,
             cwd=places.ROOT,
-            env=os.environ | {"PYTHONPATH": str(places.ROOT / "tools")},
+            env=os.environ | {"PYTHONPATH": places.PYTHON_PATH},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# What ./dev is made of, and the packages of tests/ that its verbs run.
+PYTHON_PATH = f"{ROOT / 'tools'}:{ROOT / 'tests'}"
 # Names the data folder: a default for every verb, and the mark on every process of a suite.
 SUITE_VARIABLE = "TEMPINBOX_DEV_SUITE"
 

@@ -32,7 +32,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         | {places.SUITE_VARIABLE: str(suite.folder)}
         | suite_env.variables(suite)
     )
-    environment["PYTHONPATH"] = str(places.ROOT / "tools")  # what ./dev is made of, for the benches
+    environment["PYTHONPATH"] = places.PYTHON_PATH
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 
 

@@ -20,7 +20,6 @@ from dev import (
     build,
     check,
     dashboard,
-    fuzzing,
     kafka,
     node_packages,
     packages,
@@ -376,7 +375,7 @@ def _ci_jobs() -> list[Job]:
     half of the time.
     """
     release, sanitize = "build release", "build sanitize"
-    tested = [*TIERS["unit"].targets, *TIERS["integration"].targets, fuzzing.TARGET]
+    tested = [*TIERS["unit"].targets, *TIERS["integration"].targets, build.FUZZERS]
     fuzz = ["fuzz", "--no-build", "--seconds", str(_FUZZ_SECONDS), "--seed", "1"]
     quick = [part for part in check.PARTS if part != "tidy"]
     return [

@@ -169,4 +169,12 @@ std::vector<std::string> split_list(std::string_view text, char separator)
     return pieces;
 }
 
+std::string join_list(const std::vector<std::string>& texts)
+{
+    std::string joined;
+    for (const auto& text : texts)
+        joined += (joined.empty() ? "" : ", ") + text;
+    return joined;
+}
+
 } // namespace tempinbox

@@ -32,5 +32,7 @@ std::string_view trim(std::string_view text);
 
 // Pieces between separators, trimmed, empty ones left out.
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
+// With ", " between the texts.
+std::string join_list(const std::vector<std::string>& texts);
 
 } // namespace tempinbox

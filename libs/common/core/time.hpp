@@ -23,6 +23,18 @@ std::optional<time_point> parse_iso8601(std::string_view text);
 std::int64_t to_unix_micros(time_point time);
 time_point from_unix_micros(std::int64_t micros);
 
+// Whole seconds since 1970.
+inline std::int64_t to_unix_seconds(time_point time)
+{
+    return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+}
+
+// The UTC day.
+inline std::chrono::sys_days day_of(time_point time)
+{
+    return std::chrono::floor<std::chrono::days>(time);
+}
+
 // Where a service reads the time, so that a test can set it.
 class clock_source
 {

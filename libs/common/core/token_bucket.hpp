@@ -7,63 +7,103 @@
 
 namespace tempinbox {
 
-// A bucket of `burst` tokens for each key, refilled at `per_minute`; 0 a minute: unlimited. Holds
-// at most 100,000 keys and evicts the least recently used.
-template <class Key>
+// How fast a bucket fills, and how many tokens it holds. Zero tokens: no limit.
+struct token_rate
+{
+    double tokens = 0;
+    std::chrono::seconds period{1}; // in which `tokens` come
+    double burst = 1;
+
+    static token_rate per_second(double tokens)
+    {
+        return {tokens, std::chrono::seconds(1), tokens};
+    }
+    static token_rate per_minute(double tokens, double burst)
+    {
+        return {tokens, std::chrono::minutes(1), std::max(burst, 1.0)};
+    }
+    bool is_unlimited() const { return tokens <= 0; }
+};
+
+// The tokens of one bucket. A clock that is set back takes none away.
+template <class TimePoint>
+class token_count
+{
+public:
+    token_count() = default;
+    // Full.
+    token_count(const token_rate& rate, TimePoint now) : left_(rate.burst), filled_at_(now) {}
+
+    // How many there are now; below zero if overdrawn.
+    double refill(const token_rate& rate, TimePoint now)
+    {
+        const auto passed = std::max(std::chrono::duration<double>(now - filled_at_).count(), 0.0);
+        const auto period = std::chrono::duration<double>(rate.period).count();
+        left_ = std::min(rate.burst, left_ + passed * rate.tokens / period);
+        filled_at_ = now;
+        return left_;
+    }
+    void take_one() { left_ -= 1; }
+    void give_back_one(const token_rate& rate) { left_ = std::min(rate.burst, left_ + 1); }
+    // Takes more than there may be, so that the next wait longer; the debt never exceeds `count`.
+    void overdraw(double count) { left_ = std::max(-count, left_ - count); }
+
+private:
+    double left_ = 0;
+    TimePoint filled_at_{};
+};
+
+// A bucket of tokens for each key: all of one rate, or each call with the rate of its key. Bounded:
+// evicts the least recently used key, which starts full when it comes again.
+template <class Key, class TimePoint = std::chrono::steady_clock::time_point>
 class token_bucket
 {
 public:
-    using time_point = std::chrono::steady_clock::time_point;
+    using time_point = TimePoint;
 
-    token_bucket(double per_minute, double burst)
-        : per_minute_(per_minute),
-          burst_(std::max(burst, 1.0))
-    {}
+    static constexpr std::size_t max_keys = 100'000;
+
+    // Each call says its rate.
+    explicit token_bucket(std::size_t bound = max_keys) : buckets_(bound) {}
+    explicit token_bucket(const token_rate& rate) : rate_(rate), buckets_(max_keys) {}
 
     bool has(const Key& key, time_point now)
     {
-        return per_minute_ <= 0 || filled(key, now).left >= 1;
+        return rate_.is_unlimited() || find_refilled(key, rate_, now).second >= 1;
     }
-
     // False if none is left.
-    bool take(const Key& key, time_point now)
+    bool take(const Key& key, time_point now) { return take(key, rate_, now); }
+    bool take(const Key& key, const token_rate& rate, time_point now)
     {
-        if (!has(key, now))
+        if (rate.is_unlimited())
+            return true;
+        const auto [bucket, left] = find_refilled(key, rate, now);
+        if (left < 1)
             return false;
-        if (per_minute_ > 0)
-            buckets_.find(key)->left -= 1;
+        bucket->take_one();
         return true;
     }
-
     // Returns a token whose use did not happen.
     void give_back(const Key& key)
     {
         if (auto* known = buckets_.find(key))
-            known->left = std::min(burst_, known->left + 1);
+            known->give_back_one(rate_);
     }
+
+    std::size_t size() const { return buckets_.size(); }
 
 private:
-    struct bucket
+    std::pair<token_count<TimePoint>*, double> find_refilled(const Key& key, const token_rate& rate,
+                                                             time_point now)
     {
-        double left = 0;
-        time_point filled_at;
-    };
-
-    bucket& filled(const Key& key, time_point now)
-    {
-        auto* known = buckets_.find(key);
-        if (!known)
-            known = &buckets_.put(key, bucket{burst_, now});
-        const double minutes =
-            std::chrono::duration<double, std::ratio<60>>(now - known->filled_at).count();
-        known->left = std::min(burst_, known->left + minutes * per_minute_);
-        known->filled_at = now;
-        return *known;
+        auto* found = buckets_.find(key);
+        if (!found)
+            found = &buckets_.put(key, token_count<TimePoint>(rate, now));
+        return {found, found->refill(rate, now)};
     }
 
-    double per_minute_;
-    double burst_;
-    lru_cache<Key, bucket> buckets_{100'000};
+    token_rate rate_;
+    lru_cache<Key, token_count<TimePoint>> buckets_;
 };
 
 } // namespace tempinbox

@@ -1,6 +1,7 @@
 #include "common/events/events.hpp"
 
 #include "common/core/text.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <google/protobuf/timestamp.pb.h>
 
@@ -8,11 +9,6 @@
 
 namespace tempinbox::events {
 namespace {
-
-time_point to_time(const google::protobuf::Timestamp& stamp)
-{
-    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
-}
 
 // CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
 outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id,
@@ -68,9 +64,10 @@ std::string dead_letter_topic(std::string_view topic)
 
 outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent)
 {
-    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
-                               event_id::parse(event.email_id()).value(),
-                               to_time(event.received_at()), event.SerializeAsString(), parent);
+    auto made =
+        make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
+                       event_id::parse(event.email_id()).value(), rpc::to_time(event.received_at()),
+                       event.SerializeAsString(), parent);
     made.sequence = event.sequence();
     return made;
 }
@@ -78,13 +75,13 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& p
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent)
 {
     return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id,
-                          to_time(event.created_at()), event.SerializeAsString(), parent);
+                          rpc::to_time(event.created_at()), event.SerializeAsString(), parent);
 }
 
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent)
 {
     auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id,
-                               to_time(event.expired_at()), event.SerializeAsString(), parent);
+                               rpc::to_time(event.expired_at()), event.SerializeAsString(), parent);
     made.sequence = INT64_MAX; // after all mail of the inbox
     return made;
 }

@@ -1,6 +1,6 @@
 #include "common/http/connection_pool.hpp"
 
-#include <boost/asio/as_tuple.hpp>
+#include "common/async/reset_event.hpp"
 
 #include <openssl/ssl.h>
 
@@ -30,9 +30,8 @@ void session_deleter::operator()(SSL_SESSION* kept) const
 
 struct connection_pool::waiter
 {
-    explicit waiter(const boost::asio::any_io_executor& executor) : timer(executor) {}
-    boost::asio::steady_timer timer;
-    bool is_granted = false;
+    explicit waiter(const boost::asio::any_io_executor& executor) : is_granted(executor) {}
+    async::reset_event is_granted;
 };
 
 connection_pool::connection_pool(boost::asio::io_context& loop, pool_limits limits)
@@ -57,9 +56,7 @@ connection_pool::acquire(std::string host, clock::time_point deadline)
 
     const auto self = std::make_shared<waiter>(sweep_timer_.get_executor());
     entry->waiting.push_back(self);
-    self->timer.expires_at(deadline);
-    co_await self->timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    if (self->is_granted)
+    if (co_await self->is_granted.wait_until(deadline))
         co_return pooled_connection(shared_from_this(), entry);
     std::erase(entry->waiting, self);
     co_return std::nullopt;
@@ -75,8 +72,7 @@ void connection_pool::release(host_entry& entry)
     // The right to a connection passes to the caller that has waited longest.
     const auto next = entry.waiting.front();
     entry.waiting.pop_front();
-    next->is_granted = true;
-    next->timer.cancel();
+    next->is_granted.set();
 }
 
 void connection_pool::close()

@@ -1,10 +1,12 @@
 #include "common/http/resolve.hpp"
 
+#include "common/async/reset_event.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::http {
 
@@ -19,13 +21,13 @@ struct lookup
 {
     lookup(asio::io_context& loop, std::string host_name)
         : name(std::move(host_name)),
-          done(loop),
+          done(loop.get_executor()),
           system(loop)
     {}
 
     std::string name;
     resolution found;
-    asio::steady_timer done;
+    async::reset_event done;
     asio::ip::tcp::resolver system;
 };
 
@@ -59,7 +61,7 @@ awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver custom_resolver
     if (shared->found.addresses.empty() && shared->found.error_text.empty())
         shared->found.error_text = "the host name has no address";
     shared->found.is_finished = true;
-    shared->done.cancel();
+    shared->done.set();
 }
 
 } // namespace
@@ -68,10 +70,8 @@ awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolv
                               std::string name, std::chrono::steady_clock::time_point deadline)
 {
     const auto shared = std::make_shared<lookup>(host.loop(), std::move(name));
-    shared->done.expires_at(deadline);
     asio::co_spawn(host.executor(), look_up(shared, custom_resolver), asio::detached);
-    if (!shared->found.is_finished)
-        co_await shared->done.async_wait(tuple_awaitable);
+    co_await shared->done.wait_until(deadline);
     co_return std::move(shared->found);
 }
 

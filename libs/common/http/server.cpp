@@ -1,5 +1,6 @@
 #include "common/http/server.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/http/connection_limiter.hpp"
 #include "common/http/session.hpp"
 #include "common/log/log.hpp"
@@ -91,7 +92,7 @@ struct server::state : std::enable_shared_from_this<server::state>
           context(owner, std::move(settings), std::move(handle), std::move(hooks)),
           acceptor(owner.loop()),
           sweep_timer(owner.loop()),
-          all_closed(owner.loop())
+          all_closed(owner.executor(), async::reset_event::mode::automatic)
     {}
 
     void listen();
@@ -121,7 +122,7 @@ struct server::state : std::enable_shared_from_this<server::state>
                                   context.settings.uncounted};
     bool is_accepting = false;
     asio::steady_timer sweep_timer;
-    asio::steady_timer all_closed;
+    async::reset_event all_closed; // and none is being accepted
 };
 
 server::server(runtime::host& host, server_settings settings, handler handle, server_hooks hooks)
@@ -213,7 +214,7 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
         co_await delay.async_wait(tuple_awaitable);
     }
     self->is_accepting = false;
-    self->all_closed.cancel();
+    self->all_closed.set();
 }
 
 void server::state::adopt(tcp::socket socket)
@@ -305,7 +306,7 @@ void server::state::remove(std::list<std::shared_ptr<session>>::iterator positio
         leave((*position)->peer());
     sessions.erase(position);
     if (sessions.empty())
-        all_closed.cancel();
+        all_closed.set();
 }
 
 // Closing the listener would reset the connections that the kernel has already accepted.
@@ -378,10 +379,8 @@ awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::m
     for (const auto& open : self->sessions)
         open->drain();
     // The kernel may be about to pass a connection to the accept loop.
-    while ((!self->sessions.empty() || self->is_accepting) && session::clock::now() < deadline) {
-        self->all_closed.expires_at(deadline);
-        co_await self->all_closed.async_wait(tuple_awaitable);
-    }
+    while ((!self->sessions.empty() || self->is_accepting) && session::clock::now() < deadline)
+        co_await self->all_closed.wait_until(deadline);
     if (self->sessions.empty()) {
         self->context.is_stopped = true;
         self->sweep_timer.cancel();

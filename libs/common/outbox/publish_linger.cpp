@@ -8,19 +8,19 @@ namespace {
 using seconds = std::chrono::duration<double>;
 using milliseconds = std::chrono::duration<double, std::milli>;
 
+constexpr token_rate immediate{publish_linger::immediate_per_second, std::chrono::seconds(1),
+                               publish_linger::immediate_burst};
 constexpr milliseconds delay_per_event_per_second{0.1};
 
 } // namespace
 
+publish_linger::publish_linger(time_point now) : allowance_(immediate, now), published_at_(now) {}
+
 bool publish_linger::note_commit(std::size_t events, time_point now)
 {
-    allowance_ = std::min(immediate_burst,
-                          allowance_ + seconds(now - allowance_at_).count() * immediate_per_second);
-    allowance_at_ = now;
-    const bool is_allowed = allowance_ >= 1;
+    const bool is_allowed = allowance_.refill(immediate, now) >= 1;
     // Batched events use up the allowance too, or some would go at once however many there are.
-    const auto cost = std::min(immediate_burst, static_cast<double>(events));
-    allowance_ = std::max(-cost, allowance_ - cost);
+    allowance_.overdraw(std::min(immediate_burst, static_cast<double>(events)));
     return is_allowed;
 }
 

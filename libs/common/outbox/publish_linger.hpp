@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/core/token_bucket.hpp"
+
 #include <chrono>
 #include <cstddef>
 
@@ -21,7 +23,7 @@ public:
     static constexpr std::chrono::milliseconds min_delay{20};
     static constexpr std::chrono::milliseconds max_delay{100}; // from 1,000 events a second on
 
-    explicit publish_linger(time_point now) : allowance_at_(now), published_at_(now) {}
+    explicit publish_linger(time_point now);
 
     // Whether the events of a commit may go at once. Call it for every commit.
     bool note_commit(std::size_t events, time_point now);
@@ -30,9 +32,8 @@ public:
     std::chrono::milliseconds delay() const;
 
 private:
-    double allowance_ = immediate_burst; // of events; below zero after a large commit
-    time_point allowance_at_;
-    double events_per_second_ = 0; // recent average
+    token_count<time_point> allowance_; // of events; below zero after a large commit
+    double events_per_second_ = 0;      // recent average
     time_point published_at_;
 };
 

@@ -1,5 +1,7 @@
 #include "common/plans/account_state.hpp"
 
+#include "common/rpc/timestamp.hpp"
+
 #include <google/protobuf/timestamp.pb.h>
 
 namespace tempinbox::plans {
@@ -46,12 +48,8 @@ accounts::v1::AccountState to_proto(const account_state& state)
     message.set_plan(state.plan);
     message.set_version(state.version);
     message.set_deleted(state.is_deleted);
-    if (state.plan_ends_at) {
-        const auto micros = to_unix_micros(*state.plan_ends_at);
-        message.mutable_plan_ends_at()->set_seconds(micros / 1'000'000);
-        message.mutable_plan_ends_at()->set_nanos(static_cast<std::int32_t>(micros % 1'000'000) *
-                                                  1'000);
-    }
+    if (state.plan_ends_at)
+        *message.mutable_plan_ends_at() = rpc::to_timestamp(*state.plan_ends_at);
     *message.mutable_limits() = to_proto(state.limits);
     *message.mutable_limits_after_end() = to_proto(state.limits_after_end);
     return message;
@@ -68,8 +66,7 @@ result<account_state> from_proto(const accounts::v1::AccountState& message)
     state.version = message.version();
     state.is_deleted = message.deleted();
     if (message.has_plan_ends_at())
-        state.plan_ends_at = from_unix_micros(message.plan_ends_at().seconds() * 1'000'000 +
-                                              message.plan_ends_at().nanos() / 1'000);
+        state.plan_ends_at = rpc::to_time(message.plan_ends_at());
     state.limits = from_proto(message.limits());
     state.limits_after_end = from_proto(message.limits_after_end());
     return state;

@@ -48,8 +48,9 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       interval_(interval),
       offset_(host.metrics().gauge("db_clock_offset_seconds",
                                    "How far this clock is ahead of PostgreSQL's, a lower bound.")),
-      compared_(host.executor(), query_timeout),
-      task_(host, "clock not compared with PostgreSQL's", [this] { return compare(); })
+      compared_(host.executor()),
+      compared_by_(async::deadline::after(query_timeout)),
+      task_(host.executor(), "clock not compared with PostgreSQL's", [this] { return compare(); })
 {
     host.health().expect("clock");
 }
@@ -63,7 +64,7 @@ awaitable<bool> clock_watch::is_compared()
 {
     if (compared_at_)
         co_return true;
-    co_return co_await compared_.wait();
+    co_return co_await compared_.wait_until(compared_by_);
 }
 
 // How far the wall clock has moved against the steady one.
@@ -92,7 +93,7 @@ awaitable<microseconds> clock_watch::compare()
     compared_at_ = start;
     ahead_ = ahead;
     if (is_first)
-        compared_.reach();
+        compared_.set();
     judge(latest, found->there, ahead, is_first);
     co_return interval_;
 }

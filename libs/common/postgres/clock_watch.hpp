@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
+#include "common/async/reset_event.hpp"
 #include "common/postgres/pool.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "common/runtime/wait_point.hpp"
 
 #include <chrono>
 #include <optional>
@@ -48,8 +48,9 @@ private:
     prometheus::Gauge& offset_;
     std::optional<moment> compared_at_;
     std::chrono::microseconds ahead_{0}; // how far this clock was ahead at compared_at_
-    runtime::wait_point compared_;
-    runtime::periodic_task task_;
+    async::reset_event compared_;
+    async::deadline compared_by_; // nobody waits for it longer
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::postgres

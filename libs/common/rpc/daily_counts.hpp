@@ -5,6 +5,7 @@
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
 #include "common/rpc/server.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <functional>
 #include <string>
@@ -35,7 +36,7 @@ Response count_response(const std::vector<daily_count>& counts,
     Response response;
     for (const auto& each : counts) {
         Line& line = *response.add_days();
-        line.mutable_day()->set_seconds(std::chrono::seconds(each.day.time_since_epoch()).count());
+        *line.mutable_day() = to_timestamp(each.day);
         (line.*set_number)(each.number);
     }
     return response;

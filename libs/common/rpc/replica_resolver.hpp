@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 
 #include <functional>
 #include <map>
@@ -43,7 +43,7 @@ private:
     http::resolver custom_resolver_;
     std::map<std::string, std::vector<host_port>> found_; // of each name and port, as last resolved
     std::vector<host_port> reported_;
-    runtime::periodic_task task_;
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::rpc

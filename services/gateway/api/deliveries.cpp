@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/json/object_reader.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
@@ -67,13 +68,6 @@ result<webhooks::v1::RetryDeliveryRequest> read_retry(const http::request& recei
     return request;
 }
 
-void set_time(google::protobuf::Timestamp& stamp, time_point time)
-{
-    const auto micros = to_unix_micros(time);
-    stamp.set_seconds(micros / 1'000'000);
-    stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
-}
-
 result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& received,
                                                           const caller& who)
 {
@@ -94,7 +88,7 @@ result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& r
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    set_time(*request->mutable_since(), *since);
+    *request->mutable_since() = rpc::to_timestamp(*since);
     request->set_status(status.value_or("failed"));
     request->set_replay_id(who.new_id<event_id>().text());
     return request;

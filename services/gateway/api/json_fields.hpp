@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/json/writer.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <google/protobuf/map.h>
 #include <google/protobuf/repeated_ptr_field.h>
@@ -16,7 +17,7 @@ inline void put_time(json::writer& out, std::string_view name, bool has_value,
                      const google::protobuf::Timestamp& stamp)
 {
     if (has_value)
-        out.member(name, from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000));
+        out.member(name, rpc::to_time(stamp));
     else
         out.null_member(name);
 }

@@ -181,7 +181,7 @@ pipeline::refusal pipeline::check_plan(request_context& x)
 pipeline::refusal pipeline::check_burst(request_context& x)
 {
     const auto max_burst = x.who.limits().burst_per_second;
-    if (bursts_.take(x.owner->key, max_burst, x.who.now))
+    if (bursts_.take(x.owner->key, token_rate::per_second(max_burst), x.who.now))
         return std::nullopt;
     x.rate_limit = sources_.last_known_quota(x.who.state);
     auto refused = http::error_response(

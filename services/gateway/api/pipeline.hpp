@@ -1,12 +1,12 @@
 #pragma once
 
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
+#include "common/core/token_bucket.hpp"
 #include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/keys/key_cache.hpp"
-#include "gateway/quota/burst_limiter.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 
@@ -66,8 +66,8 @@ private:
     std::vector<network> trusted_proxies_;
     response_budget& memory_;
     failed_authentication failures_;
-    failed_authentication failed_lookups_; // of well-formed keys that do not exist
-    burst_limiter bursts_;
+    failed_authentication failed_lookups_;    // of well-formed keys that do not exist
+    token_bucket<key_id, time_point> bursts_; // each key has its plan's rate
 };
 
 } // namespace tempinbox::gateway

@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::size_t max_cursor_length = 500;
 
-std::string join(const std::vector<std::string>& names)
-{
-    std::string text;
-    for (const auto& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 } // namespace
 
 query_reader::query_reader(const http::request& received) : received_(received) {}
@@ -67,7 +59,8 @@ std::string query_reader::choice(std::string_view name, std::string_view fallbac
     if (!given)
         return std::string(fallback);
     if (std::find(allowed.begin(), allowed.end(), *given) == allowed.end())
-        fail(std::string(name) + " must be one of " + join(allowed) + ", not " + quote(*given));
+        fail(std::string(name) + " must be one of " + join_list(allowed) + ", not " +
+             quote(*given));
     return std::string(*given);
 }
 
@@ -83,8 +76,8 @@ std::vector<std::string> query_reader::choices(std::string_view name,
             return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
         });
     if (!is_sound)
-        fail(std::string(name) + " must be a comma-separated list of " + join(allowed) + ", not " +
-             quote(*given));
+        fail(std::string(name) + " must be a comma-separated list of " + join_list(allowed) +
+             ", not " + quote(*given));
     return chosen;
 }
 
@@ -114,7 +107,7 @@ result<void> query_reader::finish()
         if (std::find(requested_.begin(), requested_.end(), key) == requested_.end())
             fail("Unknown query parameter " + quote(key) +
                  (requested_.empty() ? ": this operation takes none"
-                                     : "; known are " + join(requested_)));
+                                     : "; known are " + join_list(requested_)));
     if (error_)
         return *error_;
     return {};

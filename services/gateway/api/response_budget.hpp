@@ -13,7 +13,7 @@
 namespace tempinbox::gateway {
 
 // Reserves memory for one account; null when there is none left.
-using memory_reserver = std::function<memory_budget::reservation(std::size_t bytes)>;
+using memory_reserver = std::function<memory_budget::shared_reservation(std::size_t bytes)>;
 
 // Memory for large responses until they are sent. All accounts share it. One account gets at most a
 // quarter, so its slow downloads leave memory for the others. A single response may be larger than
@@ -21,7 +21,7 @@ using memory_reserver = std::function<memory_budget::reservation(std::size_t byt
 class response_budget
 {
 public:
-    using reservation = memory_budget::reservation;
+    using reservation = memory_budget::shared_reservation;
 
     explicit response_budget(std::size_t max_bytes)
         : all_(max_bytes),

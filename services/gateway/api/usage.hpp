@@ -25,7 +25,7 @@ public:
         std::int64_t deliveries = 0;
     };
 
-    explicit usage_history(time_point now) : today_(std::chrono::floor<std::chrono::days>(now)) {}
+    explicit usage_history(time_point now) : today_(day_of(now)) {}
 
     // The entry of a day, given as its first second. A day outside the thirty gets an entry that is
     // never shown.

@@ -1,12 +1,9 @@
 #include "gateway/dashboard_api/event_stream.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/events/events.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/api/json_fields.hpp"
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -68,7 +65,7 @@ public:
           account_(account),
           session_(std::move(session_digest)),
           times_(parent.times_),
-          wait_timer_(parent.host_.loop()),
+          has_news_(parent.host_.executor(), async::reset_event::mode::automatic),
           queue_{std::string(stream_preamble)}
     {}
 
@@ -90,13 +87,13 @@ public:
             queue_.assign(1, std::string(refetch_event));
         else
             queue_.emplace_back(text);
-        wait_timer_.cancel();
+        has_news_.set();
     }
 
     void end()
     {
         is_ended_ = true;
-        wait_timer_.cancel();
+        has_news_.set();
     }
 
     bool is_of(std::string_view session_digest) const { return session_ == session_digest; }
@@ -116,8 +113,7 @@ public:
                 co_return take();
             if (is_check_due)
                 co_return std::string(heartbeat);
-            wait_timer_.expires_at(checked_at_ + times_.interval);
-            co_await wait_timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+            co_await has_news_.wait_until(checked_at_ + times_.interval);
         }
     }
 
@@ -156,7 +152,7 @@ private:
     account_id account_;
     std::string session_;
     check_times times_;
-    boost::asio::steady_timer wait_timer_;
+    async::reset_event has_news_; // or is ended
     std::deque<std::string> queue_;
     steady::time_point began_ = steady::now();
     // The session that opened the stream was just found open.

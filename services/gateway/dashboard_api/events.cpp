@@ -1,6 +1,8 @@
 #include "gateway/dashboard_api/events.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 
 namespace tempinbox::gateway {
 
@@ -13,7 +15,7 @@ awaitable<http::response> stream_events(const http::request& received, const cal
         co_return http::error_response(query.error());
     const auto token = issuer.cookie_of(received).find(received);
     if (!token)
-        co_return http::error_response(401, "Sign in first: there is no session");
+        co_return error_response(dashboard_error::no_session);
 
     auto source = stream.open(who.account(), accounts::session_digest(token->reveal()));
     if (!source)

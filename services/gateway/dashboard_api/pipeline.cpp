@@ -1,8 +1,10 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/crypto/digest.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/request_checks.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 #include "gateway/sessions/same_origin.hpp"
 #include "gateway/sessions/session_cookie.hpp"
 
@@ -68,6 +70,7 @@ awaitable<http::response> dashboard_pipeline::handle(http::request& received)
     } catch (const std::exception& error) {
         response = internal_error_response(received, error.what());
     }
+    add_error_code(response);
     response.set("Cache-Control", "no-store");
     response.set("X-Content-Type-Options", "nosniff");
     response.set("Cross-Origin-Resource-Policy", "same-origin");
@@ -109,7 +112,7 @@ awaitable<http::response> dashboard_pipeline::run_open(request_context& x)
 {
     if (changes_something(x.request))
         if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
-            co_return http::error_response(own.error());
+            co_return error_response(dashboard_error::other_site, own.error().message);
     if (auto refused = check_request(x.request, x.target))
         co_return std::move(*refused);
     const auto& handle = x.target.operation->handle;
@@ -129,7 +132,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(request
 {
     x.token = x.cookie.find(x.request);
     if (!x.token)
-        co_return http::error_response(401, "Sign in first: there is no session");
+        co_return error_response(dashboard_error::no_session);
     auto digest = accounts::session_digest(x.token->reveal());
     const auto client = client_address(x.request, trusted_proxies_);
     const auto allowed =
@@ -143,7 +146,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(request
     }
     if (found->was_strange)
         failed_lookups_.note(client, x.who.now);
-    auto refused = http::error_response(401, "Sign in again: the session has ended");
+    auto refused = error_response(dashboard_error::session_ended);
     x.cookie.clear(refused);
     co_return refused;
 }
@@ -167,18 +170,18 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(request_context
     const auto given = x.request.header("X-CSRF-Token");
     if (given && crypto::equal_constant_time(*given, csrf_token_of(*x.token)))
         return std::nullopt;
-    return http::error_response(403, std::string("Header X-CSRF-Token ") +
-                                         (given ? "is not" : "is missing; it must be") +
-                                         " the token of this session's answer");
+    return error_response(given ? dashboard_error::csrf_token_mismatch
+                                : dashboard_error::csrf_token_missing);
 }
 
 dashboard_pipeline::refusal dashboard_pipeline::check_burst(request_context& x)
 {
     // Buckets are per account here, so opening more sessions gives no more requests.
-    if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
+    if (bursts_.take(x.who.account(), x.who.now))
         return std::nullopt;
-    auto refused = http::error_response(429, "More than " + std::to_string(requests_per_second) +
-                                                 " requests in one second");
+    auto refused = error_response(dashboard_error::burst_limit_reached,
+                                  "More than " + std::to_string(requests_per_second) +
+                                      " requests in one second");
     refused.set("Retry-After", 1);
     return refused;
 }
@@ -191,10 +194,11 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(request_con
     if (decision.is_granted)
         co_return std::nullopt;
     const auto& day = decision.rate_limit;
-    auto refused = http::error_response(
-        429, "The daily limit of " + std::to_string(day.limit) +
-                 " requests through the sessions of an account is used up; it resets at " +
-                 to_iso8601(time_point{std::chrono::seconds{day.reset}}));
+    auto refused = error_response(
+        dashboard_error::daily_limit_reached,
+        "The daily limit of " + std::to_string(day.limit) +
+            " requests through the sessions of an account is used up; it resets at " +
+            to_iso8601(time_point{std::chrono::seconds{day.reset}}));
     refused.set("Retry-After", std::max<std::int64_t>(1, day.reset - to_unix_seconds(x.who.now)));
     co_return refused;
 }

@@ -2,9 +2,9 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
+#include "common/core/token_bucket.hpp"
 #include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
-#include "gateway/quota/burst_limiter.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/sessions/session_lookups.hpp"
@@ -72,7 +72,7 @@ private:
     dashboard_sources sources_;
     std::vector<network> trusted_proxies_;
     response_budget& memory_;
-    burst_limiter bursts_;
+    token_bucket<account_id, time_point> bursts_{token_rate::per_second(requests_per_second)};
     failed_authentication failed_lookups_; // of sessions that do not exist
 };
 

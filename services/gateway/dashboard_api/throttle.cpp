@@ -1,6 +1,7 @@
 #include "gateway/dashboard_api/throttle.hpp"
 
 #include "common/core/text.hpp"
+#include "gateway/dashboard_api/errors.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -47,8 +48,9 @@ accounts::attempt_subject emails_to(const std::string& email)
 http::response too_many_attempts(const accounts::attempt_status& status)
 {
     const auto seconds = status.retry_after.count();
-    auto refused = http::error_response(429, "Too many attempts: try again in " +
-                                                 std::to_string(seconds) + " s");
+    auto refused =
+        error_response(dashboard_error::too_many_attempts,
+                       "Too many attempts: try again in " + std::to_string(seconds) + " s");
     refused.set("Retry-After", seconds);
     return refused;
 }

@@ -1,6 +1,6 @@
 #include "gateway/keys/key_cache.hpp"
 
-#include "gateway/completion.hpp"
+#include "common/async/reset_event.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -34,7 +34,7 @@ struct key_cache::lookup
     bool is_refused = false;
     owner found;
     std::string error = "no result in time";
-    std::vector<std::shared_ptr<completion>> waiters;
+    std::vector<std::shared_ptr<async::reset_event>> waiters;
 
     bool is_joinable() const { return !began || steady::now() - *began < joinable_for; }
 
@@ -47,8 +47,8 @@ struct key_cache::lookup
     }
 };
 
-key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
-                     lookup_limiter& strangers)
+key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
+                     accounts::key_repository& changes, lookup_limiter& strangers)
     : host_(host),
       keys_(keys),
       changes_(changes),
@@ -61,8 +61,8 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::k
                                           "Version up to which accounts.changes has been read")),
       // One failed read in between still leaves the entries fresh.
       reader_(
-          host, "changes of accounts and keys not read", [this] { return read_changes(); },
-          read_interval)
+          host.executor(), "changes of accounts and keys not read",
+          [this] { return read_changes(); }, read_interval)
 {}
 
 awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowed)
@@ -83,7 +83,7 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
     // Otherwise from PostgreSQL, in one lookup with all who need the same key.
     const auto current = join_lookup(digest, is_strange);
     if (!current->is_over) {
-        const auto done = std::make_shared<completion>(host_.executor());
+        const auto done = std::make_shared<async::reset_event>(host_.executor());
         current->waiters.push_back(done);
         co_await done->wait_until(steady::now() + lookup_timeout);
     }

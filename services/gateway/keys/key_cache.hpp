@@ -1,9 +1,9 @@
 #pragma once
 
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
 
 #include <chrono>
@@ -41,8 +41,8 @@ public:
 
     // `changes` has a connection that nothing else uses; otherwise entries would go stale while
     // other statements run.
-    key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
-              lookup_limiter& strangers);
+    key_cache(runtime::host& host, accounts::key_repository& keys,
+              accounts::key_repository& changes, lookup_limiter& strangers);
     key_cache(const key_cache&) = delete;
 
     // Starts reading changes.
@@ -73,8 +73,8 @@ private:
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
     runtime::host& host_;
-    accounts::key_store& keys_;
-    accounts::key_store& changes_;
+    accounts::key_repository& keys_;
+    accounts::key_repository& changes_;
     lookup_limiter& strangers_;
     std::optional<std::int64_t> version_; // of accounts.changes, as last read
     std::chrono::steady_clock::time_point read_at_{};
@@ -85,7 +85,7 @@ private:
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;
-    runtime::periodic_task reader_;
+    async::periodic_task reader_;
 };
 
 } // namespace tempinbox::gateway

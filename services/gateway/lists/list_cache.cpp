@@ -54,7 +54,7 @@ list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::
     : max_bytes_(max_bytes),
       ttl_(ttl),
       lists_(max_bytes),
-      versions_(host.executor(), max_inboxes_per_call, version_timeout,
+      versions_(host.executor(), {.max_items = max_inboxes_per_call, .timeout = version_timeout},
                 "list versions cannot be read",
                 [source = std::move(source)](std::vector<inbox_name> inboxes) {
                     return read_versions(source, std::move(inboxes));

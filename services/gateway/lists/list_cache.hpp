@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/lru_cache.hpp"
-#include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -61,7 +61,7 @@ private:
     std::size_t max_bytes_;
     std::chrono::milliseconds ttl_;
     lru_cache<std::string, shared_list, bytes_held> lists_;
-    runtime::gathered_calls<inbox_name, std::string> versions_;
+    async::keyed_batcher<inbox_name, std::string> versions_;
     prometheus::Counter& unchanged_;
     prometheus::Counter& changed_;
     prometheus::Counter& unknown_;

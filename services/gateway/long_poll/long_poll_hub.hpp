@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "common/kafka/message.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/periodic_task.hpp"
 #include "gateway/long_poll/inbox_poller.hpp"
 
 #include <chrono>
@@ -92,7 +92,7 @@ private:
     prometheus::Gauge& waiting_requests_;
     // During shutdown a request may outlive this object: it sees that this pointer has expired.
     std::shared_ptr<const bool> presence_ = std::make_shared<const bool>(true);
-    runtime::periodic_task poll_task_;
+    async::periodic_task poll_task_;
 };
 
 } // namespace tempinbox::gateway

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
-#include "gateway/completion.hpp"
 
 #include "tempinbox/inbox/v1/email_search.pb.h"
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -69,7 +69,7 @@ public:
     // The outcome if the next poll finds nothing either.
     std::optional<long_poll_outcome> final_outcome;
     std::optional<result<long_poll_result>> final_result;
-    completion done;
+    async::reset_event done;
 };
 
 } // namespace tempinbox::gateway

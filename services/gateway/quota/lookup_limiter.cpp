@@ -1,6 +1,6 @@
 #include "gateway/quota/lookup_limiter.hpp"
 
-#include "gateway/completion.hpp"
+#include "common/async/reset_event.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -14,7 +14,7 @@ struct lookup_limiter::state
     std::size_t max_waiting;
     std::chrono::milliseconds timeout;
     std::size_t taken = 0;
-    std::deque<std::shared_ptr<completion>> waiters;
+    std::deque<std::shared_ptr<async::reset_event>> waiters;
 
     static slot make_slot(const std::shared_ptr<state>& self)
     {
@@ -56,7 +56,7 @@ awaitable<lookup_limiter::slot> lookup_limiter::enter()
         co_return state::make_slot(self);
     }
     if (self->waiters.size() < self->max_waiting) {
-        const auto one = std::make_shared<completion>(self->executor);
+        const auto one = std::make_shared<async::reset_event>(self->executor);
         self->waiters.push_back(one);
         if (co_await one->wait_until(std::chrono::steady_clock::now() + self->timeout))
             co_return state::make_slot(self);

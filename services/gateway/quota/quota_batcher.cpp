@@ -1,6 +1,7 @@
 #include "gateway/quota/quota_batcher.hpp"
 
 #include "common/log/log.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -36,7 +37,7 @@ struct quota_batcher::call
 
     std::vector<item> items;
     std::map<account_id, std::size_t> index;
-    completion done;
+    async::reset_event done;
     bool is_late = false;
 
     explicit call(const boost::asio::any_io_executor& executor) : done(executor) {}
@@ -67,8 +68,7 @@ struct quota_batcher::call
                 continue;
             line.mutable_debt()->set_debt_id(part.unreported->id.text());
             line.mutable_debt()->set_units(part.unreported->units);
-            line.mutable_debt()->mutable_day()->set_seconds(
-                to_unix_seconds(part.unreported->on_day));
+            *line.mutable_debt()->mutable_day() = rpc::to_timestamp(part.unreported->on_day);
         }
         return message;
     }

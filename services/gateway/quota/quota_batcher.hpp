@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/runtime/host.hpp"
-#include "gateway/completion.hpp"
 #include "gateway/quota/quota_cache.hpp"
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
@@ -34,7 +34,7 @@ struct quota_ticket
     std::int64_t limit;
     std::int64_t limit_version;
     time_point requested_at; // the unit counts for this day
-    completion done;
+    async::reset_event done;
     bool is_sent = false;      // a call carries it, and accounts for it at its end
     bool is_fail_open = false; // its request was let through and waits no more
     bool was_retried = false;

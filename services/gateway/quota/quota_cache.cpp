@@ -10,11 +10,6 @@ namespace {
 constexpr std::chrono::days report_period{1};
 constexpr std::size_t max_accounts_with_old_usage = 200'000;
 
-std::chrono::sys_days day_of(time_point now)
-{
-    return std::chrono::floor<std::chrono::days>(now);
-}
-
 } // namespace
 
 rate_limit_headers quota_cache::learn(account_id account, rate_limit_headers rate_limit)

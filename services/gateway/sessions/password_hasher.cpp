@@ -1,7 +1,7 @@
 #include "gateway/sessions/password_hasher.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/crypto/digest.hpp"
-#include "gateway/completion.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -23,7 +23,7 @@ struct computation
 
     std::optional<T> outcome;
     std::exception_ptr error;
-    completion done;
+    async::reset_event done;
 };
 
 } // namespace

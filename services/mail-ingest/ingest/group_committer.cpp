@@ -17,7 +17,7 @@ const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 
 
 } // namespace
 
-group_committer::group_committer(runtime::host& host, mailbox::mail_store& store,
+group_committer::group_committer(runtime::host& host, mailbox::ingest_repository& store,
                                  outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
                                  const group_commit_settings& chosen)
     : host_(host),
@@ -39,13 +39,11 @@ awaitable<mailbox::stored_message>
 group_committer::store(std::shared_ptr<const mailbox::new_message> message,
                        std::shared_ptr<in_flight_message> in_flight, steady::time_point deadline)
 {
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    const auto mine = std::make_shared<entry>(std::move(message), std::move(in_flight),
-                                              host_.executor(), timeout);
+    const auto mine =
+        std::make_shared<entry>(std::move(message), std::move(in_flight), host_.executor());
     queue_.push_back(mine);
     begin_if_needed();
-    if (!co_await mine->done.wait()) {
+    if (!co_await mine->done.wait_until(deadline)) {
         // Its sender gets 451.
         mine->is_abandoned = true;
         if (mine->in_flight)
@@ -121,7 +119,7 @@ awaitable<void> group_committer::commit(entries batch)
         batch[i]->result = std::move(results[i]);
         if (!batch[i]->is_abandoned)
             batch[i]->in_flight.reset();
-        batch[i]->done.reach();
+        batch[i]->done.set();
     }
     // Runs after the sessions just woken, concurrently with the next commit.
     boost::asio::post(host_.executor(), [this, stored = std::move(batch)] { publish(stored); });
@@ -146,7 +144,7 @@ void group_committer::publish(const entries& batch)
                 result.status == mailbox::delivery_status::unstorable)
                 continue;
             if (result.status == mailbox::delivery_status::stored) {
-                events.push_back(mailbox::mail_store::event_of(delivery, result.sequence));
+                events.push_back(mailbox::ingest_repository::event_of(delivery, result.sequence));
                 if (one->in_flight)
                     one->in_flight->emails.push_back(
                         mailbox::email_key{delivery.account, delivery.id});

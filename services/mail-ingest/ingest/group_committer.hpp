@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/runtime/wait_point.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
-#include "mailbox/mail_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 #include <deque>
 #include <memory>
@@ -32,8 +32,9 @@ struct group_commit_settings
 class group_committer
 {
 public:
-    group_committer(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher,
-                    unacknowledged_mail& unacknowledged, const group_commit_settings& chosen);
+    group_committer(runtime::host& host, mailbox::ingest_repository& store,
+                    outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
+                    const group_commit_settings& chosen);
 
     // The queue is full.
     bool are_full() const { return queue_.size() >= settings_.max_queued_messages; }
@@ -52,16 +53,15 @@ private:
         std::shared_ptr<const mailbox::new_message> message;
         // Once the commit is answered: kept only if its sender was told 451 before.
         std::shared_ptr<in_flight_message> in_flight;
-        runtime::wait_point done;
+        async::reset_event done;
         mailbox::stored_message result;
         bool is_abandoned = false;
 
         entry(std::shared_ptr<const mailbox::new_message> given,
-              std::shared_ptr<in_flight_message> kept, const boost::asio::any_io_executor& executor,
-              std::chrono::milliseconds timeout)
+              std::shared_ptr<in_flight_message> kept, const boost::asio::any_io_executor& executor)
             : message(std::move(given)),
               in_flight(std::move(kept)),
-              done(executor, timeout)
+              done(executor)
         {}
     };
     using entries = std::vector<std::shared_ptr<entry>>;
@@ -74,7 +74,7 @@ private:
     void publish(const entries& batch);
 
     runtime::host& host_;
-    mailbox::mail_store& store_;
+    mailbox::ingest_repository& store_;
     outbox::publisher& publisher_;
     unacknowledged_mail& unacknowledged_;
     group_commit_settings settings_;

@@ -63,7 +63,7 @@ awaitable<bool> in_flight_dedup::wait_for_earlier(const in_flight_message& mail,
                                                   std::chrono::steady_clock::time_point deadline)
 {
     while (auto* const earlier = find_earlier(mail)) {
-        const auto decided = std::make_shared<runtime::completion>(host_.executor());
+        const auto decided = std::make_shared<async::reset_event>(host_.executor());
         earlier->waiters_.insert(decided);
         if (!co_await decided->wait_until(deadline)) {
             earlier->waiters_.erase(decided);

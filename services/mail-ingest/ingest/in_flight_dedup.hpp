@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/completion.hpp"
-#include "mailbox/unacknowledged_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -61,7 +61,7 @@ private:
     const sender* from_;
     const std::uint64_t arrival_;
     std::map<std::string, in_flight_group>::iterator group_;
-    std::set<std::shared_ptr<runtime::completion>> waiters_;
+    std::set<std::shared_ptr<async::reset_event>> waiters_;
 };
 
 // The messages in flight of this process. A call takes time logarithmic in their number.

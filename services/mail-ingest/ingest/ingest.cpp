@@ -32,26 +32,28 @@ struct ingest::reading
     reading_facts facts;
     read_mail mail;
     std::exception_ptr error;
-    runtime::wait_point done;
+    async::reset_event done;
     std::atomic<bool> is_abandoned{false};
 
-    reading(std::unique_ptr<spool> given, reading_facts known, runtime::wait_point end)
+    reading(std::unique_ptr<spool> given, reading_facts known,
+            const boost::asio::any_io_executor& executor)
         : message(std::move(given)),
           facts(std::move(known)),
-          done(std::move(end))
+          done(executor)
     {}
 };
 
-ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
-               outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
-               const ingest_settings& chosen)
+ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients,
+               mailbox::ingest_repository& store, outbox::publisher& publisher,
+               unacknowledged_mail& unacknowledged, const ingest_settings& chosen)
     : host_(host),
       recipients_(recipients),
       unacknowledged_(unacknowledged),
       settings_(chosen),
-      budget_(chosen.memory_bytes,
-              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
-                                    "Memory held by messages under way.")),
+      budget_(chosen.memory_bytes == 0 ? memory_budget::unbounded : chosen.memory_bytes,
+              [&shown = host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
+                                             "Memory held by messages under way.")](
+                  std::size_t used) { shown.Set(static_cast<double>(used)); }),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
       read_done_(host.loop()),
@@ -127,7 +129,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
         co_return ingest_result(message_status::looping);
 
     // Reserves memory for what the rows need while they wait for the commit.
-    memory_reservation reservation(budget_);
+    memory_budget::reservation reservation(budget_);
     if (!reservation.grow(mail.message->held_bytes()))
         co_return ingest_result(message_status::overloaded);
     // Dedup: wait for earlier copies whose sender may not have seen the 250.
@@ -169,10 +171,7 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
                                                            reading_facts facts,
                                                            steady::time_point deadline)
 {
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    auto mine = std::make_shared<reading>(std::move(message), std::move(facts),
-                                          runtime::wait_point(host_.executor(), timeout));
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), host_.executor());
     boost::asio::post(readers_, [this, job = mine]() mutable {
         try {
             if (!job->is_abandoned)
@@ -180,9 +179,9 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
         } catch (...) {
             job->error = std::current_exception();
         }
-        read_done_.push([done = std::move(job)] { done->done.reach(); });
+        read_done_.push([done = std::move(job)] { done->done.set(); });
     });
-    if (!co_await mine->done.wait()) {
+    if (!co_await mine->done.wait_until(deadline)) {
         mine->is_abandoned = true;
         log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;

@@ -40,12 +40,16 @@ struct ingest_result
 class ingest
 {
 public:
-    ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
-           outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
-           const ingest_settings& chosen);
+    ingest(runtime::host& host, mail_ingest::recipients& recipients,
+           mailbox::ingest_repository& store, outbox::publisher& publisher,
+           unacknowledged_mail& unacknowledged, const ingest_settings& chosen);
 
     std::unique_ptr<spool> open_spool();
-    bool is_overloaded() const { return budget_.is_short() || group_committer_.are_full(); }
+    // Not even a small message would fit.
+    bool is_overloaded() const
+    {
+        return budget_.available() < min_message_bytes || group_committer_.are_full();
+    }
     // The largest message there is room for at present, in memory or on the disk.
     std::uint64_t available_bytes() const;
 
@@ -63,6 +67,8 @@ public:
     void stop();
 
 private:
+    static constexpr std::size_t min_message_bytes = 64 * 1024;
+
     awaitable<ingest_result> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
                                            std::string remote_address, const sender& from);
     struct reading;

@@ -3,10 +3,10 @@
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "extract/codes.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
-#include "mailbox/timestamps.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -76,7 +76,7 @@ outbox::row make_event(const mailbox::new_message& message, const mailbox::new_d
     event.set_subject(message.subject);
     for (const auto& recipient : delivery.rcpt_to)
         event.add_to(recipient);
-    mailbox::set_timestamp(*event.mutable_received_at(), message.received_at);
+    *event.mutable_received_at() = rpc::to_timestamp(message.received_at);
     event.set_size_bytes(message.size);
     event.set_attachment_count(message.attachment_count);
     event.set_has_code(has_code);

@@ -2,7 +2,7 @@
 
 #include "common/core/time.hpp"
 #include "mail-ingest/smtp/envelope.hpp"
-#include "mailbox/mail_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 #include "mime/view.hpp"
 
 #include <memory>

@@ -5,7 +5,8 @@ namespace tempinbox::mail_ingest {
 spool::spool(memory_budget& budget, std::size_t max_memory_bytes, spool_folder& folder)
     : reservation_(budget),
       max_memory_bytes_(max_memory_bytes),
-      folder_(folder)
+      folder_(folder),
+      disk_reservation_(folder.disk())
 {}
 
 spool::~spool()
@@ -23,12 +24,11 @@ bool spool::append(std::string_view bytes)
         return true;
     }
     if (!file_) {
-        disk_reservation_ = folder_.open_reservation();
-        if (!disk_reservation_->reservation.grow(memory_.size()))
+        if (!disk_reservation_.grow(memory_.size()))
             return false;
         file_ = folder_.open_file();
     }
-    if (!disk_reservation_->reservation.grow(bytes.size()))
+    if (!disk_reservation_.grow(bytes.size()))
         return false;
     if (!reservation_.grow(bytes.size()))
         return write_now(bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mail-ingest/ingest/memory_budget.hpp"
+#include "common/core/memory_budget.hpp"
 #include "mail-ingest/ingest/spool_folder.hpp"
 
 #include <cstdint>
@@ -35,12 +35,12 @@ public:
 private:
     bool write_now(std::string_view bytes);
 
-    memory_reservation reservation_;
+    memory_budget::reservation reservation_;
     std::size_t max_memory_bytes_;
     spool_folder& folder_;
     std::string memory_; // the whole message, or the part the file does not have yet
     std::shared_ptr<spool_file> file_;
-    std::unique_ptr<disk_reservation> disk_reservation_;
+    memory_budget::reservation disk_reservation_;
     std::uint64_t size_ = 0;
     std::string_view bytes_;
 };

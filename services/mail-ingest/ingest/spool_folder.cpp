@@ -1,7 +1,7 @@
 #include "mail-ingest/ingest/spool_folder.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/log/log.hpp"
-#include "common/runtime/completion.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -115,7 +115,7 @@ struct spool_folder::write_job
 {
     std::shared_ptr<spool_file> file;
     std::string bytes;
-    runtime::completion finished;
+    async::reset_event finished;
     bool is_written = false;
 
     write_job(std::shared_ptr<spool_file> to, std::string given,
@@ -129,9 +129,10 @@ struct spool_folder::write_job
 spool_folder::spool_folder(runtime::host& host, std::string folder, std::size_t max_bytes)
     : host_(host),
       folder_(without_slash(std::move(folder))),
-      disk_(std::make_shared<memory_budget>(
-          max_bytes, &host.metrics().gauge("tempinbox_mail_ingest_spool_bytes",
-                                           "Bytes of spooled messages on the disk."))),
+      disk_(max_bytes == 0 ? memory_budget::unbounded : max_bytes,
+            [&shown = host.metrics().gauge("tempinbox_mail_ingest_spool_bytes",
+                                           "Bytes of spooled messages on the disk.")](
+                std::size_t used) { shown.Set(static_cast<double>(used)); }),
       done_(host.loop()),
       workers_(threads)
 {
@@ -157,10 +158,9 @@ awaitable<bool> spool_folder::write(std::shared_ptr<spool_file> file, std::strin
     co_return is_finished && mine->is_written;
 }
 
-void spool_folder::remove(std::shared_ptr<spool_file> file,
-                          std::unique_ptr<disk_reservation> reservation)
+void spool_folder::remove(std::shared_ptr<spool_file> file, memory_budget::reservation reservation)
 {
-    std::shared_ptr<disk_reservation> held(std::move(reservation));
+    auto held = std::make_shared<memory_budget::reservation>(std::move(reservation));
     boost::asio::post(workers_, [this, last = std::move(file), held = std::move(held)]() mutable {
         last.reset();
         done_.push([given_back = std::move(held)] {});

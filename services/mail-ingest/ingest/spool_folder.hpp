@@ -1,9 +1,9 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/memory_budget.hpp"
 #include "common/runtime/completion_queue.hpp"
 #include "common/runtime/host.hpp"
-#include "mail-ingest/ingest/memory_budget.hpp"
 
 #include <boost/asio/thread_pool.hpp>
 
@@ -34,15 +34,6 @@ private:
     std::size_t mapped_bytes_ = 0;
 };
 
-// The bytes of the disk budget that a file holds.
-struct disk_reservation
-{
-    std::shared_ptr<memory_budget> budget;
-    memory_reservation reservation{*budget};
-
-    explicit disk_reservation(std::shared_ptr<memory_budget> from) : budget(std::move(from)) {}
-};
-
 // The directory for messages too large for memory, with a budget of bytes for all files in it. Its
 // own threads write and remove the files, so that a slow disk delays only the session that writes.
 // Used on the loop.
@@ -55,18 +46,16 @@ public:
     spool_folder(runtime::host& host, std::string folder, std::size_t max_bytes);
     ~spool_folder();
 
-    std::unique_ptr<disk_reservation> open_reservation()
-    {
-        return std::make_unique<disk_reservation>(disk_);
-    }
+    // For the bytes of all files.
+    memory_budget& disk() { return disk_; }
     std::shared_ptr<spool_file> open_file() { return std::make_shared<spool_file>(folder_); }
     // Bytes left in the budget.
-    std::size_t available() const { return disk_->available(); }
+    std::size_t available() const { return disk_.available(); }
 
     // False if the disk did not take all bytes within a minute: the file is of no more use.
     awaitable<bool> write(std::shared_ptr<spool_file> file, std::string bytes);
     // The reservation is released once the file is removed.
-    void remove(std::shared_ptr<spool_file> file, std::unique_ptr<disk_reservation> reservation);
+    void remove(std::shared_ptr<spool_file> file, memory_budget::reservation reservation);
 
     // Waits until pending writes and removals have ended (blocking, short).
     void stop();
@@ -76,7 +65,7 @@ private:
 
     runtime::host& host_;
     std::string folder_;
-    std::shared_ptr<memory_budget> disk_;
+    memory_budget disk_;
     runtime::completion_queue done_;
     boost::asio::thread_pool workers_;
 };

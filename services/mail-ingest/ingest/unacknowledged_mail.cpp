@@ -14,7 +14,7 @@ constexpr std::size_t max_pending = 10'000;
 
 } // namespace
 
-unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::unacknowledged_store& store,
+unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::ingest_repository& store,
                                          std::string replica)
     : store_(store),
       replica_(std::move(replica)),
@@ -22,8 +22,9 @@ unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::unacknowl
           "tempinbox_mail_ingest_unconfirmed_forgotten_total",
           "Stored emails dropped from the dedup though their sender may send them again.")),
       in_flight_(host),
-      ready_(host.executor(), ready_timeout),
-      task_(host, "unacknowledged mail not stored", [this] { return tick(); })
+      ready_(host.executor()),
+      ready_by_(async::deadline::after(ready_timeout)),
+      task_(host.executor(), "unacknowledged mail not stored", [this] { return tick(); })
 {}
 
 void unacknowledged_mail::note(std::shared_ptr<in_flight_message> mail)
@@ -49,7 +50,7 @@ awaitable<bool> unacknowledged_mail::is_ready()
 {
     if (has_signed_on_)
         co_return true;
-    co_return co_await ready_.wait();
+    co_return co_await ready_.wait_until(ready_by_);
 }
 
 awaitable<std::chrono::microseconds> unacknowledged_mail::tick()
@@ -57,7 +58,7 @@ awaitable<std::chrono::microseconds> unacknowledged_mail::tick()
     if (!has_signed_on_) {
         co_await store_.sign_on(replica_);
         has_signed_on_ = true;
-        ready_.reach();
+        ready_.set();
         next_heartbeat_ = steady::now() + heartbeat_interval;
     }
     co_await flush();
@@ -78,7 +79,7 @@ awaitable<void> unacknowledged_mail::flush()
     for (const auto& one : pending_)
         emails.insert(emails.end(), one->emails.begin(), one->emails.end());
     const auto emails_written = emails.size();
-    co_await store_.mark(std::move(emails));
+    co_await store_.mark_unacknowledged(std::move(emails));
     pending_.erase(pending_.begin(), pending_.begin() + count);
     pending_emails_ -= emails_written;
 }

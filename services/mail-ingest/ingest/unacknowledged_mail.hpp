@@ -1,11 +1,11 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/log/rate_limiter.hpp"
-#include "common/runtime/periodic_task.hpp"
-#include "common/runtime/wait_point.hpp"
 #include "mail-ingest/ingest/in_flight_dedup.hpp"
-#include "mailbox/unacknowledged_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ class unacknowledged_mail
 {
 public:
     // `replica`: a name that stays the same when the process restarts.
-    unacknowledged_mail(runtime::host& host, mailbox::unacknowledged_store& store,
+    unacknowledged_mail(runtime::host& host, mailbox::ingest_repository& store,
                         std::string replica);
 
     void start() { task_.start(); }
@@ -40,7 +40,7 @@ private:
     awaitable<std::chrono::microseconds> tick();
     awaitable<void> flush();
 
-    mailbox::unacknowledged_store& store_;
+    mailbox::ingest_repository& store_;
     const std::string replica_;
     prometheus::Counter& dropped_;
     log::rate_limiter warnings_{std::chrono::minutes(1)};
@@ -49,8 +49,9 @@ private:
     std::size_t pending_emails_ = 0;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_heartbeat_;
-    runtime::wait_point ready_;
-    runtime::periodic_task task_;
+    async::reset_event ready_;
+    async::deadline ready_by_; // nobody waits for it longer
+    async::periodic_task task_;
 };
 
 } // namespace tempinbox::mail_ingest

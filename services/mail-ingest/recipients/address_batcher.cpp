@@ -7,23 +7,23 @@ constexpr std::size_t max_addresses = 500;
 
 using found_addresses = std::map<std::string, std::optional<mailbox::known_address>>;
 
-awaitable<found_addresses> look_up(mailbox::address_store& store,
+awaitable<found_addresses> look_up(mailbox::domain_repository& store,
                                    std::vector<std::string> addresses)
 {
     found_addresses results;
     for (const auto& address : addresses)
         results.emplace(address, std::nullopt);
-    for (auto& one : co_await store.find(std::move(addresses)))
+    for (auto& one : co_await store.find_addresses(std::move(addresses)))
         results.at(one.address) = std::move(one);
     co_return results;
 }
 
 } // namespace
 
-address_batcher::address_batcher(runtime::host& host, mailbox::address_store& store,
+address_batcher::address_batcher(runtime::host& host, mailbox::domain_repository& store,
                                  std::chrono::milliseconds timeout)
-    : calls_(host.executor(), max_addresses, timeout, "addresses cannot be looked up",
-             [&store](std::vector<std::string> addresses) {
+    : calls_(host.executor(), {.max_items = max_addresses, .timeout = timeout},
+             "addresses cannot be looked up", [&store](std::vector<std::string> addresses) {
                  return look_up(store, std::move(addresses));
              })
 {}

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
-#include "mailbox/address_store.hpp"
+#include "mailbox/domain_repository.hpp"
 
 #include <optional>
 #include <string>
@@ -21,13 +21,13 @@ public:
         std::optional<mailbox::known_address> found;
     };
 
-    address_batcher(runtime::host& host, mailbox::address_store& store,
+    address_batcher(runtime::host& host, mailbox::domain_repository& store,
                     std::chrono::milliseconds timeout);
 
     awaitable<result> find(std::string address);
 
 private:
-    runtime::gathered_calls<std::string, std::optional<mailbox::known_address>> calls_;
+    async::keyed_batcher<std::string, std::optional<mailbox::known_address>> calls_;
 };
 
 } // namespace tempinbox::mail_ingest

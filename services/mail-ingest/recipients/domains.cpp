@@ -12,7 +12,7 @@ constexpr std::chrono::seconds max_age{1};
 
 } // namespace
 
-domains::domains(runtime::host& host, mailbox::domain_store& store,
+domains::domains(runtime::host& host, mailbox::domain_repository& store,
                  std::chrono::milliseconds timeout)
     : host_(host),
       store_(store),
@@ -36,14 +36,14 @@ awaitable<domains::status> domains::find(std::string domain)
 awaitable<void> domains::refresh()
 {
     if (!under_way_) {
-        under_way_ = std::make_shared<runtime::wait_point>(host_.executor(), timeout_);
+        under_way_ = std::make_shared<async::reset_event>(host_.executor());
         boost::asio::co_spawn(host_.executor(), run_refresh(under_way_), boost::asio::detached);
     }
     const auto mine = under_way_;
-    co_await mine->wait();
+    co_await mine->wait_until(async::deadline::after(timeout_));
 }
 
-awaitable<void> domains::run_refresh(std::shared_ptr<runtime::wait_point> done)
+awaitable<void> domains::run_refresh(std::shared_ptr<async::reset_event> done)
 {
     const auto started_at = std::chrono::steady_clock::now();
     try {
@@ -63,7 +63,7 @@ awaitable<void> domains::run_refresh(std::shared_ptr<runtime::wait_point> done)
         log::warning("domains cannot be read", {{"error", error.what()}});
     }
     under_way_.reset();
-    done->reach();
+    done->set();
 }
 
 } // namespace tempinbox::mail_ingest

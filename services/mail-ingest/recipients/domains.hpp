@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/wait_point.hpp"
-#include "mailbox/domain_store.hpp"
+#include "mailbox/domain_repository.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,8 @@ class domains
 public:
     enum class status { ours, foreign, unknown };
 
-    domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds timeout);
+    domains(runtime::host& host, mailbox::domain_repository& store,
+            std::chrono::milliseconds timeout);
 
     bool has(const std::string& domain) const { return cached_.contains(domain); }
     // Empty until the list was read.
@@ -29,15 +30,15 @@ public:
 
 private:
     awaitable<void> refresh();
-    awaitable<void> run_refresh(std::shared_ptr<runtime::wait_point> done);
+    awaitable<void> run_refresh(std::shared_ptr<async::reset_event> done);
 
     runtime::host& host_;
-    mailbox::domain_store& store_;
+    mailbox::domain_repository& store_;
     std::chrono::milliseconds timeout_;
     std::set<std::string, std::less<>> cached_;
     std::string default_;
     std::optional<std::chrono::steady_clock::time_point> refreshed_at_;
-    std::shared_ptr<runtime::wait_point> under_way_;
+    std::shared_ptr<async::reset_event> under_way_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -2,6 +2,7 @@
 
 #include "common/events/events.hpp"
 #include "common/log/log.hpp"
+#include "common/rpc/timestamp.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -11,23 +12,17 @@ using smtp::recipient_status;
 
 constexpr const char* look_ups_help = "Recipients looked up, by source of the result.";
 
-time_point to_time(const google::protobuf::Timestamp& stamp)
-{
-    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
-}
-
 } // namespace
 
 recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_settings& chosen)
     : host_(host),
       settings_(chosen),
-      address_store_(db),
-      domain_store_(db),
-      domains_(host, domain_store_, chosen.timeout),
-      address_batcher_(host, address_store_, chosen.timeout),
+      domain_repository_(db),
+      domains_(host, domain_repository_, chosen.timeout),
+      address_batcher_(host, domain_repository_, chosen.timeout),
       addresses_(chosen.cached_addresses),
       accounts_(chosen.cached_accounts),
-      rates_(chosen.messages_per_minute, chosen.message_burst),
+      rates_(token_rate::per_minute(chosen.messages_per_minute, chosen.message_burst)),
       cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
                                    "Live addresses in the cache.")),
       from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
@@ -155,7 +150,7 @@ void recipients::take_events(const std::vector<kafka::record>& batch)
             if (event) {
                 const live_address fresh{account_id::parse(event->account_id()).value(),
                                          inbox_id::parse(event->inbox_id()).value(),
-                                         to_time(event->expires_at())};
+                                         rpc::to_time(event->expires_at())};
                 addresses_.created(event->email_address(), fresh);
             } else {
                 error = event.error();

@@ -9,7 +9,7 @@
 #include "mail-ingest/recipients/live_addresses.hpp"
 #include "mail-ingest/smtp/envelope.hpp"
 #include "mail-ingest/smtp/path.hpp"
-#include "mailbox/mail_store.hpp"
+#include "mailbox/ingest_repository.hpp"
 
 namespace tempinbox::mail_ingest {
 
@@ -54,8 +54,7 @@ private:
 
     runtime::host& host_;
     recipient_settings settings_;
-    mailbox::address_store address_store_;
-    mailbox::domain_store domain_store_;
+    mailbox::domain_repository domain_repository_;
     mail_ingest::domains domains_;
     mail_ingest::address_batcher address_batcher_;
     live_addresses addresses_;

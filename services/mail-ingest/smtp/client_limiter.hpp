@@ -40,7 +40,7 @@ public:
 
     explicit client_limiter(client_limits limits)
         : limits_(std::move(limits)),
-          messages_(limits_.messages_per_minute, limits_.message_burst)
+          messages_(token_rate::per_minute(limits_.messages_per_minute, limits_.message_burst))
     {}
 
     bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/api/delivery_requests.hpp"
 
+#include "common/rpc/timestamp.hpp"
 #include "webhook-dispatcher/api/requests.hpp"
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
@@ -13,11 +14,6 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::size_t check_bytes = 8;
-
-time_point to_time(const google::protobuf::Timestamp& stamp)
-{
-    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
-}
 
 // Refuses a typed-in or altered cursor, or one of another list. No secret: it guards against
 // mistakes only.
@@ -45,7 +41,7 @@ result<event_id> read_log_cursor(const log_params& params, std::string_view curs
 v1::DeliveryAttempt to_message(const logged_attempt& shown)
 {
     v1::DeliveryAttempt message;
-    set_time(*message.mutable_at(), shown.at);
+    *message.mutable_at() = rpc::to_timestamp(shown.at);
     if (shown.status != 0)
         message.set_status_code(shown.status);
     message.set_duration_ms(static_cast<int>(shown.took.count()));
@@ -108,7 +104,7 @@ result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, ti
         return failure{errc::invalid_argument,
                        "status must be one of failed, succeeded, not " + quote(request.status())};
     params.is_of_succeeded = request.status() == "succeeded";
-    params.since = to_time(request.since());
+    params.since = rpc::to_time(request.since());
     if (!request.has_since() || params.since < time_point{} || params.since > now)
         return failure{errc::invalid_argument, "since must be a time in the past"};
     return params;
@@ -129,8 +125,8 @@ v1::Delivery to_message(const logged_delivery& shown)
     for (const auto& attempt : shown.attempts)
         *message.add_attempts() = to_message(attempt);
     if (shown.next_attempt_at)
-        set_time(*message.mutable_next_attempt_at(), *shown.next_attempt_at);
-    set_time(*message.mutable_created_at(), shown.created_at);
+        *message.mutable_next_attempt_at() = rpc::to_timestamp(*shown.next_attempt_at);
+    *message.mutable_created_at() = rpc::to_timestamp(shown.created_at);
     for (const auto& rule : shown.rules)
         message.add_rule_ids(rule.text());
     return message;

@@ -2,6 +2,7 @@
 
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -32,13 +33,6 @@ result<void> check_text(std::string_view field, std::string_view text, std::size
     if (has_control || !is_valid_utf8(text))
         return invalid(std::string(field) + " must not contain control characters");
     return {};
-}
-
-void set_time(google::protobuf::Timestamp& stamp, time_point time)
-{
-    const auto micros = to_unix_micros(time);
-    stamp.set_seconds(micros / 1'000'000);
-    stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
 }
 
 result<webhook_params> read_params(const v1::CreateWebhookRequest& request,
@@ -152,7 +146,7 @@ v1::Webhook to_message(const endpoint& stored)
     message.set_is_enabled(stored.is_enabled);
     if (stored.disabled_reason)
         message.set_disabled_reason(*stored.disabled_reason);
-    set_time(*message.mutable_created_at(), stored.created_at);
+    *message.mutable_created_at() = rpc::to_timestamp(stored.created_at);
     return message;
 }
 

@@ -42,6 +42,5 @@ result<std::optional<endpoint_position>> read_cursor(std::string_view cursor);
 std::string make_cursor(const endpoint& last);
 
 v1::Webhook to_message(const endpoint& stored);
-void set_time(google::protobuf::Timestamp& stamp, time_point time);
 
 } // namespace tempinbox::webhooks

@@ -3,6 +3,7 @@
 #include "webhook-dispatcher/api/requests.hpp"
 
 #include "common/core/text.hpp"
+#include "common/rpc/timestamp.hpp"
 
 namespace tempinbox::webhooks {
 namespace {
@@ -203,7 +204,7 @@ v1::Rule to_message(const stored_rule& stored)
     for (const auto& entry : stored.rule.conditions)
         write(*message.add_conditions(), entry);
     message.set_is_enabled(stored.rule.is_enabled);
-    set_time(*message.mutable_created_at(), stored.created_at);
+    *message.mutable_created_at() = rpc::to_timestamp(stored.created_at);
     return message;
 }
 

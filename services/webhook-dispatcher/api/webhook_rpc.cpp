@@ -5,6 +5,7 @@
 
 #include "common/core/text.hpp"
 #include "common/http/resolve.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <algorithm>
 
@@ -177,8 +178,8 @@ awaitable<result<v1::RotateSecretResponse>> webhook_rpc::rotate(v1::RotateSecret
     v1::RotateSecretResponse response;
     response.set_secret(signing->reveal());
     if (!stored->previous_secrets.empty())
-        set_time(*response.mutable_previous_valid_until(),
-                 stored->previous_secrets.front().valid_until);
+        *response.mutable_previous_valid_until() =
+            rpc::to_timestamp(stored->previous_secrets.front().valid_until);
     co_return response;
 }
 

@@ -6,6 +6,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 
@@ -32,7 +34,7 @@ due_claimer::due_claimer(runtime::host& host, queue_repository& deliveries, conf
       engine_(engine),
       recorder_(recorder),
       on_outcome_(std::move(on_outcome)),
-      claim_requested_(host.executor()),
+      claim_requested_(host.executor(), async::reset_event::mode::automatic),
       has_stopped_(host.executor()),
       oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
                                        "How long the oldest due delivery is overdue, without "
@@ -47,14 +49,14 @@ due_claimer::due_claimer(runtime::host& host, queue_repository& deliveries, conf
 void due_claimer::start()
 {
     is_running_ = true;
-    engine_.on_claim_request([this] { claim_requested_.notify(); });
+    engine_.on_claim_request([this] { claim_requested_.set(); });
     boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
 }
 
 awaitable<void> due_claimer::stop()
 {
     is_stopping_ = true;
-    claim_requested_.notify();
+    claim_requested_.set();
     while (is_running_)
         co_await has_stopped_.wait();
     engine_.on_claim_request(nullptr);
@@ -74,15 +76,15 @@ awaitable<void> due_claimer::run()
         if (!error_text.empty()) {
             log::warning("due deliveries not claimed, trying again", {{"reason", error_text}});
             wake_at = steady::now() + retry_delay;
-            wakeup delay(host_.executor());
-            co_await delay.wait(wake_at);
+            boost::asio::steady_timer delay(host_.executor(), wake_at);
+            co_await delay.async_wait(boost::asio::use_awaitable);
             continue;
         }
         if (!is_stopping_)
-            co_await claim_requested_.wait(wake_at);
+            co_await claim_requested_.wait_until(wake_at);
     }
     is_running_ = false;
-    has_stopped_.notify();
+    has_stopped_.set();
 }
 
 awaitable<void> due_claimer::step()
@@ -241,7 +243,7 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     outcome.error = std::move(reason);
     engine_.release(claimed.webhook, claimed.queue);
     on_outcome_(std::move(outcome));
-    claim_requested_.notify();
+    claim_requested_.set();
 }
 
 // The endpoint gets nothing any more: its other waiting deliveries end the same way, and no breaker

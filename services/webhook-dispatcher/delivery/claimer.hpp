@@ -48,8 +48,8 @@ private:
     delivery_engine& engine_;
     const outcome_recorder& recorder_;
     delivery_engine::outcome_handler on_outcome_;
-    wakeup claim_requested_;
-    wakeup has_stopped_;
+    async::reset_event claim_requested_;
+    async::reset_event has_stopped_;
     std::optional<due_page::position> next_page_from_;
     int pages_of_lap_ = 0;
     time next_find_due_{};

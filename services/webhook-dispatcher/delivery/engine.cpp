@@ -38,8 +38,8 @@ delivery_engine::delivery_engine(runtime::host& host, request_sender send,
       on_outcome_(std::move(on_outcome)),
       limits_(limits),
       lease_watch_(host.executor()),
-      has_room_(host.executor()),
-      is_quiet_(host.executor())
+      in_flight_(host.executor()),
+      has_room_(host.executor(), async::reset_event::mode::automatic)
 {}
 
 delivery_engine::~delivery_engine() = default;
@@ -75,7 +75,7 @@ void delivery_engine::release(webhook_id webhook, queue_kind queue)
 {
     state_of(webhook).window.release(queue);
     --held_;
-    has_room_.notify();
+    has_room_.set();
 }
 
 std::chrono::milliseconds delivery_engine::closed_for(webhook_id webhook) const
@@ -193,7 +193,7 @@ void delivery_engine::evict_idle()
 
 bool delivery_engine::has_room_for(account_id account) const
 {
-    if (in_flight_ >= limits_.in_flight)
+    if (in_flight() >= limits_.in_flight)
         return false;
     const auto found = in_flight_of_.find(account);
     return found == in_flight_of_.end() || found->second < limits_.in_flight_of_account;
@@ -238,7 +238,7 @@ bool delivery_engine::send_one(endpoint_state& endpoint, queue_kind kind)
             continue;
         }
         endpoint.window.start(kind);
-        ++in_flight_;
+        in_flight_.add();
         ++in_flight_of_[job.to->account];
         auto task = deliver(endpoint, std::move(job), permit);
         boost::asio::co_spawn(host_.executor(), std::move(task), boost::asio::detached);
@@ -252,7 +252,7 @@ void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& jo
 {
     endpoint.window.release(job.queue());
     --held_;
-    has_room_.notify();
+    has_room_.set();
     on_outcome_(unsent_outcome(job, wait));
 }
 
@@ -284,16 +284,14 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job,
     else
         endpoint.health.failed(permit, decision.breaker_weight, now);
 
-    --in_flight_;
+    in_flight_.done();
     if (const auto of_account = in_flight_of_.find(job.to->account); --of_account->second == 0)
         in_flight_of_.erase(of_account);
     --held_;
     endpoint.window.finish(job.queue());
     on_outcome_(outcome_after(job, std::move(sent), decision));
 
-    has_room_.notify();
-    if (in_flight_ == 0)
-        is_quiet_.notify();
+    has_room_.set();
     // Its own next request waits its turn behind those of others.
     if (endpoint.has_waiting())
         starve(endpoint);
@@ -314,7 +312,7 @@ void delivery_engine::starve(endpoint_state& endpoint)
 void delivery_engine::resume_starved()
 {
     std::size_t passed_over = 0;
-    while (passed_over < starved_.size() && in_flight_ < limits_.in_flight) {
+    while (passed_over < starved_.size() && in_flight() < limits_.in_flight) {
         auto& endpoint = state_of(starved_.front());
         starved_.pop_front();
         endpoint.is_starved = false;
@@ -361,7 +359,7 @@ void delivery_engine::give_back_late(endpoint_state& endpoint)
 awaitable<void> delivery_engine::drain(std::chrono::milliseconds timeout)
 {
     is_draining_ = true;
-    has_room_.notify();
+    has_room_.set();
     for (const auto& [id, endpoint] : endpoints_) {
         for (const auto queue : both_queues) {
             auto waiting = std::exchange(endpoint->waiting_of(queue), {});
@@ -371,12 +369,9 @@ awaitable<void> delivery_engine::drain(std::chrono::milliseconds timeout)
         endpoint->is_starved = false;
     }
     starved_.clear();
-    const auto until = steady::now() + timeout;
-    while (in_flight_ != 0 && steady::now() < until)
-        co_await is_quiet_.wait(until);
-    if (in_flight_ != 0)
+    if (!co_await in_flight_.wait_until(async::deadline::after(timeout)))
         log::warning("requests still under way at the end, their deliveries will be repeated",
-                     {{"requests", in_flight_}});
+                     {{"requests", in_flight()}});
 }
 
 } // namespace tempinbox::webhooks

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
+#include "common/async/wait_group.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/circuit_breaker.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"
-#include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/delivery/window.hpp"
 #include "webhook-dispatcher/storage/delivery.hpp"
 
@@ -77,7 +78,7 @@ public:
     void on_claim_request(std::function<void()> handler) { claim_handler_ = std::move(handler); }
 
     std::size_t held() const { return held_; }
-    std::size_t in_flight() const { return in_flight_; }
+    std::size_t in_flight() const { return in_flight_.count(); }
     // Returns once less than the limit is held.
     awaitable<void> wait_for_room();
     // Evicts endpoints that hold nothing, have no backlog and a clean breaker.
@@ -141,11 +142,10 @@ private:
     boost::asio::steady_timer lease_watch_;
     bool is_watching_leases_ = false;
     std::size_t held_ = 0;
-    std::size_t in_flight_ = 0;
+    async::wait_group in_flight_;                              // requests
     std::unordered_map<account_id, std::size_t> in_flight_of_; // accounts with requests in flight
     bool is_draining_ = false;
-    wakeup has_room_;
-    wakeup is_quiet_;
+    async::reset_event has_room_;
 };
 
 } // namespace tempinbox::webhooks

@@ -1,6 +1,7 @@
 #include "webhook-dispatcher/delivery/name_resolver.hpp"
 
-#include <boost/asio/as_tuple.hpp>
+#include "common/async/reset_event.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -62,10 +63,9 @@ address_list addresses_of(const ares_addrinfo* info)
 // One query and its result; everyone who looks up the name meanwhile waits here.
 struct lookup
 {
-    explicit lookup(asio::io_context& loop) : done_timer(loop, steady::time_point::max()) {}
+    explicit lookup(asio::io_context& loop) : done(loop.get_executor()) {}
 
-    asio::steady_timer done_timer;
-    bool is_done = false;
+    async::reset_event done;
     steady::time_point cached_until{};
     address_list addresses;
     error_code error;
@@ -130,7 +130,7 @@ struct name_resolver::state : std::enable_shared_from_this<state>
     std::shared_ptr<lookup> find_or_start(const std::string& name)
     {
         auto& cached = lookups[name];
-        if (cached && (!cached->is_done || steady::now() < cached->cached_until))
+        if (cached && (!cached->done.is_set() || steady::now() < cached->cached_until))
             return cached;
         cached = std::make_shared<lookup>(loop);
         // c-ares may answer before this returns, and evict_expired may move the map.
@@ -158,11 +158,10 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         if (status != ARES_SUCCESS || shared_lookup.addresses.empty())
             shared_lookup.error =
                 status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
-        shared_lookup.is_done = true;
         // A failure is not cached: the next attempt looks the name up again.
         if (const auto self = query->first.lock(); self && !shared_lookup.error)
             shared_lookup.cached_until = steady::now() + self->chosen.cache_ttl;
-        shared_lookup.done_timer.cancel();
+        shared_lookup.done.set();
     }
 
     void watch(ares_socket_t socket, bool readable, bool writable)
@@ -238,10 +237,10 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             return;
         const auto now = steady::now();
         std::erase_if(lookups, [now](const auto& item) {
-            return item.second->is_done && item.second->cached_until <= now;
+            return item.second->done.is_set() && item.second->cached_until <= now;
         });
         if (lookups.size() > max_cached)
-            std::erase_if(lookups, [](const auto& item) { return item.second->is_done; });
+            std::erase_if(lookups, [](const auto& item) { return item.second->done.is_set(); });
     }
 
     asio::io_context& loop;
@@ -265,18 +264,8 @@ awaitable<address_list> name_resolver::resolve(std::string name)
 {
     const auto until = steady::now() + state_->chosen.deadline;
     const auto shared_lookup = state_->find_or_start(name);
-    if (!shared_lookup->is_done) {
-        // Each caller has a timer of its own. The result cancels the common one; the look-up
-        // continues if this caller gives up.
-        asio::steady_timer late(state_->loop, until);
-        late.async_wait([shared_lookup](error_code moved) {
-            if (!moved)
-                shared_lookup->done_timer.cancel();
-        });
-        while (!shared_lookup->is_done && steady::now() < until)
-            co_await shared_lookup->done_timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
-    if (!shared_lookup->is_done)
+    // The look-up continues if this caller gives up.
+    if (!co_await shared_lookup->done.wait_until(until))
         throw boost::system::system_error(asio::error::host_not_found_try_again);
     if (shared_lookup->error)
         throw boost::system::system_error(shared_lookup->error);

@@ -4,6 +4,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::webhooks {
 namespace {
@@ -21,7 +23,7 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),
-      has_work_(host.executor()),
+      has_work_(host.executor(), async::reset_event::mode::automatic),
       has_drained_(host.executor()),
       durations_(host.metrics().histogram("webhook_delivery_duration_seconds",
                                           "Time from the first byte to the whole response.",
@@ -43,7 +45,7 @@ void outcome_recorder::record(delivery_outcome outcome)
 {
     count(outcome);
     pending_.push_back(std::move(outcome));
-    has_work_.notify();
+    has_work_.set();
 }
 
 void outcome_recorder::count(const delivery_outcome& outcome)
@@ -62,18 +64,18 @@ awaitable<void> outcome_recorder::wait_for_room()
     while (!has_room()) {
         if (std::chrono::steady_clock::now() >= until)
             throw dependency_error("outcomes of deliveries wait to be written");
-        wakeup delay(host_.executor());
-        co_await delay.wait(std::chrono::steady_clock::now() + backpressure_poll_interval);
+        boost::asio::steady_timer delay(host_.executor(), backpressure_poll_interval);
+        co_await delay.async_wait(boost::asio::use_awaitable);
     }
 }
 
 awaitable<void> outcome_recorder::drain(std::chrono::milliseconds timeout)
 {
     is_stopping_ = true;
-    has_work_.notify();
+    has_work_.set();
     const auto until = std::chrono::steady_clock::now() + timeout;
     while (is_running_ && std::chrono::steady_clock::now() < until)
-        co_await has_drained_.wait(until);
+        co_await has_drained_.wait_until(until);
     if (pending() != 0)
         log::warning("outcomes not written before the end, their deliveries will be repeated",
                      {{"outcomes", pending()}});
@@ -99,7 +101,7 @@ awaitable<void> outcome_recorder::run()
         being_written_ = 0;
     }
     is_running_ = false;
-    has_drained_.notify();
+    has_drained_.set();
 }
 
 // False if PostgreSQL refuses the batch; while it is away this keeps trying.
@@ -120,8 +122,8 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
             co_return refused.empty();
         log::warning("outcomes not written, trying again",
                      {{"outcomes", batch.size()}, {"reason", away}});
-        wakeup delay(host_.executor());
-        co_await delay.wait(std::chrono::steady_clock::now() + retry_delay);
+        boost::asio::steady_timer delay(host_.executor(), retry_delay);
+        co_await delay.async_wait(boost::asio::use_awaitable);
     }
 }
 

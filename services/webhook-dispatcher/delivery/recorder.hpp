@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 
@@ -48,8 +48,8 @@ private:
     endpoint_repository& endpoints_;
     std::deque<delivery_outcome> pending_;
     std::size_t being_written_ = 0;
-    wakeup has_work_;
-    wakeup has_drained_;
+    async::reset_event has_work_;
+    async::reset_event has_drained_;
     bool is_stopping_ = false;
     bool is_running_ = false;
     std::map<std::string_view, prometheus::Counter*> counters_;

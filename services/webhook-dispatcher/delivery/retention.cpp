@@ -30,7 +30,7 @@ retention::retention(runtime::host& host, retention_repository& partitions,
       partitions_(partitions),
       manual_retries_(manual_retries),
       retention_days_(retention_days),
-      is_due_(host.executor()),
+      is_due_(host.executor(), async::reset_event::mode::automatic),
       has_stopped_(host.executor())
 {}
 
@@ -43,7 +43,7 @@ void retention::start()
 awaitable<void> retention::stop()
 {
     is_stopping_ = true;
-    is_due_.notify();
+    is_due_.set();
     while (is_running_)
         co_await has_stopped_.wait();
 }
@@ -65,10 +65,10 @@ awaitable<void> retention::run()
         else if (delay == in_use_delay)
             log::warning("partitions not maintained while their tables are in use, trying again");
         if (!is_stopping_)
-            co_await is_due_.wait(steady::now() + delay);
+            co_await is_due_.wait_until(steady::now() + delay);
     }
     is_running_ = false;
-    has_stopped_.notify();
+    has_stopped_.set();
 }
 
 // False: a partition is in use.
@@ -86,7 +86,7 @@ awaitable<bool> retention::maintain()
     while (!is_stopping_) {
         if (!co_await partitions_.purge_deleted_accounts())
             break;
-        co_await is_due_.wait(steady::now() + step_interval);
+        co_await is_due_.wait_until(steady::now() + step_interval);
     }
     co_return is_maintained;
 }
@@ -104,7 +104,7 @@ awaitable<bool> retention::make_partitions()
         }
         if (is_made)
             co_return true;
-        co_await is_due_.wait(steady::now() + try_interval);
+        co_await is_due_.wait_until(steady::now() + try_interval);
     }
     co_return false;
 }
@@ -121,7 +121,7 @@ awaitable<std::optional<bool>> retention::drop_partition()
         }
         if (dropped)
             co_return dropped;
-        co_await is_due_.wait(steady::now() + try_interval);
+        co_await is_due_.wait_until(steady::now() + try_interval);
     }
     co_return std::nullopt;
 }

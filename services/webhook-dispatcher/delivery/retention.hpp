@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 
@@ -32,8 +32,8 @@ private:
     retention_repository& partitions_;
     manual_retry_repository& manual_retries_;
     int retention_days_;
-    wakeup is_due_;
-    wakeup has_stopped_;
+    async::reset_event is_due_;
+    async::reset_event has_stopped_;
     bool is_stopping_ = false;
     bool is_running_ = false;
 };

@@ -4,7 +4,7 @@
 #include "webhook-dispatcher/storage/delivery.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
-#include "common/runtime/periodic_task.hpp"
+#include "common/async/periodic_task.hpp"
 
 #include <unordered_map>
 
@@ -31,7 +31,7 @@ private:
 
     endpoint_repository& endpoints_;
     std::unordered_map<webhook_id, failure_count> noted_;
-    runtime::periodic_task checking_;
+    async::periodic_task checking_;
 };
 
 } // namespace tempinbox::webhooks

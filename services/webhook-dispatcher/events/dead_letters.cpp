@@ -1,18 +1,16 @@
 #include "webhook-dispatcher/events/dead_letters.hpp"
 
-#include "webhook-dispatcher/delivery/wakeup.hpp"
-
+#include "common/async/wait_group.hpp"
 #include "common/core/errors.hpp"
 
 namespace tempinbox::webhooks {
 
 struct dead_letters::batch
 {
-    explicit batch(boost::asio::any_io_executor executor) : is_done(executor) {}
+    explicit batch(boost::asio::any_io_executor executor) : open(executor) {}
 
-    std::size_t open = 0;
+    async::wait_group open;
     bool has_failed = false;
-    wakeup is_done;
 };
 
 dead_letters::dead_letters(runtime::host& host, kafka::producer& producer)
@@ -29,8 +27,7 @@ awaitable<void> dead_letters::send(std::vector<kafka::message> messages)
     for (auto& message : messages)
         if (!publish(std::move(message), sent))
             sent->has_failed = true;
-    while (sent->open != 0)
-        co_await sent->is_done.wait();
+    co_await sent->open.wait();
     if (sent->has_failed)
         throw dependency_error("the broker did not acknowledge a dead letter");
     count_.Increment(static_cast<double>(count));
@@ -38,14 +35,13 @@ awaitable<void> dead_letters::send(std::vector<kafka::message> messages)
 
 bool dead_letters::publish(kafka::message message, const std::shared_ptr<batch>& sent)
 {
-    ++sent->open;
+    sent->open.add();
     const bool is_queued = producer_.send(std::move(message), [sent](bool acknowledged) {
         sent->has_failed |= !acknowledged;
-        if (--sent->open == 0)
-            sent->is_done.notify();
+        sent->open.done();
     });
     if (!is_queued)
-        --sent->open;
+        sent->open.done();
     return is_queued;
 }
 

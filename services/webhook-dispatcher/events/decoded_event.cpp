@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
+#include "common/rpc/timestamp.hpp"
 
 #include <google/protobuf/timestamp.pb.h>
 
@@ -9,11 +10,6 @@ namespace tempinbox::webhooks {
 namespace {
 
 namespace v1 = events::v1;
-
-time_point to_time(const google::protobuf::Timestamp& stamp)
-{
-    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
-}
 
 template <class Message>
 result<decoded_event> fill(decoded_event event, result<Message> message,
@@ -24,7 +20,7 @@ result<decoded_event> fill(decoded_event event, result<Message> message,
         return message.error();
     event.account = account_id::parse(message->account_id()).value();
     if (((*message).*has_time)())
-        event.occurred_at = to_time(((*message).*time)());
+        event.occurred_at = rpc::to_time(((*message).*time)());
     event.message = std::move(*message);
     return event;
 }
@@ -46,15 +42,15 @@ void write_data(json::writer& out, const v1::InboxCreated& message)
 {
     out.member("inboxId", message.inbox_id());
     out.member("emailAddress", message.email_address());
-    out.member("createdAt", to_time(message.created_at()));
-    out.member("expiresAt", to_time(message.expires_at()));
+    out.member("createdAt", rpc::to_time(message.created_at()));
+    out.member("expiresAt", rpc::to_time(message.expires_at()));
 }
 
 void write_data(json::writer& out, const v1::InboxExpired& message)
 {
     out.member("inboxId", message.inbox_id());
     out.member("emailAddress", message.email_address());
-    out.member("expiredAt", to_time(message.expired_at()));
+    out.member("expiredAt", rpc::to_time(message.expired_at()));
     out.member("reason", reason_text(message.reason()));
 }
 

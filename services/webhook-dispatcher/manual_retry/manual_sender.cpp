@@ -70,20 +70,12 @@ manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken
 // Counts a request in flight for as long as this object lives.
 struct in_flight_guard
 {
-    in_flight_guard(std::size_t& count, wakeup& when_quiet) : count_(count), quiet_(when_quiet)
-    {
-        ++count_;
-    }
-    ~in_flight_guard()
-    {
-        if (--count_ == 0)
-            quiet_.notify();
-    }
+    explicit in_flight_guard(async::wait_group& all) : all_(all) { all_.add(); }
+    ~in_flight_guard() { all_.done(); }
     in_flight_guard(const in_flight_guard&) = delete;
 
 private:
-    std::size_t& count_;
-    wakeup& quiet_;
+    async::wait_group& all_;
 };
 
 } // namespace
@@ -94,14 +86,14 @@ manual_sender::manual_sender(runtime::host& host, manual_retry_repository& deliv
       deliveries_(deliveries),
       configs_(configs),
       send_(std::move(send)),
-      is_quiet_(host.executor()),
+      in_flight_(host.executor()),
       sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
                                    "Tests and manual retries sent."))
 {}
 
 result<void> manual_sender::check_capacity() const
 {
-    if (is_draining_ || in_flight_ >= max_in_flight)
+    if (is_draining_ || in_flight_.count() >= max_in_flight)
         return failure{errc::unavailable, "too many requests are sent by hand"};
     return {};
 }
@@ -130,7 +122,7 @@ awaitable<result<void>> manual_sender::test(account_id account, webhook_id webho
     const auto capacity = check_capacity();
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_, is_quiet_);
+    const in_flight_guard held(in_flight_);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
@@ -153,7 +145,7 @@ awaitable<result<void>> manual_sender::retry(account_id account, webhook_id webh
     const auto capacity = check_capacity();
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_, is_quiet_);
+    const in_flight_guard held(in_flight_);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
@@ -198,8 +190,7 @@ awaitable<sent_request> manual_sender::exchange(delivery_job job)
 awaitable<void> manual_sender::drain(std::chrono::steady_clock::time_point until)
 {
     is_draining_ = true;
-    while (in_flight_ != 0 && std::chrono::steady_clock::now() < until)
-        co_await is_quiet_.wait(until);
+    co_await in_flight_.wait_until(until);
 }
 
 } // namespace tempinbox::webhooks

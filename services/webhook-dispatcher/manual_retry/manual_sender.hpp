@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/wait_group.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
@@ -45,9 +46,8 @@ private:
     manual_retry_repository& deliveries_;
     config_cache& configs_;
     request_sender send_;
-    std::size_t in_flight_ = 0;
+    async::wait_group in_flight_; // requests
     bool is_draining_ = false;
-    wakeup is_quiet_;
     prometheus::Counter& sent_;
 };
 

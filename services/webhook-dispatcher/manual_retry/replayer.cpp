@@ -18,7 +18,7 @@ replayer::replayer(runtime::host& host, manual_retry_repository& replays,
       on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
                                     "Finished deliveries requeued by replays.")),
-      moving_(host, "deliveries not replayed", [this] { return move(); })
+      moving_(host.executor(), "deliveries not replayed", [this] { return move(); })
 {}
 
 awaitable<std::chrono::microseconds> replayer::move()

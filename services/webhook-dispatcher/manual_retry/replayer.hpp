@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 
-#include "common/runtime/periodic_task.hpp"
+#include "common/async/periodic_task.hpp"
 
 #include <functional>
 
@@ -30,7 +30,7 @@ private:
     std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
     int idle_polls_ = 0;
-    runtime::periodic_task moving_;
+    async::periodic_task moving_;
 };
 
 } // namespace tempinbox::webhooks

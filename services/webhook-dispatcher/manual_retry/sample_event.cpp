@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/manual_retry/sample_event.hpp"
 
+#include "common/rpc/timestamp.hpp"
+
 #include <google/protobuf/timestamp.pb.h>
 
 namespace tempinbox::webhooks {
@@ -10,13 +12,6 @@ namespace v1 = events::v1;
 constexpr const char* sample_address = "sample@inbox.example.com";
 constexpr std::chrono::hours sample_life{24};
 
-void set_time(google::protobuf::Timestamp& stamp, time_point time)
-{
-    const auto micros = to_unix_micros(time);
-    stamp.set_seconds(micros / 1'000'000);
-    stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
-}
-
 v1::EmailReceived sample_email(event_id id, time_point now)
 {
     v1::EmailReceived message;
@@ -24,7 +19,7 @@ v1::EmailReceived sample_email(event_id id, time_point now)
     message.set_inbox_id(inbox_id::make().text());
     message.set_from("sender@example.com");
     message.set_subject("Test of your webhook");
-    set_time(*message.mutable_received_at(), now);
+    *message.mutable_received_at() = rpc::to_timestamp(now);
     return message;
 }
 
@@ -33,8 +28,8 @@ v1::InboxCreated sample_inbox(time_point now)
     v1::InboxCreated message;
     message.set_inbox_id(inbox_id::make().text());
     message.set_email_address(sample_address);
-    set_time(*message.mutable_created_at(), now);
-    set_time(*message.mutable_expires_at(), now + sample_life);
+    *message.mutable_created_at() = rpc::to_timestamp(now);
+    *message.mutable_expires_at() = rpc::to_timestamp(now + sample_life);
     return message;
 }
 
@@ -43,7 +38,7 @@ v1::InboxExpired sample_end(time_point now)
     v1::InboxExpired message;
     message.set_inbox_id(inbox_id::make().text());
     message.set_email_address(sample_address);
-    set_time(*message.mutable_expired_at(), now);
+    *message.mutable_expired_at() = rpc::to_timestamp(now);
     message.set_reason(v1::EXPIRY_REASON_TTL);
     return message;
 }

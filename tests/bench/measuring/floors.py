@@ -3,7 +3,6 @@
 import contextlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -11,75 +10,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev.nginx import Nginx
 from dev.ports import free_port
+
+from measuring.waiting import wait_until
 
 _START_SECONDS = 10.0
 _PGBENCH = ["pgbench", "/usr/lib/postgresql/15/bin/pgbench"]
 
 
 @dataclass(frozen=True)
-class Nginx:
-    """A running one."""
+class FileServer:
+    """A running nginx."""
 
     url: str
     pid: int
 
 
 @contextlib.contextmanager
-def nginx(answer: bytes) -> Iterator[Nginx]:
+def nginx(answer: bytes) -> Iterator[FileServer]:
     """One worker that serves the bytes from a file; settings, port and folders of its own."""
     port = free_port()
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-nginx-"))
     (folder / "answer.json").write_bytes(answer)
     folder.chmod(0o755)
-    temporary = "".join(
-        f"{kind}_temp_path {folder}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"""worker_processes 1;
-pid {folder}/pid;
-error_log {folder}/error.log;
-events {{ worker_connections 1024; }}
-http {{
-    access_log off;
-    sendfile on;
-    open_file_cache max=10;
-    keepalive_requests 1000000000;
-    default_type application/json;
-    {temporary}
-    server {{ listen 127.0.0.1:{port}; root {folder}; }}
-}}
-""",
-        encoding="utf-8",
-    )
-    command = [
-        "nginx",
-        "-c",
-        str(folder / "nginx.conf"),
-        "-e",
-        str(folder / "error.log"),
-        "-g",
-        "daemon off;",
-    ]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    http = "sendfile on; open_file_cache max=10; keepalive_requests 1000000000;"
+    server = f"listen 127.0.0.1:{port}; root {folder}; default_type application/json;"
+    process = Nginx(folder, port, server, http)
     try:
-        _wait_open(port, process)
-        yield Nginx(f"http://127.0.0.1:{port}/answer.json", process.pid)
+        wait_until(process.is_listening, time.monotonic() + _START_SECONDS, "nginx listens")
+        yield FileServer(f"http://127.0.0.1:{port}/answer.json", process.pid)
     finally:
-        process.terminate()
-        process.wait(timeout=10)
+        process.end()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _wait_open(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while True:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit("nginx did not start")
-        time.sleep(0.05)
 
 
 def _run_pgbench(arguments: list[str], statement: str, seconds: float) -> str:

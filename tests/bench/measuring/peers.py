@@ -17,6 +17,8 @@ from pathlib import Path
 
 from dev.ports import free_port
 
+from measuring.waiting import wait_until
+
 _POSTFIX_PROGRAMS = Path("/usr/lib/postfix/sbin")
 _START_SECONDS = 20.0
 _QUEUES = ("maildrop", "incoming", "active", "deferred", "defer", "bounce")
@@ -38,19 +40,21 @@ class Peer:
 
 
 def _wait_greeting(address: str, process: subprocess.Popen[bytes], name: str) -> None:
-    deadline = time.monotonic() + _START_SECONDS
     host, _, port = address.rpartition(":")
-    while True:
+
+    def greets() -> bool:
+        if process.poll() is not None:
+            raise SystemExit(f"{name} did not start")
         with (
             contextlib.suppress(OSError),
             socket.create_connection((host, int(port)), timeout=2) as connection,
         ):
             if connection.recv(512).startswith(b"220"):
                 connection.sendall(b"QUIT\r\n")
-                return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit(f"{name} did not start")
-        time.sleep(0.05)
+                return True
+        return False
+
+    wait_until(greets, time.monotonic() + _START_SECONDS, f"{name} greets")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

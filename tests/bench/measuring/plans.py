@@ -1,5 +1,6 @@
 """Other numbers for a plan of the running suite."""
 
+import functools
 import os
 import re
 import subprocess
@@ -7,10 +8,11 @@ import time
 import urllib.request
 from pathlib import Path
 
+from measuring.waiting import wait_until
+
 _ROOT = Path(__file__).resolve().parents[3]
 _KNOWN = re.compile(r"^tempinbox_gateway_known_change_version(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 10.0
-_LOOK_SECONDS = 0.05
 
 
 def set_numbers(plan: str, **numbers: int) -> None:
@@ -52,12 +54,12 @@ def wait_known(version: int, gateways: list[str], seconds: float = _PATIENCE_SEC
     """
     deadline = time.monotonic() + seconds
     for address in gateways:
-        while known_version(address) < version:
-            if time.monotonic() > deadline:
-                raise TimeoutError(
-                    f"gateway {address} does not know of change {version} after {seconds:g} s"
-                )
-            time.sleep(_LOOK_SECONDS)
+        knows = functools.partial(_knows, address, version)
+        wait_until(knows, deadline, f"gateway {address} knows of change {version}")
+
+
+def _knows(gateway: str, version: int) -> bool:
+    return known_version(gateway) >= version
 
 
 def known_version(gateway: str) -> int:

@@ -1,9 +1,13 @@
 """What processes use, read from /proc."""
 
+import contextlib
+import math
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from measuring.waiting import wait_until
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _QUIET_SHARE = 0.08  # of one core
@@ -67,11 +71,13 @@ def wait_quiet(
     roots: list[int], is_done: Callable[[], bool] = lambda: True, seconds: float = 30.0
 ) -> None:
     """Returns when the processes have nothing left to do, or the time is over."""
-    deadline = time.monotonic() + seconds
-    before = sum(map(cpu_seconds, roots))
-    while time.monotonic() < deadline:
-        time.sleep(_QUIET_LOOK_SECONDS)
+    before = -math.inf  # the first look has nothing to compare with
+
+    def are_quiet() -> bool:
+        nonlocal before
         now = sum(map(cpu_seconds, roots))
-        if is_done() and now - before < _QUIET_SHARE * _QUIET_LOOK_SECONDS * len(roots):
-            return
-        before = now
+        used, before = now - before, now
+        return is_done() and used < _QUIET_SHARE * _QUIET_LOOK_SECONDS * len(roots)
+
+    with contextlib.suppress(TimeoutError):
+        wait_until(are_quiet, time.monotonic() + seconds, "quiet", every=_QUIET_LOOK_SECONDS)

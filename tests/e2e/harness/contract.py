@@ -21,7 +21,6 @@ from harness.suite import ROOT
 API_FILE = "openapi.yaml"
 DASHBOARD_FILE = "dashboard-openapi.yaml"
 _FOLDER = "http://docs.invalid/"  # where the files are for each other; nothing is fetched
-_ERROR = {"$ref": f"{_FOLDER}{API_FILE}#/components/schemas/Error"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 _ANYWHERE = {
     "400",
@@ -31,6 +30,7 @@ _ANYWHERE = {
     "501",
     "505",
 }  # what the HTTP server says before an operation is known
+_NO_REQUEST = {"408", "431", "501", "505"}  # ... before it knows which API is asked
 _BEFORE_ROUTING = {"401", "403", "429", "500", "503"}
 # Headers of HTTP itself, of browsers' permissions, and what the file says once of all answers.
 _SENT_ANYWHERE = re.compile(
@@ -56,6 +56,7 @@ class Contract:
 
     def __init__(self, name: str, root: str) -> None:
         self.content = _read(name)
+        self._error = _error_of(name)
         self._root = root
         self._files = {file: _with_addresses(file) for file in (API_FILE, DASHBOARD_FILE)}
         self._registry = Registry().with_resources(
@@ -93,13 +94,13 @@ class Contract:
             assert status in _ANYWHERE, (
                 f"{where}: the status is not documented: {answer.body[:300]!r}"
             )
-            self._check_body(answer, _ERROR, where)
+            self._check_error(answer, where)
 
     def check_error(self, answer: Answer) -> None:
         """Fails unless the body is an error of this status: all that can be said of a request that
         was no sound HTTP.
         """
-        self._check_body(answer, _ERROR, f"{answer.method}: {answer.status}")
+        self._check_body(answer, _error_of(API_FILE), f"{answer.method}: {answer.status}")
 
     def _find(self, path: str) -> str | None:
         fitting = [known for known, pattern in self._paths.items() if pattern.fullmatch(path)]
@@ -114,7 +115,11 @@ class Contract:
         assert answer.status != 405 or "allow" in answer.headers, (
             f"{where}: header Allow is missing"
         )
-        self._check_body(answer, _ERROR, where)
+        self._check_error(answer, where)
+
+    def _check_error(self, answer: Answer, where: str) -> None:
+        is_of_server = str(answer.status) in _NO_REQUEST
+        self._check_body(answer, _error_of(API_FILE) if is_of_server else self._error, where)
 
     def _check_documented(self, answer: Answer, documented: dict[str, Any], where: str) -> None:
         headers = documented.get("headers", {})
@@ -195,6 +200,10 @@ class Contract:
                 found = found[part.replace("~1", "/").replace("~0", "~")]
             node = found | {key: inner for key, inner in node.items() if key != "$ref"}
         return node
+
+
+def _error_of(name: str) -> dict[str, Any]:
+    return {"$ref": f"{_FOLDER}{name}#/components/schemas/Error"}
 
 
 @functools.cache

@@ -1,11 +1,9 @@
 """nginx in front of a gateway, as operators put it there."""
 
-import contextlib
-import socket
-import subprocess
 from pathlib import Path
 from typing import Self
 
+from dev.nginx import Nginx
 from dev.ports import free_port
 
 from harness.waiting import eventually
@@ -25,20 +23,7 @@ class Proxy:
         self.base = self.origin + path
         # With a URI behind the address nginx puts it where the location's path was.
         target = f"http://{gateway}/" if takes_off else f"http://{gateway}"
-        temporary = "".join(
-            f"{kind}_temp_path {folder}/{kind};\n"
-            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        (folder / "nginx.conf").write_text(
-            f"""worker_processes 1;
-pid {folder}/pid;
-error_log {folder}/error.log;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    {temporary}
-    server {{
-        listen 127.0.0.1:{self._port} ssl;
+        self._server = f"""listen 127.0.0.1:{self._port} ssl;
         ssl_certificate {folder}/certificate.pem;
         ssl_certificate_key {folder}/key.pem;
         location {path}/ {{
@@ -50,39 +35,16 @@ http {{
             proxy_set_header X-Forwarded-Proto $scheme;
             proxy_buffering off;
             proxy_read_timeout 75s;
-        }}
-    }}
-}}
-""",
-            encoding="utf-8",
-        )
+        }}"""
 
     def __enter__(self) -> Self:
-        log = self._folder / "error.log"
-        command = ["nginx", "-c", str(self._folder / "nginx.conf"), "-e", str(log)]
-        self._process = subprocess.Popen(
-            [*command, "-g", "daemon off;"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        self._nginx = Nginx(self._folder, self._port, self._server)
         try:
-            eventually(self._listens, "nginx listens")
-        except AssertionError:
+            eventually(self._nginx.is_listening, "nginx listens")
+        except (AssertionError, ChildProcessError):
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(timeout=10)
-
-    def _listens(self) -> bool:
-        ended = self._process.poll()
-        log = self._folder / "error.log"
-        assert ended is None, (
-            f"nginx ended with {ended}: {log.read_text(encoding='utf-8') if log.exists() else ''}"
-        )
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 1):
-            return True
-        return False
+        self._nginx.end()

@@ -21,7 +21,7 @@ public:
 
     void restart()
     {
-        store_ = std::make_unique<accounts::idempotency_store>(scratch.db());
+        store_ = std::make_unique<accounts::idempotency_repository>(scratch.db());
         calls_ =
             std::make_unique<idempotent_calls>(testing::test_host(), *store_, keys_, max_stored);
     }
@@ -64,7 +64,7 @@ public:
     testing::scratch_database scratch{{"accounts"}};
     std::int64_t stored()
     {
-        return scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0]
+        return scratch.execute("SELECT count(*) FROM accounts.idempotency_keys")[0][0]
             .as<std::int64_t>();
     }
 
@@ -117,7 +117,7 @@ private:
 
     crypto::keyring keys_ =
         crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
-    std::unique_ptr<accounts::idempotency_store> store_;
+    std::unique_ptr<accounts::idempotency_repository> store_;
     std::unique_ptr<idempotent_calls> calls_;
 };
 
@@ -242,7 +242,7 @@ TEST_CASE(
     world.who.state.account = account_id::make();
     CHECK(world.post("4").status == 201);
     world.who.state.account = ann;
-    world.scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval "
+    world.scratch.execute("UPDATE accounts.idempotency_keys SET created_at = created_at - interval "
                           "'24 hours' WHERE key = '3'");
     world.restart();
     CHECK(world.post("5").status == 201);
@@ -272,12 +272,12 @@ TEST_CASE(
     CHECK_THROWS_AS(world.post("run 7"), dependency_error);
     world.is_lost = false;
     // What a kill -9 leaves behind: an attempt that nobody released.
-    world.scratch.execute("UPDATE accounts.idempotency_key SET started_at = now()");
+    world.scratch.execute("UPDATE accounts.idempotency_keys SET started_at = now()");
     world.restart();
 
     const auto early = world.post("run 7");
     world.scratch.execute(
-        "UPDATE accounts.idempotency_key SET started_at = now() - interval '30 seconds'");
+        "UPDATE accounts.idempotency_keys SET started_at = now() - interval '30 seconds'");
     const auto retried = world.post("run 7");
 
     CHECK(early.status == 409);
@@ -295,7 +295,7 @@ TEST_CASE("a call that failed frees its key at once and keeps its object",
     world.is_killed = true;
     CHECK_THROWS_AS(world.post("run 7"), std::runtime_error);
     const auto stored =
-        world.scratch.execute("SELECT object_id FROM accounts.idempotency_key")[0][0]
+        world.scratch.execute("SELECT object_id FROM accounts.idempotency_keys")[0][0]
             .as<std::string>();
     world.is_killed = false;
 
@@ -308,11 +308,11 @@ TEST_CASE("stored answers show no secrets, and an altered one is not replayed",
 {
     world world;
     world.post("run 7");
-    const auto stored = world.scratch.execute("SELECT answer FROM accounts.idempotency_key")[0][0]
+    const auto stored = world.scratch.execute("SELECT answer FROM accounts.idempotency_keys")[0][0]
                             .as<std::string>();
     world.post("run 8");
-    world.scratch.execute("UPDATE accounts.idempotency_key SET answer = (SELECT answer FROM "
-                          "accounts.idempotency_key WHERE key = "
+    world.scratch.execute("UPDATE accounts.idempotency_keys SET answer = (SELECT answer FROM "
+                          "accounts.idempotency_keys WHERE key = "
                           "'run 7') WHERE key = 'run 8'");
 
     CHECK(stored.find("whsec") == std::string::npos);

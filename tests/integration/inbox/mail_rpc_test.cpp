@@ -1,8 +1,5 @@
 #include "integration/inbox/running_service.hpp"
 
-#include "common/core/encoding.hpp"
-#include "mailbox/compression.hpp"
-
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -30,22 +27,7 @@ struct mailed_service : running_service
 
     std::string add_email(const std::string& raw)
     {
-        const auto id = email_id::make().text(), body = body_id::make().text();
-        scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now(), 'UTC'), '" +
-                        body + "', '\\x" + to_hex(mailbox::compress(raw)) + "')");
-        scratch.execute(
-            "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, last_sequence = "
-            "last_sequence + 1, "
-            "last_email_at = now() RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
-            id +
-            "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || "
-            "last_sequence, 'preview', NULL, "
-            "ARRAY[email_address], '{}', 'bounce@example.org', '192.0.2.1', 'mx.example.org', "
-            "NULL, " +
-            std::to_string(raw.size()) +
-            ", 1, '[]', '[]', '{}', false, '', date_trunc('hour', now(), 'UTC'), '" + body +
-            "', false, 'sql' FROM i");
-        return id;
+        return running_service::add_email(account, inbox, raw);
     }
 
     template <class Request>
@@ -162,13 +144,8 @@ TEST_CASE("an attachment is given out decoded, or only described", "[inbox][post
 TEST_CASE("an inbox of more emails than a batch is emptied by one call", "[inbox][postgres][kafka]")
 {
     mailed_service running;
-    running.add_email(message);
-    running.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, "
-        "jsonb_build_object('sequence', n, "
-        "'email_id', overlay(e.email_id::text placing lpad(to_hex(n), 12, '0') from 25)))).* "
-        "FROM mailbox.emails AS e, generate_series(2, 1200) AS n");
-    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1200, email_count = 1200");
+    mailbox::seeds::store_emails(running.mail, running.as_stored(running.account, running.inbox),
+                                 1'200);
     v1::EmptyInboxRequest request;
     request.set_account_id(running.account);
     request.set_inbox_id(running.inbox.inbox_id());

@@ -7,6 +7,7 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "inbox/service.hpp"
+#include "integration/mailbox/seeds.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -36,6 +37,7 @@ struct token_file
 struct running_service
 {
     testing::scratch_database scratch{{"mailbox"}};
+    mailbox::ingest_repository mail{testing::test_host(), scratch.db(), {}};
     token_file token;
     kafka::settings cluster;
     std::vector<kafka::record> events;
@@ -114,6 +116,25 @@ struct running_service
         limits.set_max_ttl_seconds(86'400);
         request.set_inbox_id(inbox_id::make().text());
         return call<v1::CreateInboxResponse>("CreateInbox", request);
+    }
+
+    static mailbox::inbox as_stored(const std::string& account, const v1::Inbox& called)
+    {
+        mailbox::inbox inbox;
+        inbox.account = account_id::parse(account).value();
+        inbox.id = inbox_id::parse(called.inbox_id()).value();
+        inbox.address = called.email_address();
+        return inbox;
+    }
+
+    // Stores a message for the inbox, as mail-ingest does; returns its email's id.
+    std::string add_email(const std::string& account, const v1::Inbox& to,
+                          const std::string& raw = "mail")
+    {
+        const auto message = mailbox::seeds::make_message({as_stored(account, to)}, raw);
+        message->attachment_count = 1;
+        mailbox::seeds::store(mail, {message});
+        return message->deliveries.front().id.text();
     }
 
     // The event of an inbox, once it is on its topic.

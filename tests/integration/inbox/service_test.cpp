@@ -80,12 +80,7 @@ TEST_CASE(
     running.add_domain();
     const auto account = account_id::make().text();
     const auto made = running.create(account).value().inbox();
-    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
-    running.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, '" +
-                            email_id::make().text() +
-                            "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', "
-                            "null, 0, 0, '[]', '[]', '{}', false, '', now(), "
-                            "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes");
+    running.add_email(account, made);
     v1::DeleteInboxRequest request;
     request.set_inbox_id(made.inbox_id());
 
@@ -107,7 +102,7 @@ TEST_CASE("events of a process that died are published by another", "[inbox][pos
 {
     running_service running;
     running.add_domain();
-    mailbox::inbox_store dead(running.scratch.db(), "dead process");
+    mailbox::inbox_repository dead(running.scratch.db(), "dead process");
     mailbox::new_inbox requested;
     requested.account.account = account_id::make();
     requested.id = inbox_id::make();
@@ -161,14 +156,7 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     const auto account = account_id::make();
     const auto first = running.create(account.text()).value().inbox(),
                second = running.create(account.text()).value().inbox();
-    const auto email = email_id::make().text();
-    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
-    running.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT account_id, '" + email +
-        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', "
-        "'[]', '{}', false, '', now(), "
-        "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes WHERE inbox_id = '" +
-        first.inbox_id() + "'");
+    const auto email = running.add_email(account.text(), first);
 
     SECTION("by its tombstone")
     {
@@ -183,7 +171,8 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     }
     SECTION("also when the process that marked it died at once")
     {
-        testing::await(mailbox::account_store(running.scratch.db()).mark_deleted(account, 17));
+        testing::await(
+            mailbox::account_state_repository(running.scratch.db()).mark_deleted(account, 17));
     }
 
     for (const auto& inbox : {first, second}) {

@@ -2,7 +2,7 @@
 
 #include "integration/mailbox/seeds.hpp"
 #include "mail-ingest/smtp/listener.hpp"
-#include "mailbox/email_store.hpp"
+#include "mailbox/email_repository.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <array>
@@ -41,8 +41,7 @@ struct mail_server
           producer(test_host(), nowhere()),
           publisher(test_host(), db, producer, mailbox::schema),
           store(test_host(), db, recipient_settings.inbox_bounds),
-          unacknowledged_mail_store(db),
-          unacknowledged(test_host(), unacknowledged_mail_store, "test"),
+          unacknowledged(test_host(), store, "test"),
           recipients(test_host(), look_up_db, recipient_settings),
           ingest(test_host(), recipients, store, publisher, unacknowledged,
                  with_own_folder(std::move(ingest_settings))),
@@ -91,8 +90,7 @@ struct mail_server
     postgres::pool look_up_db;
     kafka::producer producer;
     outbox::publisher publisher;
-    mailbox::mail_store store;
-    mailbox::unacknowledged_store unacknowledged_mail_store;
+    mailbox::ingest_repository store;
     mail_ingest::unacknowledged_mail unacknowledged;
     mail_ingest::recipients recipients;
     mail_ingest::ingest ingest;

@@ -138,7 +138,7 @@ TEST_CASE("after ten minutes a repeat is a new email", "[mail-ingest][postgres]"
 
     CHECK(send(server, message, true) != first);
 
-    mailbox::unacknowledged_store store(world.scratch.db());
+    mailbox::ingest_repository store(testing::test_host(), world.scratch.db(), {});
     testing::await(store.heartbeat("any"));
     CHECK(world.count("unconfirmed") == 0);
 }
@@ -153,7 +153,7 @@ TEST_CASE("all mail of the minute before a crash is unacknowledged", "[mail-inge
     }
     REQUIRE(world.count("unconfirmed") == 0);
     REQUIRE(world.count("ingest_runs") == 0);
-    mailbox::unacknowledged_store store(world.scratch.db());
+    mailbox::ingest_repository store(testing::test_host(), world.scratch.db(), {});
 
     SECTION("and it is the restarted process that sees it")
     {

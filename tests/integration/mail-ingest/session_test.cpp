@@ -2,7 +2,7 @@
 #include "common/postgres/dsn.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
-#include "mailbox/account_store.hpp"
+#include "mailbox/account_state_repository.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ const std::string accepted = "250 2.1.5 Recipient ok";
 struct mail_world : mailbox::seeds::world
 {
     plans::account_state account = mailbox::seeds::account();
-    mailbox::email_store emails{scratch.db()};
+    mailbox::email_repository emails{scratch.db()};
 
     mailbox::stored_email find(const std::string& id)
     {
@@ -238,7 +238,7 @@ TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile",
           "[mail-ingest][deleted-account][postgres]")
 {
     mail_world world;
-    mailbox::account_store accounts(world.scratch.db());
+    mailbox::account_state_repository accounts(world.scratch.db());
     auto leaving = mailbox::seeds::account();
     world.create(leaving, "gone");
     mail_server server(world.scratch.dsn());

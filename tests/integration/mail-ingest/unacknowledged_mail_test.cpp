@@ -10,7 +10,7 @@ TEST_CASE("unacknowledged mail beyond the limit while the database is away is co
           "[mail-ingest][postgres]")
 {
     testing::scratch_database scratch({"mailbox"});
-    mailbox::unacknowledged_store store(scratch.db());
+    mailbox::ingest_repository store(testing::test_host(), scratch.db(), {});
     // Not started: nothing is written, as without a database.
     mail_ingest::unacknowledged_mail unacknowledged(testing::test_host(), store, "test");
     auto& dropped = testing::test_host().metrics().counter(

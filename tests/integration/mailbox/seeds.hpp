@@ -1,14 +1,19 @@
 #pragma once
 
-#include "common/core/encoding.hpp"
+#include "common/crypto/digest.hpp"
+#include "common/events/events.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "mailbox/compression.hpp"
-#include "mailbox/domain_store.hpp"
-#include "mailbox/expiry_store.hpp"
-#include "mailbox/inbox_store.hpp"
+#include "mailbox/domain_repository.hpp"
+#include "mailbox/expiry_repository.hpp"
+#include "mailbox/inbox_repository.hpp"
+#include "mailbox/ingest_repository.hpp"
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tempinbox::mailbox::seeds {
 
@@ -29,13 +34,80 @@ inline plans::account_state account(int live_inboxes = 10)
     return state;
 }
 
-// A database with one domain and the stores on it.
+// A message with fixed texts to inboxes, as mail-ingest makes it.
+inline std::shared_ptr<new_message> make_message(const std::vector<inbox>& to,
+                                                 const std::string& raw)
+{
+    auto message = std::make_shared<new_message>();
+    message->body = body_id::make();
+    message->frame = compress(raw);
+    message->sha256 = crypto::sha256(raw);
+    message->size = static_cast<std::int64_t>(raw.size());
+    message->received_at = now();
+    message->from = "ann@example.org";
+    message->from_name = "Ann";
+    message->subject = "Subject 1";
+    message->preview = "preview";
+    message->message_id = "<1@example.org>";
+    message->to_header = {"list@example.org"};
+    message->mail_from = "bounce@example.org";
+    message->remote_address = "192.0.2.1";
+    message->helo = "mx.example.org";
+    message->tls = "TLSv1.3";
+    message->codes = R"([{"value":"123456","score":1,"part":"text","offset":5}])";
+    message->links = R"([{"url":"https://example.org/v","text":"Verify","kind":"verify"}])";
+    message->defects = {"bare_newline"};
+    for (const auto& each : to) {
+        auto& delivery = message->deliveries.emplace_back();
+        delivery.account = each.account;
+        delivery.inbox = each.id;
+        delivery.id = email_id::make();
+        delivery.rcpt_to = {each.address};
+        events::v1::EmailReceived event;
+        event.set_email_id(delivery.id.text());
+        event.set_inbox_id(each.id.text());
+        event.set_account_id(each.account.text());
+        delivery.event = events::make_row(event, trace::traceparent::make());
+    }
+    return message;
+}
+
+// Throws if a delivery is not stored.
+inline void store(ingest_repository& mail, const mail_batch& batch)
+{
+    for (const auto& results : testing::await(mail.store(batch)))
+        for (const auto& one : results.value())
+            if (one.status != delivery_status::stored)
+                throw std::logic_error("an email of the test was not stored");
+}
+
+// Stores `count` emails with subjects from "Subject `first`" on.
+inline void store_emails(ingest_repository& mail, const inbox& to, int count,
+                         std::int64_t first = 1)
+{
+    std::vector<email_id> ids;
+    for (int i = 0; i < count; ++i)
+        ids.push_back(email_id::make());
+    std::sort(ids.begin(), ids.end()); // in the order of the sequences also within a millisecond
+    mail_batch batch;
+    for (const auto& id : ids) {
+        auto message = make_message({to}, "mail");
+        message->subject = "Subject " + std::to_string(first++);
+        message->deliveries.front().id = id;
+        batch.push_back(message);
+        if (batch.size() == 128 || id == ids.back())
+            store(mail, std::exchange(batch, {}));
+    }
+}
+
+// A database with one domain and the repositories on it.
 struct world
 {
     testing::scratch_database scratch{{"mailbox"}};
-    domain_store domains{scratch.db()};
-    inbox_store inboxes{scratch.db(), "test"};
-    expiry_store endings{scratch.db(), "test", std::chrono::hours(24 * 30)};
+    domain_repository domains{scratch.db()};
+    inbox_repository inboxes{scratch.db(), "test"};
+    expiry_repository endings{scratch.db(), "test", std::chrono::hours(24 * 30)};
+    ingest_repository mail{testing::test_host(), scratch.db(), {}};
 
     world() { testing::await(domains.add("mail.test", std::nullopt)); }
 
@@ -69,36 +141,24 @@ struct world
             condition);
     }
 
-    // Inserts a body and its email in each inbox, as mail-ingest stores them; returns the body's
-    // id.
+    // Stores a message with its email in each inbox, as mail-ingest does; returns its body's id.
+    // Its subject is "Subject n", of the sequence in the first inbox.
     body_id add_email(const std::vector<inbox>& to, const std::string& raw)
     {
-        const auto body = body_id::make();
-        const std::string hour = "date_trunc('hour', now() + interval '1 hour', 'UTC')";
-        scratch.execute("INSERT INTO mailbox.bodies VALUES (" + hour + ", '" + body.text() +
-                        "', '\\x" + to_hex(compress(raw)) + "')");
-        for (const auto& each : to)
-            scratch.execute(
-                "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, "
-                "last_sequence = last_sequence "
-                "+ 1, last_email_at = now() "
-                "WHERE inbox_id = '" +
-                each.id.text() + "' RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
-                email_id::make().text() +
-                "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || "
-                "last_sequence, "
-                "'preview', '<1@example.org>', "
-                "ARRAY[email_address], ARRAY['list@example.org'], 'bounce@example.org', "
-                "'192.0.2.1', "
-                "'mx.example.org', 'TLSv1.3', " +
-                std::to_string(raw.size()) +
-                ", 0, '[{\"value\":\"123456\",\"score\":1,\"part\":\"text\",\"offset\":5}]', "
-                "'[{\"url\":\"https://example.org/v\",\"text\":\"Verify\",\"kind\":\"verify\"}]', "
-                "ARRAY['bare_newline'], false, '\\x00', " +
-                hour + ", '" + body.text() + "', " + (to.size() > 1 ? "true" : "false") +
-                ", 'sql' FROM i");
-        return body;
+        auto message = make_message(to, raw);
+        message->subject = "Subject " + std::to_string(read(to.front()).last_sequence + 1);
+        store(mail, {message});
+        return message->body;
     }
+
+    // Stores `count` emails that differ in their subjects, "Subject n" of the sequence.
+    void add_emails(const inbox& to, int count)
+    {
+        store_emails(mail, to, count, read(to).last_sequence + 1);
+    }
+
+    // The inbox as it is at present.
+    inbox read(const inbox& of) { return testing::await(inboxes.find(of.account, of.id)).value(); }
 };
 
 } // namespace tempinbox::mailbox::seeds

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("how long the expiry loop pauses", "[inbox]")
 {
-    const auto full = mailbox::expiry_store::batch_size;
+    const auto full = mailbox::expiry_repository::batch_size;
 
     CHECK(delay_after(full, 1s) == 0us); // there may be more
     CHECK(delay_after(full, std::nullopt) == 0us);

@@ -105,7 +105,7 @@ public:
 private:
     awaitable<void> stall()
     {
-        const auto gate = std::make_shared<runtime::completion>(testing::test_host().executor());
+        const auto gate = std::make_shared<async::reset_event>(testing::test_host().executor());
         stalled_.push_back(gate);
         co_await gate->wait_until(std::chrono::steady_clock::now() + 10s);
     }
@@ -137,7 +137,7 @@ private:
     }
 
     block_pool_settings chosen_;
-    std::vector<std::shared_ptr<runtime::completion>> stalled_;
+    std::vector<std::shared_ptr<async::reset_event>> stalled_;
     int last_port_ = 0;
 };
 

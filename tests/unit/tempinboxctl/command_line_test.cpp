@@ -79,6 +79,7 @@ TEST_CASE("what is wrong with a line is said, all of it", "[tempinboxctl]")
         {{"account", "show", "a", "b"}, {"unexpected argument \"b\""}},
         {{"account", "show", "a", "--pln", "pro"}, {"--pln is not known to \"account show\""}},
         {{"account", "show", "a", "--output"}, {"--output needs a value"}},
+        {{"key", "create", "a", "--label"}, {"--label needs a value"}},
         {{"rule", "create", "a", "--name", "n", "--webhook", "w", "--disabled=yes"},
          {"--disabled takes no value"}},
     };
@@ -100,6 +101,37 @@ TEST_CASE("after two dashes everything is a word", "[tempinboxctl]")
 
     CHECK(line.problems.empty());
     CHECK(line.given.at("ACCOUNT") == "--odd@example.com");
+}
+
+TEST_CASE("a value that is called like a command is a value", "[tempinboxctl]")
+{
+    const auto line = parse_words({"key", "create", "account", "--label", "show"});
+
+    CHECK(line.problems.empty());
+    CHECK(line.chosen->name == "key create");
+    CHECK(line.given.at("ACCOUNT") == "account");
+    CHECK(line.given.value("label") == "show");
+}
+
+TEST_CASE("a value may be empty or begin with a dash", "[tempinboxctl]")
+{
+    const auto line =
+        parse_words({"account", "create", "--email=", "--plan", "-p", "--password", "-"});
+
+    CHECK(line.problems.empty());
+    CHECK(line.given.value("email") == "");
+    CHECK(line.given.value("plan") == "-p");
+    CHECK(line.given.value("password") == "-");
+}
+
+TEST_CASE("help says how a command is called and what it cannot do without", "[tempinboxctl]")
+{
+    const auto help = help_of(*parse_words({"key", "create"}).chosen);
+
+    CHECK(help.find("Usage: tempinboxctl key create [OPTIONS] ACCOUNT\n") != std::string::npos);
+    CHECK(help.find("--label L REQUIRED") != std::string::npos);
+    CHECK(help.find("what the key is for") != std::string::npos);
+    CHECK(help.find("--database") == std::string::npos);
 }
 
 TEST_CASE("every command has a purpose, a way to run, and help that names all it takes",

@@ -1,216 +1,73 @@
-// What the gateway takes and answers, as docs/api.md describes it.
+// The shapes of the dashboard's API, by the names that the page uses. All come from openapi.d.ts,
+// which `./dev check dashboard` makes from docs/dashboard-openapi.yaml.
 
-export type Plan = 'free' | 'starter' | 'pass7' | 'pro' | 'business' | 'premium';
+import type { components, paths } from './openapi';
 
-export interface Limits {
-  requestsPerDay: number | null; // null: no daily limit
-  liveInboxes: number;
-  maxTtlSeconds: number;
-  maxMessageBytes: number;
-  webhooks: number;
-  apiKeys: number;
-  routingRules: number;
-}
+type Schemas = components['schemas'];
 
-export interface Price {
-  amount: string; // a decimal number
-  period: 'none' | 'once' | 'month';
-}
+export type ErrorCode = Schemas['ErrorCode'];
+export type Session = Schemas['Session'];
+export type Plan = Session['plan'];
+export type Limits = Schemas['Limits'];
+export type OfferedPlan = Schemas['OfferedPlan'];
+export type Price = Schemas['Price'];
+export type UsageDay = Schemas['UsageOfDay'];
 
-export interface OfferedPlan {
-  plan: Plan;
-  price: Price;
-  limits: Limits;
-}
+export type Inbox = Schemas['Inbox'];
+export type InboxWishes = Schemas['NewInbox'];
+export type InboxChange = Schemas['InboxChange'];
+export type EmailSummary = Schemas['EmailSummary'];
+export type Email = Schemas['Email'];
+export type Attachment = Schemas['Attachment'];
 
-export interface Session {
-  accountId: string;
-  email: string;
-  plan: Plan;
-  planEndsAt: string | null;
-  limits: Limits;
-  csrfToken: string;
-}
+export type Webhook = Schemas['Webhook'];
+export type CreatedWebhook = Schemas['CreatedWebhook'];
+export type NewWebhook = Schemas['NewWebhook'];
+export type WebhookChange = Schemas['WebhookChange'];
+export type EventKind = Webhook['events'][number];
+export type Delivery = Schemas['Delivery'];
+export type DeliveryStatus = Delivery['status'];
+export type ReplayWishes = Schemas['NewReplay'];
+export type Attempt = Schemas['DeliveryAttempt'];
 
-export interface Account extends Omit<Session, 'csrfToken'> {
-  usage: { requestsToday: number; liveInboxes: number; webhooks: number };
-}
+export type Key = Schemas['Key'];
+export type CreatedKey = Schemas['CreatedKey'];
 
-export interface UsageDay {
-  date: string;
-  requests: number;
-  emails: number;
-  deliveries: number;
-}
+export type Rule = Schemas['Rule'];
+export type RuleWishes = Required<Schemas['RuleChange']>;
+export type DraftRule = Schemas['DraftRule'];
+export type Condition = Schemas['Condition'];
+export type RuleField = Condition['field'];
+export type RuleOperator = Condition['operator'];
+export type Sample = Pick<Schemas['RuleTest'], 'emailId' | 'from' | 'to' | 'subject'>;
+export type TestedRule = Schemas['TestedRule'];
+export type Verdict = Schemas['RuleVerdict'];
 
-export interface Inbox {
-  inboxId: string;
-  emailAddress: string;
-  name: string | null;
-  tags: string[];
-  metadata: Record<string, string>;
-  status: 'active' | 'expired';
-  emailCount: number;
-  lastSequence: number;
-  lastEmailAt: string | null;
-  createdAt: string;
-  expiresAt: string | null;
-  expiredAt: string | null;
-  isFull?: boolean; // of one inbox, not in lists
-}
+// A path is written as in the contract, below /dashboard/api.
+type Operations = {
+  [P in keyof paths as P extends `/dashboard/api${infer Rest}` ? Rest : never]: paths[P];
+};
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type PathOf<M extends Method> = {
+  [P in keyof Operations]: [Operations[P][M]] extends [undefined] ? never : P;
+}[keyof Operations];
+export type Operation<M extends Method, P extends PathOf<M>> = NonNullable<Operations[P][M]>;
 
-export interface InboxWishes {
-  localPart?: string;
-  domain?: string;
-  ttlSeconds?: number;
-  name?: string;
-  tags?: string[];
-  metadata?: Record<string, string>;
-}
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
+type BodyOf<O> = O extends { requestBody: infer Given }
+  ? { body: Json<Given> }
+  : O extends { requestBody?: infer Given }
+    ? { body?: Json<NonNullable<Given>> }
+    : unknown;
+type ParametersOf<O> = O extends { parameters: infer All }
+  ? Pick<All, Extract<keyof All, 'path' | 'query'>>
+  : unknown;
 
-export interface EmailSummary {
-  emailId: string;
-  inboxId: string;
-  sequence: number;
-  from: string;
-  fromName: string;
-  to: string[];
-  subject: string;
-  preview: string;
-  receivedAt: string;
-  sizeBytes: number;
-  attachmentCount: number;
-  isRead: boolean;
-  codes?: Code[];
-}
-
-export interface Code {
-  value: string;
-  score: number;
-  part: string;
-  offset: number;
-}
-
-export interface Attachment {
-  attachmentId: string;
-  filename: string;
-  contentType: string;
-  sizeBytes: number;
-  contentId: string | null;
-  inline: boolean;
-}
-
-export interface Email extends EmailSummary {
-  toHeader: string[];
-  cc: string[];
-  replyTo: string[];
-  messageId: string | null;
-  date: string | null;
-  headers: { name: string; value: string }[];
-  text: string | null;
-  html: string | null;
-  attachments: Attachment[];
-  codes: Code[];
-  links: { url: string; text: string; kind: 'verify' | 'reset' | 'unsubscribe' | 'other' }[];
-  authentication: Record<string, string | null> | null;
-  envelope: {
-    mailFrom: string;
-    rcptTo: string[];
-    remoteAddress: string;
-    helo: string;
-    tls: string | null;
-  };
-  routing: { ruleId: string; matched: boolean }[] | null;
-  defects: string[];
-}
-
-export type EventKind = 'email.received' | 'inbox.created' | 'inbox.expired';
-export const EVENT_KINDS: readonly EventKind[] = [
-  'email.received',
-  'inbox.created',
-  'inbox.expired',
-];
-
-export interface Webhook {
-  webhookId: string;
-  url: string;
-  events: EventKind[];
-  description: string | null;
-  isEnabled: boolean;
-  disabledReason: string | null;
-  createdAt: string;
-  secret?: string;
-}
-
-export type WebhookWishes = Partial<Pick<Webhook, 'url' | 'events' | 'description' | 'isEnabled'>>;
-export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
-
-export interface Attempt {
-  at: string;
-  statusCode: number | null;
-  durationMs: number;
-  error: string | null;
-  responseBody: string | null;
-}
-
-export interface Delivery {
-  deliveryId: string;
-  eventId: string;
-  event: string;
-  status: DeliveryStatus;
-  attempts: Attempt[];
-  nextAttemptAt: string | null;
-  createdAt: string;
-  ruleIds: string[];
-}
-
-export interface Key {
-  keyId: string;
-  label: string;
-  prefix: string;
-  createdAt: string;
-  lastUsedAt: string | null;
-  isActive: boolean;
-  key?: string;
-}
-
-export type RuleField = 'subject' | 'from' | 'to';
-export type RuleOperator = 'contains' | 'equals' | 'starts_with' | 'ends_with';
-
-export interface Condition {
-  field: RuleField;
-  operator: RuleOperator;
-  value: string;
-}
-
-export interface RuleWishes {
-  name: string;
-  webhookId: string;
-  conditions: Condition[];
-  isEnabled: boolean;
-}
-
-export interface Rule extends RuleWishes {
-  id: string;
-  createdAt: string;
-}
-
-export type Sample = { from: string; to: string; subject: string } | { emailId: string };
-
-export interface TestedRule {
-  id: string | null;
-  name: string;
-  isEnabled: boolean;
-  matched: boolean;
-  conditions: (Condition & { actual: string; matched: boolean })[];
-}
-
-export interface Verdict {
-  rules: TestedRule[];
-  webhookIds: string[];
-}
-
-export interface Page {
-  limit?: number;
-  cursor?: string;
-}
+// What a request of an operation is made of, and the body of its answer.
+export type Asked<O> = ParametersOf<O> & BodyOf<O> & { signal?: AbortSignal | undefined };
+export type Answer<O> = O extends { responses: infer All }
+  ? { [S in keyof All]: S extends 200 | 201 | 202 ? Json<All[S]> : never }[keyof All]
+  : never;
+export type Query<P extends PathOf<'get'>> = NonNullable<
+  Operation<'get', P> extends { parameters: { query?: infer Given } } ? Given : never
+>;

@@ -1,35 +1,34 @@
-// Everything the page says to the gateway, with the shapes of docs/api.md. Fails with ApiError alone.
+// Everything the page says to the gateway, with the shapes of docs/dashboard-openapi.yaml. Fails with ApiError alone.
 
 import type {
-  Account,
-  Attachment,
-  Delivery,
-  DeliveryStatus,
-  Email,
-  EmailSummary,
-  Inbox,
+  Answer,
+  Asked,
+  DraftRule,
+  ErrorCode,
+  InboxChange,
   InboxWishes,
-  Key,
-  OfferedPlan,
-  Page,
-  Rule,
+  Method,
+  NewWebhook,
+  Operation,
+  PathOf,
+  Query,
+  ReplayWishes,
   RuleWishes,
   Sample,
   Session,
-  UsageDay,
-  Verdict,
-  Webhook,
-  WebhookWishes,
+  WebhookChange,
 } from './api-shapes';
 import { BASE_PATH } from './base-path';
 
-export * from './api-shapes';
+export type * from './api-shapes';
 
-// What the server answered instead of what was asked for; status 0 when nothing answered at all.
+// What the server answered instead of what was asked for; status 0 when nothing answered at all. There is no code where the
+// answer is not the gateway's, and a gateway newer than this page may have one that it does not know.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    readonly code: ErrorCode | null = null,
     readonly requestId: string | null = null,
     readonly retryAfter: number | null = null,
   ) {
@@ -47,57 +46,58 @@ export function onSignedOut(handler: () => void): void {
   whenSignedOut = handler;
 }
 
-interface Asked {
+interface Sent {
+  path?: Record<string, string> | undefined;
+  query?: object | undefined;
   body?: unknown;
-  query?: Record<string, string | number | undefined>;
   accept?: string;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
-function address(path: string, query: Asked['query'] = {}): string {
-  const given = Object.entries(query).filter(
-    (it): it is [string, string | number] => it[1] !== undefined && it[1] !== '',
+function address(path: string, { path: names = {}, query = {} }: Sent): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(names[name] ?? ''),
   );
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return ROOT + path + (text && `?${text}`);
+  return ROOT + filled + (text && `?${text}`);
 }
 
 async function problem(response: Response): Promise<ApiError> {
-  let message = '';
+  let said: { message?: string; code?: ErrorCode } = {};
   try {
-    message = ((await response.json()) as { message?: string }).message ?? '';
+    said = (await response.json()) as typeof said;
   } catch {
     // A proxy's page is no sentence for people; the status has to do.
   }
   const wait = Number(response.headers.get('Retry-After'));
   return new ApiError(
     response.status,
-    message,
+    said.message ?? '',
+    said.code ?? null,
     response.headers.get('X-Request-Id'),
     wait > 0 ? wait : null,
   );
 }
 
-// Whether another tab signed in again or changed the password, so that our token is of a session that is over.
-function isOldToken(method: string, failure: ApiError): boolean {
-  return (
-    method !== 'GET' && failure.status === 403 && failure.message.startsWith('Header X-CSRF-Token')
-  );
+// Whether another tab signed in again or changed the password, so that our token is of a session that is over, or missing.
+function isOldToken({ code }: ApiError): boolean {
+  return code === 'csrf_token_mismatch' || code === 'csrf_token_missing';
 }
 
 async function exchange(
-  method: string,
+  method: Method,
   path: string,
-  asked: Asked,
+  asked: Sent,
   isRepeated = false,
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: asked.accept ?? 'application/json' };
-  if (method !== 'GET' && csrfToken) headers['X-CSRF-Token'] = csrfToken;
+  if (method !== 'get' && csrfToken) headers['X-CSRF-Token'] = csrfToken;
   if (asked.body !== undefined) headers['Content-Type'] = 'application/json';
   let response: Response;
   try {
-    response = await fetch(address(path, asked.query), {
-      method,
+    response = await fetch(address(path, asked), {
+      method: method.toUpperCase(),
       headers,
       body: asked.body === undefined ? null : JSON.stringify(asked.body),
       signal: asked.signal ?? null,
@@ -109,18 +109,22 @@ async function exchange(
     throw new ApiError(0, '');
   }
   if (!response.ok) {
-    if (response.status === 401 && !(method === 'POST' && path === '/session')) whenSignedOut();
     const failure = await problem(response);
-    if (isRepeated || !isOldToken(method, failure)) throw failure;
+    if (response.status === 401 && failure.code !== 'wrong_credentials') whenSignedOut();
+    if (isRepeated || !isOldToken(failure)) throw failure;
     await api.session();
     return exchange(method, path, asked, true);
   }
   return response;
 }
 
-async function ask<T>(method: string, path: string, asked: Asked = {}): Promise<T> {
+async function ask<M extends Method, P extends PathOf<M>>(
+  method: M,
+  path: P,
+  asked: Asked<Operation<M, P>>,
+): Promise<Answer<Operation<M, P>>> {
   const response = await exchange(method, path, asked);
-  return (response.status === 204 ? undefined : await response.json()) as T;
+  return (await response.json()) as Answer<Operation<M, P>>;
 }
 
 function remember<S extends Session | null>(session: S): S {
@@ -136,116 +140,97 @@ function rememberSame(session: Session): Session | Promise<never> {
   return new Promise<never>(() => {});
 }
 
-type Listed<Name extends string, T> = { [key in Name]: T[] } & { nextCursor: string | null };
-const id = encodeURIComponent;
-
 export const api = {
-  session: (signal?: AbortSignal) => ask<Session>('GET', '/session', { signal }).then(rememberSame),
+  session: (signal?: AbortSignal) => ask('get', '/session', { signal }).then(rememberSame),
   signIn: (email: string, password: string) =>
-    ask<Session>('POST', '/session', { body: { email, password } }).then(remember),
-  settings: (signal?: AbortSignal) =>
-    ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
+    ask('post', '/session', { body: { email, password } }).then(remember),
+  settings: (signal?: AbortSignal) => ask('get', '/settings', { signal }),
   signUp: (email: string, password: string) =>
-    ask<Session | { email: string; codeSent: true }>('POST', '/accounts', {
-      body: { email, password },
-    }),
+    ask('post', '/accounts', { body: { email, password } }),
   confirmSignUp: (email: string, code: string, password: string) =>
-    ask<Session>('POST', '/accounts/confirm', { body: { email, code, password } }),
-  signOut: () => ask<unknown>('DELETE', '/session').then(() => remember(null)),
+    ask('post', '/accounts/confirm', { body: { email, code, password } }),
+  signOut: () => ask('delete', '/session', {}).then(() => remember(null)),
 
-  account: (signal?: AbortSignal) => ask<Account>('GET', '/account', { signal }),
-  plans: (signal?: AbortSignal) => ask<{ plans: OfferedPlan[] }>('GET', '/plans', { signal }),
-  usage: (signal?: AbortSignal) => ask<{ days: UsageDay[] }>('GET', '/account/usage', { signal }),
+  account: (signal?: AbortSignal) => ask('get', '/account', { signal }),
+  plans: (signal?: AbortSignal) => ask('get', '/plans', { signal }),
+  usage: (signal?: AbortSignal) => ask('get', '/account/usage', { signal }),
 
-  domains: (signal?: AbortSignal) =>
-    ask<{ domains: { domain: string; default: boolean }[] }>('GET', '/domains', { signal }),
-  inboxes: (
-    query: Page & { status?: string; tag?: string; address?: string },
-    signal?: AbortSignal,
-  ) => ask<Listed<'inboxes', Inbox>>('GET', '/inboxes', { query: { ...query }, signal }),
+  domains: (signal?: AbortSignal) => ask('get', '/domains', { signal }),
+  inboxes: (query: Query<'/inboxes'>, signal?: AbortSignal) =>
+    ask('get', '/inboxes', { query, signal }),
   inbox: (inboxId: string, signal?: AbortSignal) =>
-    ask<Inbox>('GET', `/inboxes/${id(inboxId)}`, { signal }),
-  createInbox: (wishes: InboxWishes) => ask<Inbox>('POST', '/inboxes', { body: wishes }),
-  changeInbox: (
-    inboxId: string,
-    wishes: { ttlSeconds?: number; name?: string | null; tags?: string[] },
-  ) => ask<Inbox>('PATCH', `/inboxes/${id(inboxId)}`, { body: wishes }),
-  deleteInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}`),
-  emptyInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}/emails`),
-  emails: (
-    inboxId: string,
-    query: Page & { from?: string; subject?: string },
-    signal?: AbortSignal,
-  ) =>
-    ask<Listed<'emails', EmailSummary>>('GET', `/inboxes/${id(inboxId)}/emails`, {
-      query: { ...query, include: 'codes' },
+    ask('get', '/inboxes/{inboxId}', { path: { inboxId }, signal }),
+  createInbox: (body: InboxWishes) => ask('post', '/inboxes', { body }),
+  changeInbox: (inboxId: string, body: InboxChange) =>
+    ask('patch', '/inboxes/{inboxId}', { path: { inboxId }, body }),
+  deleteInbox: (inboxId: string) => ask('delete', '/inboxes/{inboxId}', { path: { inboxId } }),
+  emptyInbox: (inboxId: string) =>
+    ask('delete', '/inboxes/{inboxId}/emails', { path: { inboxId } }),
+  emails: (inboxId: string, query: Query<'/inboxes/{inboxId}/emails'>, signal?: AbortSignal) =>
+    ask('get', '/inboxes/{inboxId}/emails', {
+      path: { inboxId },
+      query: { ...query, include: ['codes'] },
       signal,
     }),
-  allEmails: (query: Page, signal?: AbortSignal) =>
-    ask<Listed<'emails', EmailSummary>>('GET', '/emails', {
-      query: { ...query, include: 'codes' },
-      signal,
-    }),
+  allEmails: (query: Query<'/emails'>, signal?: AbortSignal) =>
+    ask('get', '/emails', { query: { ...query, include: ['codes'] }, signal }),
   email: (emailId: string, signal?: AbortSignal) =>
-    ask<Email>('GET', `/emails/${id(emailId)}`, { signal }),
+    ask('get', '/emails/{emailId}', { path: { emailId }, signal }),
   markRead: (emailId: string, isRead: boolean) =>
-    ask<EmailSummary>('PATCH', `/emails/${id(emailId)}`, { body: { isRead } }),
-  deleteEmail: (emailId: string) => ask<unknown>('DELETE', `/emails/${id(emailId)}`),
+    ask('patch', '/emails/{emailId}', { path: { emailId }, body: { isRead } }),
+  deleteEmail: (emailId: string) => ask('delete', '/emails/{emailId}', { path: { emailId } }),
   source: (emailId: string, signal?: AbortSignal) =>
-    exchange('GET', `/emails/${id(emailId)}/raw`, { accept: 'message/rfc822', signal }).then((it) =>
-      it.arrayBuffer(),
-    ),
+    exchange('get', '/emails/{emailId}/raw' satisfies PathOf<'get'>, {
+      path: { emailId },
+      accept: 'message/rfc822',
+      signal,
+    }).then((it) => it.arrayBuffer()),
   attachment: (emailId: string, attachmentId: string, signal?: AbortSignal) =>
-    ask<Attachment & { content: string }>(
-      'GET',
-      `/emails/${id(emailId)}/attachments/${id(attachmentId)}`,
-      { signal },
-    ),
-
-  keys: (signal?: AbortSignal) => ask<{ keys: Key[] }>('GET', '/keys', { signal }),
-  createKey: (label: string) => ask<Key>('POST', '/keys', { body: { label } }),
-  revokeKey: (keyId: string) => ask<unknown>('DELETE', `/keys/${id(keyId)}`),
-
-  webhooks: (signal?: AbortSignal) =>
-    ask<Listed<'webhooks', Webhook>>('GET', '/webhooks', { query: { limit: 100 }, signal }),
-  createWebhook: (wishes: WebhookWishes) => ask<Webhook>('POST', '/webhooks', { body: wishes }),
-  changeWebhook: (webhookId: string, wishes: WebhookWishes) =>
-    ask<Webhook>('PATCH', `/webhooks/${id(webhookId)}`, { body: wishes }),
-  deleteWebhook: (webhookId: string) => ask<unknown>('DELETE', `/webhooks/${id(webhookId)}`),
-  rotateSecret: (webhookId: string) =>
-    ask<{ webhookId: string; secret: string; previousSecretValidUntil: string }>(
-      'POST',
-      `/webhooks/${id(webhookId)}/rotate-secret`,
-    ),
-  testWebhook: (webhookId: string) => ask<Delivery>('POST', `/webhooks/${id(webhookId)}/test`),
-  deliveries: (webhookId: string, query: Page & { status?: string }, signal?: AbortSignal) =>
-    ask<Listed<'deliveries', Delivery>>('GET', `/webhooks/${id(webhookId)}/deliveries`, {
-      query: { ...query },
+    ask('get', '/emails/{emailId}/attachments/{attachmentId}', {
+      path: { emailId, attachmentId },
       signal,
     }),
-  retry: (webhookId: string, deliveryId: string) =>
-    ask<Delivery>('POST', `/webhooks/${id(webhookId)}/deliveries/${id(deliveryId)}/retry`),
-  replay: (webhookId: string, body: { since: string; status?: DeliveryStatus }) =>
-    ask<{ webhookId: string; replayed: number }>('POST', `/webhooks/${id(webhookId)}/replay`, {
-      body,
-    }),
 
-  rules: (signal?: AbortSignal) => ask<{ rules: Rule[] }>('GET', '/rules', { signal }),
-  createRule: (wishes: RuleWishes) => ask<Rule>('POST', '/rules', { body: wishes }),
-  changeRule: (ruleId: string, wishes: Partial<RuleWishes>) =>
-    ask<Rule>('PATCH', `/rules/${id(ruleId)}`, { body: wishes }),
-  deleteRule: (ruleId: string) => ask<unknown>('DELETE', `/rules/${id(ruleId)}`),
-  testRules: (sample: Sample, rules?: Partial<Rule>[]) =>
-    ask<Verdict>('POST', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
+  keys: (signal?: AbortSignal) => ask('get', '/keys', { signal }),
+  createKey: (label: string) => ask('post', '/keys', { body: { label } }),
+  revokeKey: (keyId: string) => ask('delete', '/keys/{keyId}', { path: { keyId } }),
+
+  webhooks: (signal?: AbortSignal) => ask('get', '/webhooks', { query: { limit: 100 }, signal }),
+  createWebhook: (body: NewWebhook) => ask('post', '/webhooks', { body }),
+  changeWebhook: (webhookId: string, body: WebhookChange) =>
+    ask('patch', '/webhooks/{webhookId}', { path: { webhookId }, body }),
+  deleteWebhook: (webhookId: string) =>
+    ask('delete', '/webhooks/{webhookId}', { path: { webhookId } }),
+  rotateSecret: (webhookId: string) =>
+    ask('post', '/webhooks/{webhookId}/rotate-secret', { path: { webhookId } }),
+  testWebhook: (webhookId: string) =>
+    ask('post', '/webhooks/{webhookId}/test', { path: { webhookId } }),
+  deliveries: (
+    webhookId: string,
+    query: Query<'/webhooks/{webhookId}/deliveries'>,
+    signal?: AbortSignal,
+  ) => ask('get', '/webhooks/{webhookId}/deliveries', { path: { webhookId }, query, signal }),
+  retry: (webhookId: string, deliveryId: string) =>
+    ask('post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
+      path: { webhookId, deliveryId },
+    }),
+  replay: (webhookId: string, body: ReplayWishes) =>
+    ask('post', '/webhooks/{webhookId}/replay', { path: { webhookId }, body }),
+
+  rules: (signal?: AbortSignal) => ask('get', '/rules', { signal }),
+  createRule: (body: RuleWishes) => ask('post', '/rules', { body }),
+  changeRule: (ruleId: string, body: Partial<RuleWishes>) =>
+    ask('patch', '/rules/{ruleId}', { path: { ruleId }, body }),
+  deleteRule: (ruleId: string) => ask('delete', '/rules/{ruleId}', { path: { ruleId } }),
+  testRules: (sample: Sample, rules?: DraftRule[]) =>
+    ask('post', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
 
   changePassword: (currentPassword: string, newPassword: string) =>
-    ask<Session>('POST', '/account/password', { body: { currentPassword, newPassword } }).then(
-      remember,
-    ),
-  signOutEverywhere: () => ask<unknown>('DELETE', '/sessions').then(() => remember(null)),
-  askForReset: (email: string) => ask<unknown>('POST', '/password-resets', { body: { email } }),
+    ask('post', '/account/password', { body: { currentPassword, newPassword } }).then(remember),
+  signOutEverywhere: () => ask('delete', '/sessions', {}).then(() => remember(null)),
+  askForReset: (email: string) => ask('post', '/password-resets', { body: { email } }),
   resetPassword: (token: string, newPassword: string) =>
-    ask<unknown>('POST', '/password-resets/confirm', { body: { token, newPassword } }),
+    ask('post', '/password-resets/confirm', { body: { token, newPassword } }),
 
   eventsUrl: `${ROOT}/events`,
 };

@@ -1,4 +1,4 @@
-import type { Limits, Plan, Price } from './api';
+import type { Limits, OfferedPlan, Plan, Price } from './api';
 
 // A page that was opened before a release may be told of a plan it does not know.
 const NAMES: Record<string, string> = {
@@ -38,8 +38,8 @@ export function isPastPlan(index: number, length: number, most: number): boolean
   return length - index > most;
 }
 
-export const PLANS_WITH: Record<Feature, string> = {
-  api: '7-Day Pass, Pro, Business and Premium',
-  webhooks: '7-Day Pass, Pro, Business and Premium',
-  rules: 'Premium',
-};
+// "Pro, Business and Premium"; nothing where no plan has it.
+export function plansWith(plans: readonly OfferedPlan[], feature: Feature): string {
+  const names = plans.filter((it) => hasFeature(it.limits, feature)).map((it) => planName(it.plan));
+  return new Intl.ListFormat('en-GB').format(names);
+}

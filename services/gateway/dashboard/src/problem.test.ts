@@ -4,7 +4,7 @@ import { describe } from './problem';
 
 group('a failure in words', () => {
   it("holds the server's sentence and the request's id", () => {
-    const shown = describe(new ApiError(404, 'Inbox 0193 does not exist', 'req-1'));
+    const shown = describe(new ApiError(404, 'Inbox 0193 does not exist', 'not_found', 'req-1'));
     expect(shown).toEqual({
       title: 'That does not exist any more',
       detail: 'Inbox 0193 does not exist.',
@@ -13,10 +13,12 @@ group('a failure in words', () => {
   });
 
   it('says when to try again', () => {
-    expect(describe(new ApiError(429, 'Too many failures', null, 420)).detail).toBe(
+    expect(describe(new ApiError(429, 'Too many failures', null, null, 420)).detail).toBe(
       'Too many failures. Please try again in 7 minutes.',
     );
-    expect(describe(new ApiError(503, '', null, 1)).detail).toBe('Please try again in 1 second.');
+    expect(describe(new ApiError(503, '', null, null, 1)).detail).toBe(
+      'Please try again in 1 second.',
+    );
     expect(describe(new ApiError(429, '')).detail).toBe('Please try again in a moment.');
   });
 

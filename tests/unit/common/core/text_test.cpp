@@ -65,3 +65,9 @@ TEST_CASE("lists are split and trimmed", "[core]")
     CHECK(split_list("a;b", ';') == std::vector<std::string>{"a", "b"});
     CHECK(split_list("").empty());
 }
+
+TEST_CASE("lists are joined", "[core]")
+{
+    CHECK(join_list({"a", "b", "c"}) == "a, b, c");
+    CHECK(join_list({}).empty());
+}

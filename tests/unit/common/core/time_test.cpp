@@ -76,3 +76,13 @@ TEST_CASE("a manual clock stands still until moved", "[core]")
     clock.set(time_point{});
     CHECK(clock.now() == time_point{});
 }
+
+TEST_CASE("whole seconds and days begin at or before their times", "[core]")
+{
+    const auto late = *parse_iso8601("2026-11-21T23:59:59.999Z");
+    CHECK(to_unix_seconds(late) == 1'795'305'599);
+    CHECK(day_of(late) == std::chrono::sys_days(std::chrono::year(2026) / 11 / 21));
+    const auto before_1970 = from_unix_micros(-1);
+    CHECK(to_unix_seconds(before_1970) == -1);
+    CHECK(day_of(before_1970) == std::chrono::sys_days(std::chrono::year(1969) / 12 / 31));
+}

@@ -1,15 +1,33 @@
 #include "common/core/token_bucket.hpp"
 
 #include "common/core/ids.hpp"
+#include "common/core/time.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+using key_bucket = token_bucket<key_id, time_point>;
+
+const auto wall_noon = *parse_iso8601("2026-11-21T12:00:00Z");
+
+int passing(key_bucket& limit, key_id key, int per_second, time_point now, int tries)
+{
+    int passed = 0;
+    for (int i = 0; i < tries; ++i)
+        passed += limit.take(key, token_rate::per_second(per_second), now) ? 1 : 0;
+    return passed;
+}
+
+} // namespace
 
 TEST_CASE("an inbox takes a burst of 60 and then 120 messages a minute, whatever others get",
           "[core]")
 {
-    token_bucket<inbox_id> rates(120, 60);
+    token_bucket<inbox_id> rates(token_rate::per_minute(120, 60));
     const auto flooded = inbox_id::make();
     const token_bucket<inbox_id>::time_point noon{std::chrono::hours(12)};
     for (int i = 0; i < 60; ++i)
@@ -26,7 +44,7 @@ TEST_CASE("an inbox takes a burst of 60 and then 120 messages a minute, whatever
 
 TEST_CASE("a rate can be off", "[core]")
 {
-    token_bucket<inbox_id> rates(0, 0);
+    token_bucket<inbox_id> rates(token_rate::per_minute(0, 0));
     const auto inbox = inbox_id::make();
     for (int i = 0; i < 1'000; ++i)
         REQUIRE(rates.take(inbox, {}));
@@ -34,7 +52,7 @@ TEST_CASE("a rate can be off", "[core]")
 
 TEST_CASE("a token that was given back can be taken again, and the burst stays the most", "[core]")
 {
-    token_bucket<int> rates(1, 2);
+    token_bucket<int> rates(token_rate::per_minute(1, 2));
     const token_bucket<int>::time_point noon{std::chrono::hours(12)};
     rates.give_back(1);
     REQUIRE(rates.take(1, noon));
@@ -47,4 +65,63 @@ TEST_CASE("a token that was given back can be taken again, and the burst stays t
     CHECK(rates.take(1, noon));
     CHECK(rates.take(1, noon));
     CHECK_FALSE(rates.take(1, noon));
+}
+
+TEST_CASE("a key may use its burst at once and then as fast as it refills", "[core]")
+{
+    key_bucket limit;
+    const auto key = key_id::make();
+
+    CHECK(passing(limit, key, 50, wall_noon, 60) == 50);
+    CHECK(passing(limit, key, 50, wall_noon + 100ms, 60) == 5);
+    CHECK(passing(limit, key, 50, wall_noon + 10s, 60) == 50);
+    CHECK(passing(limit, key_id::make(), 50, wall_noon, 60) == 50);
+}
+
+TEST_CASE("a rate of zero is no limit, and a key's new rate holds at once", "[core]")
+{
+    key_bucket limit;
+    const auto key = key_id::make();
+
+    CHECK(passing(limit, key, 0, wall_noon, 1'000) == 1'000);
+    CHECK(limit.size() == 0);
+    CHECK(passing(limit, key, 200, wall_noon, 300) == 200);
+    CHECK(passing(limit, key, 50, wall_noon + 1s, 300) == 50);
+}
+
+TEST_CASE("a clock that is set back takes no tokens away", "[core]")
+{
+    key_bucket limit;
+    const auto key = key_id::make();
+
+    CHECK(passing(limit, key, 50, wall_noon, 10) == 10);
+    CHECK(passing(limit, key, 50, wall_noon - 1h, 60) == 40);
+    CHECK(passing(limit, key, 50, wall_noon - 1h + 1s, 60) == 50);
+}
+
+TEST_CASE("the buckets are bounded: the least recently used key starts anew", "[core]")
+{
+    key_bucket limit(100);
+    const auto first = key_id::make();
+    CHECK(passing(limit, first, 5, wall_noon, 10) == 5);
+    for (int i = 0; i < 500; ++i)
+        CHECK(passing(limit, key_id::make(), 5, wall_noon, 1) == 1);
+
+    CHECK(limit.size() == 100);
+    CHECK(passing(limit, first, 5, wall_noon, 10) == 5);
+}
+
+TEST_CASE("an overdrawn bucket owes no more than what was last taken", "[core]")
+{
+    const token_rate rate = token_rate::per_second(10);
+    const auto noon = wall_noon;
+    token_count<time_point> left(rate, noon);
+
+    left.overdraw(8);
+    CHECK(left.refill(rate, noon) == 2);
+    left.overdraw(8);
+    CHECK(left.refill(rate, noon) == -6);
+    left.overdraw(4);
+    CHECK(left.refill(rate, noon) == -4);
+    CHECK(left.refill(rate, noon + 500ms) == 1);
 }

@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/json/value.hpp"
 #include "common/testing/await.hpp"
 #include "gateway/sessions/session_cookie.hpp"
@@ -149,6 +150,11 @@ std::string message(const http::response& response)
     return json::value::parse(response.body).value()["message"].text();
 }
 
+std::string code_of(const http::response& response)
+{
+    return json::value::parse(response.body).value()["code"].text();
+}
+
 } // namespace
 
 TEST_CASE("a session opens the operations of its account", "[gateway][dashboard]")
@@ -206,6 +212,29 @@ TEST_CASE("what changes something needs the session's own CSRF token", "[gateway
     CHECK(dashboard.send("DELETE", "/dashboard/api/things", with_token()).status == 200);
     CHECK(message(dashboard.send("POST", "/dashboard/api/things", signed_in()))
               .find("X-CSRF-Token is missing") != std::string::npos);
+}
+
+TEST_CASE("every refusal says by a word which one it is", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    const auto other = csrf_token_of(secret("another-session"));
+    const auto code = [&dashboard](const std::string& method, const std::string& path,
+                                   http::header_list headers) {
+        return code_of(dashboard.send(method, path, std::move(headers)));
+    };
+
+    CHECK(code("GET", "/dashboard/api/things", {}) == "no_session");
+    CHECK(code("POST", "/dashboard/api/session", {}) == "other_site");
+    CHECK(code("POST", "/dashboard/api/things", signed_in()) == "csrf_token_missing");
+    CHECK(code("POST", "/dashboard/api/things", signed_in({{"X-CSRF-Token", other}})) ==
+          "csrf_token_mismatch");
+    CHECK(code("GET", "/dashboard/api/nothing", signed_in()) == "not_found");
+    CHECK(code("PATCH", "/dashboard/api/things", with_token()) == "method_not_allowed");
+    CHECK(code("GET", "/dashboard/api/lost", signed_in()) == "unavailable");
+    dashboard.is_day_left = false;
+    CHECK(code("GET", "/dashboard/api/things", signed_in()) == "daily_limit_reached");
+    dashboard.is_signed_in = false;
+    CHECK(code("GET", "/dashboard/api/things", signed_in()) == "session_ended");
 }
 
 TEST_CASE("after the session the checks are those of the API", "[gateway][dashboard]")

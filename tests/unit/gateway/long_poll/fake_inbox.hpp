@@ -34,8 +34,8 @@ public:
     int emails_read = 0;
     int yields = 0; // how often other coroutines run before an email is returned
     int sequence_polls = 0;
-    std::vector<std::string> deleted;          // found by a poll, gone when read
-    std::shared_ptr<gateway::completion> held; // polls wait for this
+    std::vector<std::string> deleted;         // found by a poll, gone when read
+    std::shared_ptr<async::reset_event> held; // polls wait for this
 
     std::string add(const std::string& subject)
     {

@@ -199,7 +199,7 @@ TEST_CASE("when the last poll takes too long the wait is interrupted with what i
     mail.add("one");
     const auto wait = begin_wait(hub, mail.request(0, "two"), 300ms);
     CHECK(eventually([&] { return mail.polls == 1; }));
-    mail.held = std::make_shared<completion>(testing::test_host().executor());
+    mail.held = std::make_shared<async::reset_event>(testing::test_host().executor());
 
     CHECK(eventually([&] { return wait->final_result.has_value(); }, 5s));
 
@@ -313,7 +313,7 @@ TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][l
 TEST_CASE("mail that comes during a poll is found by the next", "[gateway][long_poll]")
 {
     arranged_hub arranged;
-    arranged.mail.held = std::make_shared<completion>(testing::test_host().executor());
+    arranged.mail.held = std::make_shared<async::reset_event>(testing::test_host().executor());
     const auto wait = arranged.begin(0, "second");
     const auto other = arranged.begin();
     arranged.mail.add("first");
@@ -362,7 +362,7 @@ TEST_CASE("a drain interrupts every wait, and new ones after their first poll",
 {
     arranged_hub arranged;
     const auto waiting = arranged.begin();
-    arranged.mail.held = std::make_shared<completion>(testing::test_host().executor());
+    arranged.mail.held = std::make_shared<async::reset_event>(testing::test_host().executor());
     const auto fresh = arranged.begin();
 
     arranged.hub.interrupt();

@@ -91,7 +91,7 @@ TEST_CASE("usage of a day that is over is reported for that day, before that of 
     cache.note_stored(account, current.id);
 
     CHECK(old.units == 5);
-    CHECK(old.on_day == std::chrono::floor<std::chrono::days>(noon));
+    CHECK(old.on_day == day_of(noon));
     CHECK(current.units == 2);
     CHECK(current.on_day == old.on_day + std::chrono::days(1));
     CHECK_FALSE(cache.has_unreported());

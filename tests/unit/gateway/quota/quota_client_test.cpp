@@ -54,7 +54,7 @@ private:
     {
         calls.push_back(request);
         if (is_held_) {
-            const auto gate = std::make_shared<completion>(testing::test_host().executor());
+            const auto gate = std::make_shared<async::reset_event>(testing::test_host().executor());
             held_.push_back(gate);
             co_await gate->wait_until(std::chrono::steady_clock::now() + 10s);
         }
@@ -94,7 +94,7 @@ private:
     }
 
     bool is_held_ = false;
-    std::vector<std::shared_ptr<completion>> held_;
+    std::vector<std::shared_ptr<async::reset_event>> held_;
 };
 
 plans::account_state account_with(std::int64_t limit)

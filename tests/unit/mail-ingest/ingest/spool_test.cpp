@@ -10,7 +10,6 @@
 #include <filesystem>
 
 using namespace tempinbox;
-using mail_ingest::memory_budget;
 using mail_ingest::spool;
 using mail_ingest::spool_folder;
 

@@ -36,9 +36,10 @@ struct bench
     awaitable<sent_request> send(delivery_job job)
     {
         sent.push_back(job.event->id);
-        wakeup notified(test_host().executor());
-        while (status == 0 && responses_left == 0)
-            co_await notified.wait(std::chrono::steady_clock::now() + 1ms);
+        while (status == 0 && responses_left == 0) {
+            boost::asio::steady_timer delay(test_host().executor(), 1ms);
+            co_await delay.async_wait(boost::asio::use_awaitable);
+        }
         if (status == 0)
             --responses_left;
         sent_request reply;

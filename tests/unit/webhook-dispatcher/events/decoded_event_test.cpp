@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/events/decoded_event.hpp"
 
+#include "common/rpc/timestamp.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -11,12 +13,6 @@ constexpr const char* email = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 constexpr const char* inbox = "01934f2e-0000-7000-8000-000000000001";
 constexpr const char* account = "01934f2e-0000-7000-8000-0000000000aa";
 const time_point moment = *parse_iso8601("2026-11-21T10:00:00.123Z");
-
-void set_time(google::protobuf::Timestamp& stamp, time_point time)
-{
-    stamp.set_seconds(to_unix_micros(time) / 1'000'000);
-    stamp.set_nanos(static_cast<int>(to_unix_micros(time) % 1'000'000 * 1'000));
-}
 
 kafka::record to_record(const outbox::row& row)
 {
@@ -38,7 +34,7 @@ kafka::record received(const std::string& from = "a@example.com",
     message.set_from(from);
     message.set_subject(subject);
     message.add_to("box+tag@example.org");
-    set_time(*message.mutable_received_at(), moment);
+    *message.mutable_received_at() = rpc::to_timestamp(moment);
     return to_record(events::make_row(message, trace::traceparent::make()));
 }
 

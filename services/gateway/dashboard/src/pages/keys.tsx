@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { api, type Key } from '../api';
+import { api, type CreatedKey, type Key } from '../api';
 import { BASE_PATH } from '../base-path';
 import { useNow } from '../clock';
-import { hasFeature, PLANS_WITH } from '../plans';
+import { hasFeature } from '../plans';
 import { useResource } from '../resource';
 import { useSession } from '../session';
 import { ago, count, moment } from '../time';
@@ -14,10 +14,18 @@ import { FeatureNotice, PastPlan } from '../ui/feature';
 import { TextField } from '../ui/field';
 import { Empty, ErrorNotice, Loading, Notice } from '../ui/notice';
 import { PageHead } from '../ui/page';
+import { PlansWith } from './plans-with';
 
-type Asked = { what: 'create' } | { what: 'made'; key: Key } | { what: 'revoke'; key: Key } | null;
+type Asked =
+  { what: 'create' } | { what: 'made'; key: CreatedKey } | { what: 'revoke'; key: Key } | null;
 
-function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Key) => void }) {
+function CreateKey({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (key: CreatedKey) => void;
+}) {
   const [label, setLabel] = useState('');
   return (
     <FormDialog
@@ -39,7 +47,7 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Key
   );
 }
 
-function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
+function KeyMade({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   return (
     <Dialog title="Your new key" onClose={onClose}>
       <div class="dialog-body">
@@ -47,7 +55,7 @@ function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
           Copy it now and keep it safe. It is shown this once: we store only what is needed to
           recognize it.
         </Notice>
-        <OneTimeSecret value={made.key ?? ''} what="key" />
+        <OneTimeSecret value={made.key} what="key" />
         <p class="muted small">Send it with every request, in the header X-API-Key:</p>
         <pre class="source wrapped">{`curl -H "X-API-Key: $KEY" ${location.origin}${BASE_PATH}/v1/inboxes`}</pre>
       </div>
@@ -118,7 +126,11 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
 
 function KeysOffer() {
   return (
-    <FeatureNotice icon="key" title="Inboxes from your programs" plans={PLANS_WITH.api}>
+    <FeatureNotice
+      icon="key"
+      title="Inboxes from your programs"
+      plans={<PlansWith feature="api" />}
+    >
       <p>
         With an API key a test or a script creates inboxes, waits for mail and reads the codes in
         it, without anybody looking. Everything on this page works for you without a key.

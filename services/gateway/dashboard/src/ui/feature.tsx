@@ -16,7 +16,7 @@ export function FeatureNotice({
 }: {
   icon: IconName;
   title: string;
-  plans: string;
+  plans: ComponentChildren;
   children: ComponentChildren;
 }) {
   return (

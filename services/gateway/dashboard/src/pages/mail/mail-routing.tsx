@@ -1,10 +1,11 @@
 import type { Email } from '../../api';
 import { api } from '../../api';
-import { hasFeature, PLANS_WITH } from '../../plans';
+import { hasFeature } from '../../plans';
 import { useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
 import { ErrorNotice, Loading } from '../../ui/notice';
+import { PlansWith } from '../plans-with';
 import { RuleVerdicts } from '../rules/verdicts';
 
 // Why this mail went to which webhooks: what was decided when it came, and what the rules of today say, condition by condition.
@@ -22,7 +23,8 @@ export function MailRouting({ email }: { email: Email }) {
     return (
       <p>
         Without routing rules, every webhook that listens to <code>email.received</code> gets each
-        mail. Rules that choose by sender, recipient or subject come with {PLANS_WITH.rules}.
+        mail. Rules that choose by sender, recipient or subject come with{' '}
+        <PlansWith feature="rules" />.
       </p>
     );
   }

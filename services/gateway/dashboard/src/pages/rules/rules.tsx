@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, type Rule, type Webhook } from '../../api';
-import { hasFeature, isPastPlan, PLANS_WITH } from '../../plans';
+import { hasFeature, isPastPlan } from '../../plans';
 import { useAction, useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
@@ -11,6 +11,7 @@ import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
+import { PlansWith } from '../plans-with';
 import { WebhookTabs } from '../webhooks/webhook-tabs';
 import { EditRule } from './edit-rule';
 import { sentence } from './rule-words';
@@ -135,7 +136,11 @@ function HowItWorks() {
 
 function RulesOffer() {
   return (
-    <FeatureNotice icon="rule" title="Each mail to the right webhook" plans={PLANS_WITH.rules}>
+    <FeatureNotice
+      icon="rule"
+      title="Each mail to the right webhook"
+      plans={<PlansWith feature="rules" />}
+    >
       <p>
         Rules look at subject, sender and recipient of a mail and choose the webhooks that hear of
         it: invoices to accounting, sign-ups to your tests, the rest to a catch-all. A tester shows,

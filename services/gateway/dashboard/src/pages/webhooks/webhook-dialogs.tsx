@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import {
   api,
-  EVENT_KINDS,
+  type CreatedWebhook,
   type Delivery,
-  type DeliveryStatus,
   type EventKind,
+  type ReplayWishes,
   type Webhook,
 } from '../../api';
 import { count, localInput, moment } from '../../time';
@@ -21,6 +21,7 @@ const EVENT_HINTS: Record<EventKind, string> = {
   'inbox.created': 'an inbox was created',
   'inbox.expired': 'an inbox ended or was deleted',
 };
+const EVENT_KINDS = Object.keys(EVENT_HINTS) as EventKind[];
 
 interface Done {
   onClose: () => void;
@@ -33,7 +34,7 @@ export function EditWebhook({
   onClose,
   onDone,
   onMade,
-}: Done & { webhook?: Webhook; onMade?: (made: Webhook) => void }) {
+}: Done & { webhook?: Webhook; onMade?: (made: CreatedWebhook) => void }) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
   const [events, setEvents] = useState<EventKind[]>(webhook?.events ?? [...EVENT_KINDS]);
@@ -188,7 +189,7 @@ const HOUR_MS = 3_600_000;
 export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }) {
   const announce = useAnnounce();
   const [since, setSince] = useState(() => localInput(Date.now() - 24 * HOUR_MS));
-  const [status, setStatus] = useState<DeliveryStatus>('failed');
+  const [status, setStatus] = useState<NonNullable<ReplayWishes['status']>>('failed');
   return (
     <FormDialog
       title="Replay deliveries"

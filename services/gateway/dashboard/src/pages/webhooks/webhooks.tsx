@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, type Delivery, type Webhook } from '../../api';
-import { hasFeature, isPastPlan, PLANS_WITH } from '../../plans';
+import { hasFeature, isPastPlan } from '../../plans';
 import { useAction, useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
@@ -10,6 +10,7 @@ import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
+import { PlansWith } from '../plans-with';
 import {
   DeleteWebhook,
   EditWebhook,
@@ -138,7 +139,7 @@ function WebhooksOffer() {
     <FeatureNotice
       icon="webhook"
       title="Your servers hear of mail at once"
-      plans={PLANS_WITH.webhooks}
+      plans={<PlansWith feature="webhooks" />}
     >
       <p>
         A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is
@@ -205,7 +206,7 @@ export function WebhooksPage() {
         <EditWebhook
           onClose={close}
           onDone={webhooks.reload}
-          onMade={(made) => setAsked({ what: 'secret', secret: made.secret ?? '' })}
+          onMade={(made) => setAsked({ what: 'secret', secret: made.secret })}
         />
       )}
       {asked?.what === 'edit' && (

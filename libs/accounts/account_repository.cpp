@@ -1,0 +1,237 @@
+#include "accounts/account_repository.hpp"
+
+#include "accounts/account_rows.hpp"
+#include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::accounts {
+namespace {
+
+constexpr std::chrono::hours pass_length{7 * 24};
+
+constexpr postgres::statement find_account{
+    "accounts_find", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
+constexpr postgres::statement find_account_by_email{
+    "accounts_find_by_email",
+    "SELECT * FROM accounts.states WHERE lower(email) = lower($1) AND NOT is_deleted"};
+constexpr postgres::statement list_accounts{
+    "accounts_list", "SELECT * FROM accounts.states WHERE NOT is_deleted AND account_id < $2"
+                     " ORDER BY account_id DESC LIMIT $1"};
+constexpr postgres::statement insert_account{
+    "accounts_insert",
+    "INSERT INTO accounts.accounts (account_id, email, plan, plan_ends_at, version)"
+    " VALUES ($1, $2, $3, timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5)"
+    " ON CONFLICT (lower(email)) WHERE deleted_at IS NULL DO NOTHING"};
+constexpr postgres::statement update_plan{
+    "accounts_update_plan",
+    "UPDATE accounts.accounts SET plan = $2,"
+    " plan_ends_at = timestamptz 'epoch' + $3::bigint * interval '1 microsecond', version = $4"
+    " WHERE account_id = $1 AND deleted_at IS NULL"};
+constexpr postgres::statement delete_account{"accounts_delete",
+                                             "UPDATE accounts.accounts SET deleted_at = now(), "
+                                             "version = $2, email = 'deleted ' || account_id"
+                                             " WHERE account_id = $1 AND deleted_at IS NULL"};
+constexpr postgres::statement revoke_all_keys{
+    "accounts_revoke_all_keys", "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 "
+                                "WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement insert_user{
+    "accounts_insert_user",
+    "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"};
+constexpr postgres::statement delete_user{"accounts_delete_user",
+                                          "DELETE FROM accounts.users WHERE account_id = $1"};
+constexpr postgres::statement delete_sessions{
+    "accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement delete_resets{
+    "accounts_delete_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
+// By then every gateway has long read of the deletion.
+constexpr postgres::statement purge_keys{
+    "accounts_forget_keys", "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
+                            "k.account_id, k.key_id FROM accounts.accounts a"
+                            " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE "
+                            "a.deleted_at < now() - interval '1 day'"
+                            " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
+constexpr postgres::statement purge_responses{
+    "accounts_forget_answers",
+    "DELETE FROM accounts.idempotency_keys WHERE (account_id, operation_sha256, key) IN (SELECT "
+    "i.account_id, i.operation_sha256,"
+    " i.key FROM accounts.accounts a JOIN accounts.idempotency_keys i ON i.account_id = "
+    "a.account_id"
+    " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
+// A reset link created while the account was being deleted expires by itself within an hour.
+constexpr postgres::statement purge_accounts{
+    "accounts_forget",
+    "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts "
+    "a"
+    " WHERE a.deleted_at < now() - interval '1 day'"
+    " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
+    " AND NOT EXISTS (SELECT FROM accounts.idempotency_keys i WHERE i.account_id = a.account_id)"
+    " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
+    " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"
+    " RETURNING account_id, version"};
+constexpr postgres::statement list_plan_names{
+    "accounts_plan_names",
+    "SELECT string_agg(plan, ', ' ORDER BY position) AS names, bool_or(plan = $1) AS is_known"
+    " FROM accounts.plans"};
+
+result<void> check_plan(pqxx::work& tx, const std::string& plan)
+{
+    const auto row = tx.exec_prepared1(list_plan_names.name, plan);
+    if (postgres::column<bool>(row, "is_known"))
+        return {};
+    return failure{errc::invalid_argument, "plan must be one of " +
+                                               postgres::column<std::string>(row, "names") +
+                                               ", not " + quote(plan)};
+}
+
+std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> requested)
+{
+    if (requested)
+        return to_unix_micros(*requested);
+    if (plan == "pass7")
+        return to_unix_micros(system_clock_source{}.now() + pass_length);
+    return std::nullopt;
+}
+
+// The account as it now is in the transaction, with its account.state event written.
+change<account> with_state_event(pqxx::work& tx, const state_publisher& publisher,
+                                 const pqxx::row& row)
+{
+    account changed = read_account(row);
+    auto rows = write_state_events(tx, publisher, {changed.state});
+    return change<account>(std::move(changed), std::move(rows));
+}
+
+} // namespace
+
+account_repository::account_repository(postgres::pool& db, state_publisher publisher)
+    : db_(db),
+      publisher_(std::move(publisher))
+{
+    for (const auto& statement :
+         {find_account, find_account_by_email, list_accounts, insert_account, update_plan,
+          delete_account, revoke_all_keys, insert_user, delete_user, delete_sessions, delete_resets,
+          purge_keys, purge_responses, purge_accounts, list_plan_names})
+        db_.prepare(statement);
+}
+
+awaitable<result<account>> account_repository::create(account_id id, std::string email,
+                                                      std::string plan, std::string password_hash)
+{
+    auto transaction = db_.transact([this, id, email, plan,
+                                     password_hash](pqxx::work& tx) -> result<change<account>> {
+        if (const auto sane = check_email_address(email); !sane)
+            return sane.error();
+        const auto version = next_version(tx);
+        if (const auto known = check_plan(tx, plan); !known)
+            return known.error();
+        const auto ends = end_of(plan, std::nullopt);
+        const auto inserted =
+            tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
+        if (inserted.affected_rows() == 0)
+            return failure{errc::conflict,
+                           "An account with the email address " + quote(email) + " exists"};
+        if (!password_hash.empty())
+            tx.exec_prepared0(insert_user.name, id.text(), password_hash);
+        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
+    });
+    return publish_after(std::move(transaction), publisher_);
+}
+
+awaitable<result<account>> account_repository::find(account_id id)
+{
+    return db_.transact([id](pqxx::work& tx) -> result<account> {
+        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        if (rows.empty())
+            return no_such_account(id);
+        return read_account(rows[0]);
+    });
+}
+
+awaitable<result<account>> account_repository::find_by_email(std::string email)
+{
+    return db_.transact([email](pqxx::work& tx) -> result<account> {
+        const auto rows = tx.exec_prepared(find_account_by_email.name, email);
+        if (rows.empty())
+            return failure{errc::not_found, "No account has the email address " + quote(email)};
+        return read_account(rows[0]);
+    });
+}
+
+awaitable<std::vector<account>> account_repository::list(std::size_t limit,
+                                                         std::optional<account_id> before)
+{
+    return db_.transact([limit, before](pqxx::work& tx) {
+        constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+        std::vector<account> page;
+        for (const auto& row :
+             tx.exec_prepared(list_accounts.name, limit, before ? before->text() : past_all))
+            page.push_back(read_account(row));
+        return page;
+    });
+}
+
+awaitable<result<account>> account_repository::set_plan(account_id id, std::string plan,
+                                                        std::optional<time_point> ends_at)
+{
+    auto transaction = db_.transact([this, id, plan,
+                                     ends_at](pqxx::work& tx) -> result<change<account>> {
+        const auto version = next_version(tx);
+        if (const auto known = check_plan(tx, plan); !known)
+            return known.error();
+        const auto ends = end_of(plan, ends_at);
+        if (tx.exec_prepared(update_plan.name, id.text(), plan, ends, version).affected_rows() == 0)
+            return no_such_account(id);
+        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
+    });
+    return publish_after(std::move(transaction), publisher_);
+}
+
+awaitable<result<account>> account_repository::remove(account_id id)
+{
+    auto transaction = db_.transact([this, id](pqxx::work& tx) -> result<change<account>> {
+        const auto version = next_version(tx);
+        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        if (rows.empty())
+            return no_such_account(id);
+        tx.exec_prepared0(delete_account.name, id.text(), version);
+        tx.exec_prepared0(revoke_all_keys.name, id.text(), version);
+        tx.exec_prepared0(delete_user.name, id.text());
+        tx.exec_prepared0(delete_sessions.name, id.text());
+        tx.exec_prepared0(delete_resets.name, id.text());
+        account removed = read_account(rows[0]);
+        removed.state.is_deleted = true;
+        removed.state.version = version;
+        auto written = write_state_events(tx, publisher_, {removed.state});
+        return change<account>(std::move(removed), std::move(written));
+    });
+    return publish_after(std::move(transaction), publisher_);
+}
+
+// A state published after the tombstone would stay the last record of its compacted topic, and
+// whoever reads the topic from the start would take the account for a live one. So the tombstone is
+// published again with the account's last row.
+awaitable<int> account_repository::purge()
+{
+    auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {
+        int max_rows = 0;
+        for (const auto& children_first : {purge_keys, purge_responses})
+            max_rows = std::max(
+                max_rows, static_cast<int>(
+                              tx.exec_prepared(children_first.name, batch_size).affected_rows()));
+        std::vector<plans::account_state> deleted;
+        for (const auto& row : tx.exec_prepared(purge_accounts.name, batch_size)) {
+            auto& one = deleted.emplace_back();
+            postgres::read_column(row, "account_id", one.account);
+            postgres::read_column(row, "version", one.version);
+            one.is_deleted = true;
+        }
+        max_rows = std::max(max_rows, static_cast<int>(deleted.size()));
+        return change<int>(max_rows, write_state_events(tx, publisher_, deleted));
+    });
+    const auto max_rows = co_await publish_after(std::move(transaction), publisher_);
+    co_return max_rows ? *max_rows : 0;
+}
+
+} // namespace tempinbox::accounts

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/secret.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::accounts {
+
+struct api_key
+{
+    key_id id;
+    std::string label;
+    std::string prefix;
+    time_point created_at;
+    std::optional<time_point> last_used_at;
+    // 1 for the account's oldest live key. Keys past the plan's limit are kept but inactive.
+    int position = 0;
+};
+
+struct created_key
+{
+    api_key record;
+    secret key; // cannot be read again
+};
+
+// The owner of a key, and what decides whether the key is accepted.
+struct key_owner
+{
+    key_id key;
+    int position = 0;
+    plans::account_state account;
+};
+
+// Result of a look-up: the owner, absent for an unknown or revoked key, and the version of
+// accounts.changes that the result is as new as.
+struct key_lookup
+{
+    std::int64_t version = 0;
+    std::optional<key_owner> owner;
+};
+
+// The accounts that changed after a version, in themselves or in their keys.
+struct change_set
+{
+    std::int64_t version = 0;
+    std::vector<account_id> accounts;
+    bool is_complete = true; // false: too many to list
+};
+
+// Whether the plan's limit on keys applies. The operator may create keys on a plan without API
+// access; they stay inactive until the account has a plan with it.
+enum class key_allowance { plan, operator_made };
+
+// API keys in PostgreSQL, as digests. Creation and revocation both take the next version of
+// accounts.changes, so whoever reads that version notices either at once.
+class key_repository
+{
+public:
+    explicit key_repository(postgres::pool& db);
+
+    // permission_denied once the plan's limit is reached, not_found for an unknown account.
+    // Replaces an earlier key with that id: the response that carried it was lost.
+    awaitable<result<created_key>> create(account_id account, key_id id, std::string label,
+                                          key_allowance allowance);
+    // Live keys, oldest first.
+    awaitable<result<std::vector<api_key>>> list(account_id account);
+    // not_found for an unknown, revoked or foreign key.
+    awaitable<result<void>> revoke(account_id account, key_id key);
+    // The account of a key, for the operator, who may name a key without its account.
+    awaitable<result<account_id>> find_account(key_id key);
+
+    // One statement, so that version and owner are consistent.
+    awaitable<key_lookup> find_by_digest(std::string digest);
+    // Without `after` only the current version is read.
+    awaitable<change_set> read_changes(std::optional<std::int64_t> after);
+
+    struct use
+    {
+        account_id account;
+        key_id key;
+        time_point at;
+    };
+    // Keeps the latest time of each key.
+    awaitable<void> record_uses(std::vector<use> uses);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::accounts

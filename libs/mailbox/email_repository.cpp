@@ -1,0 +1,512 @@
+#include "mailbox/email_repository.hpp"
+
+#include "common/postgres/autocommit.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/daily_counts.hpp"
+#include "mailbox/body_removal.hpp"
+#include "mailbox/columns.hpp"
+#include "mailbox/compression.hpp"
+#include "mailbox/cursor.hpp"
+#include "mailbox/row_columns.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+namespace tempinbox::mailbox {
+namespace {
+
+using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
+
+constexpr int max_rows_read = 2'000;
+constexpr int rows_per_query = 500;
+
+std::optional<std::string> read_text(const pqxx::field& field)
+{
+    if (field.is_null())
+        return std::nullopt;
+    return field.as<std::string>();
+}
+
+// Codes may be NULL if not asked for. Functions list_emails and find_email of the schema return
+// columns of these names.
+constexpr row_column<email_summary> summary_columns[] = {
+    {"email_id", "email_id",
+     [](email_summary& row, const pqxx::field& value) {
+         row.id = email_id::parse(value.c_str()).value();
+     }},
+    {"inbox_id", "inbox_id",
+     [](email_summary& row, const pqxx::field& value) {
+         row.inbox = inbox_id::parse(value.c_str()).value();
+     }},
+    {"sequence", "sequence",
+     [](email_summary& row, const pqxx::field& value) { row.sequence = value.as<std::int64_t>(); }},
+    {"from_address", "from_address",
+     [](email_summary& row, const pqxx::field& value) { row.from = value.as<std::string>(); }},
+    {"from_name", "from_name",
+     [](email_summary& row, const pqxx::field& value) { row.from_name = value.as<std::string>(); }},
+    {"rcpt_to", "rcpt_to",
+     [](email_summary& row, const pqxx::field& value) { row.rcpt_to = from_array(value.c_str()); }},
+    {"subject", "subject",
+     [](email_summary& row, const pqxx::field& value) { row.subject = value.as<std::string>(); }},
+    {"preview", "preview",
+     [](email_summary& row, const pqxx::field& value) { row.preview = value.as<std::string>(); }},
+    {"received_micros", "mailbox.to_micros(received_at)",
+     [](email_summary& row, const pqxx::field& value) {
+         row.received_at = from_unix_micros(value.as<std::int64_t>());
+     }},
+    {"size_bytes", "size_bytes",
+     [](email_summary& row, const pqxx::field& value) { row.size = value.as<std::int64_t>(); }},
+    {"attachment_count", "attachment_count",
+     [](email_summary& row, const pqxx::field& value) { row.attachment_count = value.as<int>(); }},
+    {"is_read", "is_read",
+     [](email_summary& row, const pqxx::field& value) { row.is_read = value.as<bool>(); }},
+    {"codes", "codes",
+     [](email_summary& row, const pqxx::field& value) {
+         if (!value.is_null())
+             row.codes = codes_from_json(value.c_str());
+     }},
+};
+constexpr int summary_column_count = static_cast<int>(std::size(summary_columns));
+
+email_summary read_summary(const pqxx::row& row)
+{
+    email_summary found;
+    read_columns(summary_columns, found, row);
+    return found;
+}
+
+// What find_email returns after the summary; then the body.
+constexpr row_column<stored_email> content_columns[] = {
+    {"to_header", "to_header",
+     [](stored_email& row, const pqxx::field& value) {
+         row.to_header = from_array(value.c_str());
+     }},
+    {"message_id", "message_id",
+     [](stored_email& row, const pqxx::field& value) { row.message_id = read_text(value); }},
+    {"mail_from", "mail_from",
+     [](stored_email& row, const pqxx::field& value) { row.mail_from = value.as<std::string>(); }},
+    {"remote_address", "remote_address",
+     [](stored_email& row, const pqxx::field& value) {
+         row.remote_address = value.as<std::string>();
+     }},
+    {"helo", "helo",
+     [](stored_email& row, const pqxx::field& value) { row.helo = value.as<std::string>(); }},
+    {"tls", "tls", [](stored_email& row, const pqxx::field& value) { row.tls = read_text(value); }},
+    {"links", "links",
+     [](stored_email& row, const pqxx::field& value) {
+         row.links = links_from_json(value.c_str());
+     }},
+    {"defects", "defects",
+     [](stored_email& row, const pqxx::field& value) { row.defects = from_array(value.c_str()); }},
+    {"is_body_shared", "is_body_shared",
+     [](stored_email& row, const pqxx::field& value) {
+         row.is_to_several_inboxes = value.as<bool>();
+     }},
+    {"email_address", "email_address",
+     [](stored_email& row, const pqxx::field& value) {
+         row.inbox_address = value.as<std::string>();
+     }},
+};
+
+const std::string find_email_sql = "SELECT" + name_list(summary_columns) + "," +
+                                   name_list(content_columns) +
+                                   ", raw FROM mailbox.find_email($1, $2)";
+const postgres::statement find_email{"mailbox_find_email", find_email_sql.c_str()};
+
+constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
+    SELECT e.size_bytes
+    FROM mailbox.emails AS e
+        JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
+    WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
+
+// Locks the inbox first, as deletions do.
+const std::string mark_email_sql = R"(
+    WITH counted AS (
+        UPDATE mailbox.inboxes SET mail_changes = mail_changes + 1
+        WHERE account_id = $1 AND is_live AND expires_at > now()
+            AND inbox_id = (SELECT inbox_id FROM mailbox.emails
+                            WHERE account_id = $1 AND email_id = $2)
+        RETURNING true)
+    UPDATE mailbox.emails SET is_read = $3 FROM counted WHERE account_id = $1 AND email_id = $2
+    RETURNING )" + select_list(summary_columns);
+const postgres::statement mark_email{"mailbox_mark_email", mark_email_sql.c_str()};
+
+// Reads a row of find_email that has a body.
+stored_email read_email(const pqxx::row& row)
+{
+    stored_email email;
+    email.summary = read_summary(row);
+    read_columns(content_columns, email, row, summary_column_count);
+    const pqxx::binarystring frame(row.back());
+    email.raw = decompress(std::string_view(frame.get(), frame.size()));
+    return email;
+}
+
+failure absent(email_id id)
+{
+    return failure{errc::not_found, "Email " + id.text() + " does not exist"};
+}
+
+// SQL over a row of mailbox.inboxes.
+constexpr std::string_view version_column =
+    "last_sequence || '-' || email_count || '-' || mail_changes";
+
+// Looks up each inbox by its key: a join may keep a plan made for few inboxes that reads all.
+const std::string find_versions_sql =
+    "SELECT (SELECT " + std::string(version_column) + R"( FROM mailbox.inboxes AS i
+        WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id
+            AND i.is_live AND i.expires_at > now())
+    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, ordinal)
+    ORDER BY ordinal)";
+const postgres::statement find_versions_of{"mailbox_find_list_versions", find_versions_sql.c_str()};
+
+// Both lists end with the To addresses and whether the email's inbox is live; the list of one inbox
+// appends the list version.
+const std::string list_one_sql = "SELECT" + name_list(summary_columns) +
+                                 ", to_header, true, (SELECT " + std::string(version_column) + R"(
+        FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
+    FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
+const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
+constexpr int version_index = summary_column_count + 2;
+
+const std::string list_all_sql =
+    "WITH looked AS MATERIALIZED (SELECT" + select_list(summary_columns) + R"(, to_header
+        FROM mailbox.emails WHERE account_id = $1 AND email_id < $2
+        ORDER BY email_id DESC LIMIT $3)
+    SELECT looked.*, EXISTS (
+        SELECT 1 FROM mailbox.inboxes AS i
+        WHERE i.account_id = $1 AND i.inbox_id = looked.inbox_id
+            AND i.is_live AND i.expires_at > now())
+    FROM looked ORDER BY email_id DESC)";
+const postgres::statement list_all{"mailbox_list_all_emails", list_all_sql.c_str()};
+
+constexpr const char* past_every_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+std::string text_of(const email_query& query)
+{
+    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
+                                   : "of " + query.account.text();
+    return "emails " + scope + query.filter.text();
+}
+
+std::string to_cursor_text(std::int64_t sequence)
+{
+    return std::to_string(sequence);
+}
+
+std::string to_cursor_text(const std::string& id)
+{
+    return id;
+}
+
+failure foreign_cursor()
+{
+    return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+}
+
+bool passes(const compiled_filter& filter, const email_summary& email, const pqxx::field& to_header)
+{
+    return filter.is_empty() ||
+           filter.matches(filtered_email(email.from, email.from_name, email.rcpt_to,
+                                         from_array(to_header.c_str()), email.subject,
+                                         !email.codes.empty()));
+}
+
+// Fills a page from queries, newest first, until it is full, there are no more rows, or
+// max_rows_read were read. `read_rows` returns up to that many rows below a position; `position_of`
+// is a row's position.
+template <class Position, class ReadRows, class PositionOf>
+email_page fill_page(const email_query& query, Position below, ReadRows read_rows,
+                     PositionOf position_of)
+{
+    email_page result_page;
+    const auto text = text_of(query);
+    const compiled_filter filter(query.filter);
+    int rows_read = 0;
+    std::int64_t bytes = 0;
+    while (true) {
+        // Without a filter the first query mostly fills the page: only emails of ended inboxes are
+        // skipped.
+        const bool is_probably_all = rows_read == 0 && filter.is_empty();
+        const int row_limit =
+            is_probably_all ? query.limit + 1 : std::min(rows_per_query, max_rows_read - rows_read);
+        const pqxx::result rows = read_rows(below, row_limit);
+        for (const auto& row : rows) {
+            if (row[0].is_null()) // the inbox has no such emails
+                return result_page;
+            auto email = read_summary(row);
+            below = position_of(email);
+            const bool lives = row[summary_column_count + 1].as<bool>();
+            if (!lives || !passes(filter, email, row[summary_column_count]))
+                continue;
+            bytes += email.size;
+            const bool is_heavy =
+                query.max_bytes > 0 && bytes > query.max_bytes && !result_page.items.empty();
+            if (is_heavy || static_cast<int>(result_page.items.size()) == query.limit) {
+                result_page.next_cursor =
+                    make_cursor(text, to_cursor_text(position_of(result_page.items.back())));
+                return result_page;
+            }
+            result_page.items.push_back(std::move(email));
+        }
+        rows_read += row_limit;
+        if (static_cast<int>(rows.size()) < row_limit)
+            return result_page;
+        if (rows_read >= max_rows_read) {
+            result_page.next_cursor = make_cursor(text, to_cursor_text(below));
+            return result_page;
+        }
+    }
+}
+
+result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& query)
+{
+    const auto account = query.account.text(), inbox = query.inbox->text();
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    if (!query.cursor.empty()) {
+        const auto text = read_cursor(query.cursor, text_of(query));
+        if (!text)
+            return text.error();
+        if (std::from_chars(text->data(), text->data() + text->size(), below).ec != std::errc{})
+            return foreign_cursor();
+    }
+    const bool is_filtered = query.filter != email_filter();
+    const bool with_codes = query.with_codes || query.filter.has_code;
+    bool is_live = true;
+    std::string version;
+    auto found = fill_page(
+        query, below,
+        [&](std::int64_t position, int rows) {
+            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after,
+                                           rows, with_codes, is_filtered);
+            is_live = !emails.empty();
+            // The version of the first query: later queries may see a newer version, but not an
+            // older one.
+            if (is_live && version.empty())
+                version = emails[0][version_index].c_str();
+            return emails;
+        },
+        [](const email_summary& email) { return email.sequence; });
+    if (!is_live)
+        return failure{errc::not_found, "Inbox " + inbox + " does not exist"};
+    found.version = std::move(version);
+    return found;
+}
+
+result<email_page> list_of_account(pqxx::transaction_base& tx, const email_query& query)
+{
+    std::string below = past_every_id;
+    if (!query.cursor.empty()) {
+        const auto text = read_cursor(query.cursor, text_of(query));
+        if (!text)
+            return text.error();
+        if (!uuid::parse(*text))
+            return foreign_cursor();
+        below = *text;
+    }
+    return fill_page(
+        query, below,
+        [&](const std::string& position, int rows) {
+            return tx.exec_prepared(list_all.name, query.account.text(), position, rows);
+        },
+        [](const email_summary& email) { return email.id.text(); });
+}
+
+result<email_page> list_emails(pqxx::transaction_base& tx, const email_query& query)
+{
+    return query.inbox ? list_of_inbox(tx, query) : list_of_account(tx, query);
+}
+
+constexpr postgres::statement count_emails{"mailbox_count_emails", R"(
+    WITH first AS (SELECT (now() AT TIME ZONE 'UTC')::date - $2::int + 1 AS day),
+    counted AS (
+        SELECT mailbox.day_of(email_id) AS day, count(*) AS emails FROM mailbox.emails
+        WHERE account_id = $1::uuid
+            AND email_id >= mailbox.lowest_uuid(
+                ((now() AT TIME ZONE 'UTC')::date - $2::int + 1)::timestamp AT TIME ZONE 'UTC')
+        GROUP BY 1
+        UNION ALL
+        SELECT day, emails FROM mailbox.deleted_emails
+        WHERE account_id = $1::uuid AND day >= (SELECT day FROM first))
+    SELECT day - date '1970-01-01', sum(emails)::bigint FROM counted GROUP BY day ORDER BY day)"};
+
+// The lock under which mail-ingest stores too, so that counts and rows agree.
+constexpr postgres::statement lock_inbox{"mailbox_lock_inbox_to_empty", R"(
+    SELECT last_sequence, mailbox.to_micros(created_at) FROM mailbox.inboxes
+    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now() FOR UPDATE)"};
+
+// No email is older than its inbox; ten minutes allow for clocks that differ.
+const std::string delete_batch_sql = R"(
+    WITH doomed AS MATERIALIZED (
+        SELECT email_id FROM mailbox.emails
+        WHERE account_id = $1 AND inbox_id = $2 AND sequence <= $3
+            AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
+        ORDER BY sequence LIMIT )" + std::to_string(email_repository::removal_batch_size) +
+                                     R"()
+    DELETE FROM mailbox.emails AS e USING doomed
+    WHERE e.account_id = $1 AND e.email_id = doomed.email_id
+        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
+    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, e.size_bytes)";
+const postgres::statement delete_batch{"mailbox_delete_batch", delete_batch_sql.c_str()};
+
+constexpr postgres::statement find_inbox_of{"mailbox_find_inbox_of", R"(
+    SELECT inbox_id FROM mailbox.emails WHERE account_id = $1 AND email_id = $2)"};
+
+constexpr postgres::statement delete_one{"mailbox_delete_one_email", R"(
+    DELETE FROM mailbox.emails WHERE account_id = $1 AND email_id = $2
+    RETURNING mailbox.to_micros(body_hour), body_id, is_body_shared, size_bytes)"};
+
+constexpr postgres::statement count_down{"mailbox_count_down", R"(
+    UPDATE mailbox.inboxes
+    SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4),
+        mail_changes = mail_changes + 1
+    WHERE account_id = $1 AND inbox_id = $2)"};
+
+// Updates the counts and deletes the bodies after emails were deleted.
+void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox,
+                    const pqxx::result& deleted)
+{
+    std::int64_t bytes = 0;
+    for (const auto& row : deleted)
+        bytes += row[3].as<std::int64_t>();
+    tx.exec_prepared0(count_down.name, account.text(), inbox,
+                      static_cast<std::int64_t>(deleted.size()), bytes);
+    remove_bodies(tx, read_left_bodies(deleted));
+}
+
+result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox,
+                              std::optional<std::int64_t> up_to)
+{
+    const auto locked = tx.exec_prepared(lock_inbox.name, account.text(), inbox.text());
+    if (locked.empty())
+        return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+    removed_mail removed;
+    removed.last_sequence = locked[0][0].as<std::int64_t>();
+    const auto deleted =
+        tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
+                         up_to.value_or(removed.last_sequence), locked[0][1].as<std::int64_t>());
+    removed.emails = static_cast<std::int64_t>(deleted.size());
+    removed.is_full = removed.emails == email_repository::removal_batch_size;
+    if (!deleted.empty())
+        finish_removal(tx, account, inbox.text(), deleted);
+    return removed;
+}
+
+result<void> remove_in(pqxx::work& tx, account_id account, email_id email)
+{
+    const auto found = tx.exec_prepared(find_inbox_of.name, account.text(), email.text());
+    if (found.empty())
+        return absent(email);
+    const auto inbox = found[0][0].as<std::string>();
+    if (tx.exec_prepared(lock_inbox.name, account.text(), inbox).empty())
+        return absent(email);
+    const auto deleted = tx.exec_prepared(delete_one.name, account.text(), email.text());
+    if (deleted.empty())
+        return absent(email);
+    finish_removal(tx, account, inbox, deleted);
+    return {};
+}
+
+} // namespace
+
+email_repository::email_repository(postgres::pool& db) : db_(db)
+{
+    for (const auto& statement :
+         {find_email, find_size_of, mark_email, list_one, list_all, find_versions_of, count_emails,
+          lock_inbox, delete_batch, find_inbox_of, delete_one, count_down})
+        db_.prepare(statement);
+}
+
+awaitable<result<email_page>> email_repository::list(email_query query)
+{
+    return run_autocommit<result<email_page>>(
+        db_,
+        [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
+}
+
+awaitable<result<email_page>> email_repository::list(account_id account, inbox_id inbox, int limit,
+                                                     std::string cursor, std::int64_t after)
+{
+    email_query query;
+    query.account = account;
+    query.inbox = inbox;
+    query.limit = limit;
+    query.cursor = std::move(cursor);
+    query.after = after;
+    return list(std::move(query));
+}
+
+awaitable<result<stored_email>> email_repository::find(account_id account, email_id id)
+{
+    return run_autocommit<result<stored_email>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
+            // One statement can miss a body that is being moved to its new partition; a second
+            // finds it.
+            for (int attempt = 0; attempt < 2; ++attempt) {
+                const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
+                if (rows.empty())
+                    return absent(id);
+                if (!rows[0].back().is_null())
+                    return read_email(rows[0]);
+            }
+            throw std::runtime_error("the body of email " + id.text() + " is missing");
+        });
+}
+
+awaitable<result<std::int64_t>> email_repository::find_size(account_id account, email_id id)
+{
+    return run_autocommit<result<std::int64_t>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
+            const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
+            if (rows.empty())
+                return absent(id);
+            return rows[0][0].as<std::int64_t>();
+        });
+}
+
+awaitable<result<email_summary>> email_repository::mark(account_id account, email_id id,
+                                                        bool is_read)
+{
+    return db_.transact([account, id, is_read](pqxx::work& tx) -> result<email_summary> {
+        const auto rows = tx.exec_prepared(mark_email.name, account.text(), id.text(), is_read);
+        if (rows.empty())
+            return absent(id);
+        return read_summary(rows[0]);
+    });
+}
+
+awaitable<std::vector<std::string>>
+email_repository::find_versions(std::vector<std::pair<account_id, inbox_id>> inboxes)
+{
+    return run_autocommit<std::vector<std::string>>(
+        db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
+            const auto [accounts, ids] = postgres::to_arrays(inboxes);
+            std::vector<std::string> versions;
+            versions.reserve(inboxes.size());
+            for (const auto& row : tx.exec_prepared(find_versions_of.name, accounts, ids))
+                versions.emplace_back(row[0].c_str()); // empty for NULL
+            return versions;
+        });
+}
+
+awaitable<std::vector<daily_count>> email_repository::count_by_day(account_id account, int days)
+{
+    return postgres::list_daily_counts(db_, count_emails, account, days);
+}
+
+awaitable<result<removed_mail>> email_repository::empty_inbox(account_id account, inbox_id inbox,
+                                                              std::optional<std::int64_t> up_to)
+{
+    return db_.transact(
+        [account, inbox, up_to](pqxx::work& tx) { return empty_in(tx, account, inbox, up_to); });
+}
+
+awaitable<result<void>> email_repository::remove(account_id account, email_id email)
+{
+    return db_.transact([account, email](pqxx::work& tx) { return remove_in(tx, account, email); });
+}
+
+} // namespace tempinbox::mailbox

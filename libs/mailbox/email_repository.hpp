@@ -1,0 +1,87 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/daily_count.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/email_filter.hpp"
+#include "mailbox/types.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// Which emails of an account to list, and from where on.
+struct email_query
+{
+    account_id account;
+    std::optional<inbox_id> inbox; // absent: all live inboxes
+    int limit = 25;
+    std::string cursor;
+    std::int64_t after = 0; // within one inbox: only sequences above this one
+    email_filter filter;
+    bool with_codes = true;     // within one inbox: false leaves the codes out
+    std::int64_t max_bytes = 0; // a page ends before its messages exceed this in total; 0: no bound
+};
+
+// What one transaction deleted from an inbox.
+struct removed_mail
+{
+    std::int64_t emails = 0;
+    std::int64_t last_sequence = 0; // of the inbox
+    bool is_full = false;           // there may be more
+};
+
+// Emails: listing, finding, marking, counting and deleting them. Mail of an inbox that has ended,
+// is another account's or does not exist is not_found. Throws if PostgreSQL cannot be reached.
+class email_repository
+{
+public:
+    static constexpr std::int64_t removal_batch_size = 500;
+
+    explicit email_repository(postgres::pool& db);
+
+    // Newest first. With a filter, and over all inboxes, a page reads at most 2,000 rows, so it may
+    // be short though there is a next one.
+    awaitable<result<email_page>> list(email_query query);
+    // The emails of one inbox, unfiltered.
+    awaitable<result<email_page>> list(account_id account, inbox_id inbox, int limit,
+                                       std::string cursor, std::int64_t after);
+
+    // The email with the message as received.
+    awaitable<result<stored_email>> find(account_id account, email_id id);
+
+    // The size of the message in bytes.
+    awaitable<result<std::int64_t>> find_size(account_id account, email_id id);
+
+    awaitable<result<email_summary>> mark(account_id account, email_id id, bool is_read);
+
+    // The versions of inboxes' lists, in the given order; empty for an inbox that has ended, is
+    // another account's or does not exist. A version changes with every change of the inbox's
+    // emails and never repeats: a list read after its version is current as long as the inbox still
+    // has that version. Compare versions for equality only.
+    awaitable<std::vector<std::string>>
+    find_versions(std::vector<std::pair<account_id, inbox_id>> inboxes);
+
+    // How many emails the account got on each of the last `days`, today included, oldest first;
+    // days without email are left out. Remaining emails are counted by the index, deleted ones were
+    // counted when they were deleted.
+    awaitable<std::vector<daily_count>> count_by_day(account_id account, int days);
+
+    // Deletes up to removal_batch_size emails with sequence <= `up_to`; if absent, up to the
+    // inbox's last one at the call. Bodies that no email needs any more go with them; the inbox's
+    // counts go down, its sequence numbers continue.
+    awaitable<result<removed_mail>> empty_inbox(account_id account, inbox_id inbox,
+                                                std::optional<std::int64_t> up_to);
+
+    // Deletes one email likewise.
+    awaitable<result<void>> remove(account_id account, email_id email);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,217 @@
+#include "mailbox/expiry_repository.hpp"
+
+#include "common/plans/account_state_store.hpp"
+#include "common/postgres/binary_array.hpp"
+
+namespace tempinbox::mailbox {
+namespace {
+
+// What `finish` reads of an inbox that was ended.
+constexpr std::string_view ended_columns =
+    " RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at),"
+    " mailbox.to_micros(clock_timestamp())";
+
+constexpr std::string_view end_at_request = R"(
+    UPDATE mailbox.inboxes AS i
+    SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()),
+        expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0 )";
+
+// The limit is a literal, so that the planner knows it.
+const std::string batch_limit = std::to_string(expiry_repository::batch_size);
+
+const std::string claim_due_sql = R"(
+    UPDATE mailbox.inboxes AS i
+    SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl',
+        has_mail_to_purge = i.last_sequence > 0
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes WHERE is_live AND expires_at <= now()
+          ORDER BY expires_at LIMIT )" +
+                                  batch_limit + R"( FOR UPDATE SKIP LOCKED) AS due
+    WHERE i.account_id = due.account_id AND i.inbox_id = due.inbox_id)" +
+                                  std::string(ended_columns);
+const postgres::statement claim_due{"mailbox_claim_due", claim_due_sql.c_str()};
+
+const std::string claim_one_sql = std::string(end_at_request) + R"(
+    WHERE i.account_id = $1 AND i.inbox_id = $2 AND i.is_live AND i.expires_at > now())" +
+                                  std::string(ended_columns);
+const postgres::statement claim_one{"mailbox_claim_one", claim_one_sql.c_str()};
+
+// Locks inboxes in the order in which mail-ingest locks them.
+const std::string claim_tagged_sql = std::string(end_at_request) + R"(
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes
+          WHERE account_id = $1 AND is_live AND expires_at > now() AND $2::text = ANY (tags)
+          ORDER BY inbox_id LIMIT )" +
+                                     batch_limit + R"( FOR UPDATE) AS tagged
+    WHERE i.account_id = tagged.account_id AND i.inbox_id = tagged.inbox_id)" +
+                                     std::string(ended_columns);
+const postgres::statement claim_tagged{"mailbox_claim_tagged", claim_tagged_sql.c_str()};
+
+constexpr std::size_t max_deleted_accounts = 100;
+
+constexpr postgres::statement lock_deleted_accounts{"mailbox_lock_deleted_accounts", R"(
+    SELECT account_id FROM mailbox.deleted_accounts ORDER BY account_id LIMIT $1
+    FOR UPDATE SKIP LOCKED)"};
+
+const std::string claim_of_deleted_sql = std::string(end_at_request) + R"(
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes
+          WHERE account_id = ANY ($1::uuid[]) AND is_live AND expires_at > now()
+          ORDER BY inbox_id LIMIT )" + batch_limit +
+                                         R"( FOR UPDATE SKIP LOCKED) AS left_behind
+    WHERE i.account_id = left_behind.account_id AND i.inbox_id = left_behind.inbox_id)" +
+                                         std::string(ended_columns);
+const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted",
+                                           claim_of_deleted_sql.c_str()};
+
+// Due inboxes are left to expire_due. Returns how many accounts are left.
+constexpr postgres::statement purge_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
+    WITH done AS (
+        DELETE FROM mailbox.deleted_accounts AS d
+        WHERE account_id = ANY ($1::uuid[]) AND NOT EXISTS (
+            SELECT 1 FROM mailbox.inboxes AS i
+            WHERE i.account_id = d.account_id AND i.is_live AND i.expires_at > now())
+        RETURNING 1)
+    SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done))"};
+
+constexpr postgres::statement unmark_living_account{
+    "mailbox_forget_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
+
+// Locks in account order: batches of other processes touch the same accounts.
+constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
+    WITH ended AS (
+        SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id
+        GROUP BY account_id),
+    locked AS MATERIALIZED (
+        SELECT u.account_id, ended.inboxes
+        FROM mailbox.account_usage AS u JOIN ended USING (account_id)
+        ORDER BY u.account_id FOR UPDATE OF u)
+    UPDATE mailbox.account_usage AS u
+    SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
+    FROM locked WHERE u.account_id = locked.account_id)"};
+
+constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses", R"(
+    UPDATE mailbox.addresses AS a
+    SET state = 'quarantined',
+        until = mailbox.from_micros(ended.at) + make_interval(secs => $4::bigint)
+    FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS ended (address, inbox_id, at)
+    WHERE a.address = ended.address AND a.inbox_id = ended.inbox_id AND a.state = 'live')"};
+
+constexpr postgres::statement next_due{"mailbox_next_due", R"(
+    SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp())
+    FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
+
+// Completes the end of inboxes whose rows are marked and locked.
+expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason,
+                    const std::string& outbox_owner, std::chrono::seconds quarantine)
+{
+    expiry_batch batch;
+    std::vector<account_id> accounts;
+    std::vector<inbox_id> ids;
+    std::vector<std::string> addresses;
+    std::vector<std::int64_t> times;
+    for (const auto& row : claimed) {
+        ended_inbox ended;
+        ended.account = account_id::parse(row[0].c_str()).value();
+        ended.id = inbox_id::parse(row[1].c_str()).value();
+        ended.address = row[2].as<std::string>();
+        ended.expired_at = from_unix_micros(row[3].as<std::int64_t>());
+        ended.reason = reason;
+        batch.oldest_delay = std::max(
+            batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
+        accounts.push_back(ended.account);
+        ids.push_back(ended.id);
+        addresses.push_back(ended.address);
+        times.push_back(row[3].as<std::int64_t>());
+        batch.events.push_back(make_expired_event(ended));
+        batch.ended.push_back(std::move(ended));
+    }
+    if (batch.ended.empty())
+        return batch;
+    tx.exec_prepared0(free_inbox_slots.name, postgres::to_array(accounts));
+    tx.exec_prepared0(quarantine_addresses.name, postgres::to_array(addresses),
+                      postgres::to_array(ids), postgres::to_array(times),
+                      static_cast<std::int64_t>(quarantine.count()));
+    outbox::insert(tx, schema, outbox_owner, batch.events);
+    return batch;
+}
+
+// Locks accounts queued as deleted; drops entries whose account is not deleted.
+std::vector<account_id> lock_deleted(pqxx::work& tx)
+{
+    std::vector<account_id> accounts;
+    for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, max_deleted_accounts)) {
+        const auto account = account_id::parse(row[0].c_str()).value();
+        const auto state = plans::find(tx, schema, account);
+        if (state && state->is_deleted)
+            accounts.push_back(account);
+        else
+            tx.exec_prepared0(unmark_living_account.name, account.text());
+    }
+    return accounts;
+}
+
+} // namespace
+
+expiry_repository::expiry_repository(postgres::pool& db, std::string outbox_owner,
+                                     std::chrono::seconds quarantine)
+    : db_(db),
+      outbox_owner_(std::move(outbox_owner)),
+      quarantine_(quarantine)
+{
+    for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts,
+                                  claim_of_deleted, purge_deleted_accounts, unmark_living_account,
+                                  free_inbox_slots, quarantine_addresses, next_due})
+        db_.prepare(statement);
+}
+
+awaitable<expiry_batch> expiry_repository::expire_due()
+{
+    return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
+        return finish(tx, tx.exec_prepared(claim_due.name), expiry_reason::ttl, owner, quarantine);
+    });
+}
+
+awaitable<std::optional<std::chrono::microseconds>> expiry_repository::until_next_due()
+{
+    return db_.transact([](pqxx::work& tx) -> std::optional<std::chrono::microseconds> {
+        const auto rows = tx.exec_prepared(next_due.name);
+        if (rows.empty())
+            return std::nullopt;
+        return std::chrono::microseconds{rows[0][0].as<std::int64_t>()};
+    });
+}
+
+awaitable<result<expiry_batch>> expiry_repository::expire(account_id account, inbox_id id)
+{
+    return db_.transact([account, id, owner = outbox_owner_,
+                         quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
+        const auto claimed = tx.exec_prepared(claim_one.name, account.text(), id.text());
+        if (claimed.empty())
+            return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
+        return finish(tx, claimed, expiry_reason::deleted, owner, quarantine);
+    });
+}
+
+awaitable<expiry_batch> expiry_repository::expire_tagged(account_id account, std::string tag)
+{
+    return db_.transact([account, tag = std::move(tag), owner = outbox_owner_,
+                         quarantine = quarantine_](pqxx::work& tx) {
+        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag),
+                      expiry_reason::deleted, owner, quarantine);
+    });
+}
+
+awaitable<expiry_batch> expiry_repository::expire_of_deleted()
+{
+    return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
+        const auto accounts = lock_deleted(tx);
+        if (accounts.empty())
+            return expiry_batch();
+        const auto ids = postgres::to_array(accounts);
+        auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
+                            expiry_reason::deleted, owner, quarantine);
+        const auto left = tx.exec_prepared1(purge_deleted_accounts.name, ids)[0].as<std::int64_t>();
+        batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
+        return batch;
+    });
+}
+
+} // namespace tempinbox::mailbox

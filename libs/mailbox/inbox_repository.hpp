@@ -1,0 +1,108 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// An inbox to create. What is absent gets a random local part, the default domain, the plan's
+// default TTL.
+struct new_inbox
+{
+    plans::account_state
+        account; // as the caller knows it; the stored state wins if its version is higher
+    inbox_id id;
+    std::optional<std::string> local_part;
+    std::optional<std::string> domain;
+    std::optional<std::chrono::seconds> ttl;
+    std::optional<std::string> name;
+    std::vector<std::string> tags;
+    std::map<std::string, std::string> metadata;
+};
+
+// An inbox and the committed events to publish; no events if it had been created before.
+struct created_inbox
+{
+    mailbox::inbox inbox;
+    std::vector<outbox::row> events;
+};
+
+// Changes to a live inbox; what is absent stays.
+struct inbox_change
+{
+    plans::account_state
+        account; // as the caller knows it; the stored state wins if its version is higher
+    inbox_id id;
+    std::optional<std::chrono::seconds> ttl; // counted from now
+    std::optional<std::string> name;         // empty: remove the name
+    std::optional<std::vector<std::string>> tags;
+    bool removes_all_metadata = false;
+    std::map<std::string, std::optional<std::string>> metadata; // absent value: remove the key
+};
+
+enum class inbox_status { all, active, expired };
+
+struct inbox_filter
+{
+    inbox_status status = inbox_status::all;
+    std::optional<std::string> tag;
+    std::optional<std::string> address;
+};
+
+// The TTL of an inbox: 60 seconds up to the plan's limit, else invalid_argument naming ttlSeconds.
+result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
+                                        std::optional<std::chrono::seconds> requested);
+
+// Inboxes: creating, finding, listing and changing them. not_found if an inbox is absent or another
+// account's; throws if PostgreSQL cannot be reached.
+class inbox_repository
+{
+public:
+    static constexpr std::size_t max_metadata = 20;
+
+    // Events are written with `outbox_owner` as owner.
+    inbox_repository(postgres::pool& db, std::string outbox_owner);
+
+    // Writes address, inbox and inbox.created in one transaction; idempotent on the id. Fails with
+    // permission_denied if the plan's live inboxes are used up (exact under any concurrency),
+    // conflict (one text) if the address is taken, quarantined or reserved.
+    awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
+
+    // Fails with invalid_argument where create would; creates nothing.
+    awaitable<result<void>> check(new_inbox requested, time_point now);
+
+    // postmaster@ and abuse@ of a domain for its operator, without end and whatever the plan
+    // allows; existing ones stay.
+    awaitable<result<std::vector<created_inbox>>> create_operator_inboxes(account_id account,
+                                                                          std::string domain);
+
+    awaitable<result<inbox>> find(account_id account, inbox_id id);
+
+    // How many of the plan's live inboxes are in use.
+    awaitable<std::int64_t> count_live(account_id account);
+
+    // Newest first. With a condition beside `active` a page reads at most 2,000 rows, so it may be
+    // short though there is a next one.
+    awaitable<result<page<inbox>>> list(account_id account, inbox_filter filter, int limit,
+                                        std::string cursor);
+
+    // Applies all changes or none. not_found if the inbox has ended; invalid_argument for a TTL
+    // past the plan's limit, and for more metadata than an inbox can have. The address lives as
+    // long as its inbox.
+    awaitable<result<inbox>> change(inbox_change requested, time_point now);
+
+private:
+    postgres::pool& db_;
+    std::string outbox_owner_;
+};
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,447 @@
+#include "mailbox/ingest_repository.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/log/log.hpp"
+#include "common/postgres/binary_array.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <map>
+#include <numeric>
+
+namespace tempinbox::mailbox {
+namespace {
+
+using postgres::binary_array;
+
+constexpr char list_separator = '\x1f';
+constexpr std::chrono::seconds resolve_timeout{20};
+constexpr std::chrono::milliseconds resolve_interval{200};
+
+constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
+    SELECT place, outcome, sequence, email
+    FROM mailbox.store_mail_once(
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+        $21, $22, $23, $24, $25, $26, $27, $28, $29))"};
+
+// Waits for the rows' lock, and so for the end of a transaction whose connection was lost.
+constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
+    SELECT 1 FROM mailbox.inboxes
+    WHERE (account_id, inbox_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+    ORDER BY inbox_id FOR UPDATE)"};
+
+constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
+    SELECT email_id, sequence FROM mailbox.emails
+    WHERE (account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])))"};
+
+// Joins items by a separator, which is replaced inside them; text columns take no NUL.
+std::string joined(const std::vector<std::string>& items)
+{
+    std::string whole;
+    for (const auto& item : items) {
+        if (&item != &items.front())
+            whole.push_back(list_separator);
+        for (const char c : item)
+            whole.push_back(c == list_separator ? ' ' : c);
+    }
+    return whole;
+}
+
+// A batch as arrays, one for each parameter of store_mail_once.
+struct parameters
+{
+    using element = binary_array::element;
+
+    binary_array message{element::int4}, account{element::id}, inbox{element::id},
+        email{element::id}, rcpt{element::text}, headers{element::text}, event{element::bytes};
+    binary_array body{element::id}, raw{element::bytes}, size{element::int8},
+        received{element::timestamp}, from{element::text}, from_name{element::text},
+        subject{element::text}, preview{element::text}, message_id{element::text},
+        to_header{element::text}, mail_from{element::text}, remote{element::text},
+        helo{element::text}, tls{element::text}, attachments{element::int4}, codes{element::text},
+        links{element::text}, defects{element::text}, sha256{element::bytes};
+
+    explicit parameters(const mail_batch& batch)
+    {
+        std::int32_t ordinal = 0;
+        for (const auto& one : batch)
+            add(*one, ++ordinal);
+    }
+
+private:
+    void add(const new_message& one, std::int32_t ordinal)
+    {
+        body.add(one.body.value());
+        raw.add(std::string_view(one.frame));
+        size.add_int8(one.size);
+        received.add_time(one.received_at);
+        from.add(std::string_view(one.from));
+        from_name.add(std::string_view(one.from_name));
+        subject.add(std::string_view(one.subject));
+        preview.add(std::string_view(one.preview));
+        message_id.add(one.message_id);
+        to_header.add(std::string_view(joined(one.to_header)));
+        mail_from.add(std::string_view(one.mail_from));
+        remote.add(std::string_view(one.remote_address));
+        helo.add(std::string_view(one.helo));
+        tls.add(one.tls);
+        attachments.add_int4(one.attachment_count);
+        codes.add(std::string_view(one.codes));
+        links.add(std::string_view(one.links));
+        defects.add(std::string_view(joined(one.defects)));
+        sha256.add(std::string_view(one.sha256));
+        for (const auto& delivery : one.deliveries) {
+            message.add_int4(ordinal);
+            account.add(delivery.account.value());
+            inbox.add(delivery.inbox.value());
+            email.add(delivery.id.value());
+            rcpt.add(std::string_view(joined(delivery.rcpt_to)));
+            headers.add(std::string_view(outbox::to_text(delivery.event.message.headers)));
+            event.add(std::string_view(delivery.event.message.value));
+        }
+    }
+};
+
+delivery_status read_status(std::string_view text)
+{
+    if (text == "stored")
+        return delivery_status::stored;
+    if (text == "repeated")
+        return delivery_status::repeated;
+    return text == "full" ? delivery_status::full : delivery_status::gone;
+}
+
+std::vector<stored_message> read_results(const mail_batch& batch, const pqxx::result& rows)
+{
+    std::vector<stored_message> found;
+    pqxx::result::size_type at = 0;
+    for (const auto& one : batch) {
+        std::vector<delivery_result> results;
+        for (std::size_t i = 0; i < one->deliveries.size(); ++i, ++at) {
+            delivery_result result;
+            result.status = read_status(rows.at(at)[1].c_str());
+            result.email = one->deliveries[i].id;
+            if (result.status == delivery_status::repeated)
+                result.email = email_id::parse(rows[at][3].c_str()).value();
+            if (result.status == delivery_status::stored ||
+                result.status == delivery_status::repeated)
+                result.sequence = rows[at][2].as<std::int64_t>();
+            results.push_back(result);
+        }
+        found.emplace_back(std::move(results));
+    }
+    return found;
+}
+
+std::vector<delivery_result> all_unstorable(const new_message& message)
+{
+    std::vector<delivery_result> results;
+    results.reserve(message.deliveries.size());
+    for (const auto& delivery : message.deliveries)
+        results.push_back(delivery_result{delivery_status::unstorable, 0, delivery.id});
+    return results;
+}
+
+// Leaves out the lines after the first: they quote mail.
+std::string_view first_line(std::string_view error)
+{
+    return error.substr(0, error.find('\n'));
+}
+
+// Inserts emails that match `which`. The condition is part of the text, so that each one has a plan
+// of its own that uses an index.
+std::string marking(const std::string& which)
+{
+    return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, "
+           "content_sha256, until)"
+           " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, "
+           "received_at + interval '10 minutes'"
+           " FROM mailbox.emails WHERE " +
+           which + " AND message_id IS NOT NULL ON CONFLICT DO NOTHING";
+}
+
+const std::string mark_emails =
+    marking("(account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))");
+const std::string mark_since = marking("email_id >= $1");
+
+// $2: true at start, when an entry of this very name means a crash; else that entry is this
+// process.
+constexpr const char* take_crashed = R"(
+    DELETE FROM mailbox.ingest_runs
+    WHERE CASE WHEN replica = $1 THEN $2::boolean
+               ELSE alive_at < clock_timestamp() - interval '30 seconds' END
+    RETURNING mailbox.lowest_uuid(
+        greatest(alive_at - interval '1 minute', clock_timestamp() - interval '10 minutes')))";
+
+constexpr const char* show_alive = R"(
+    INSERT INTO mailbox.ingest_runs (replica, alive_at) VALUES ($1, clock_timestamp())
+    ON CONFLICT (replica) DO UPDATE SET alive_at = excluded.alive_at)";
+
+constexpr const char* purge_expired = R"(
+    DELETE FROM mailbox.unconfirmed WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM mailbox.unconfirmed WHERE until < clock_timestamp()
+        ORDER BY until LIMIT 20000 FOR UPDATE SKIP LOCKED)))";
+
+// A busy minute has many emails to mark.
+constexpr const char* long_statement_timeout = "SET LOCAL statement_timeout = '30s'";
+
+void show(pqxx::work& tx, const std::string& replica, bool begins)
+{
+    std::string since;
+    for (const auto& row : tx.exec_params(take_crashed, replica, begins))
+        since = since.empty() ? row[0].c_str() : std::min<std::string>(since, row[0].c_str());
+    // Mark all mail since the earliest crash.
+    if (!since.empty()) {
+        tx.exec0(long_statement_timeout);
+        tx.exec_params(mark_since, since);
+    }
+    tx.exec_params(show_alive, replica);
+}
+
+} // namespace
+
+std::size_t new_message::held_bytes() const
+{
+    const auto total = [](const std::vector<std::string>& texts) {
+        return std::accumulate(
+            texts.begin(), texts.end(), std::size_t{0},
+            [](std::size_t sum, const std::string& text) { return sum + text.size(); });
+    };
+    std::size_t bytes = frame.size() + codes.size() + links.size() + preview.size() + from.size() +
+                        subject.size() + total(to_header);
+    for (const auto& delivery : deliveries) {
+        bytes += total(delivery.rcpt_to) + delivery.event.message.value.size();
+        for (const auto& [name, value] : delivery.event.message.headers)
+            bytes += name.size() + value.size();
+    }
+    return bytes;
+}
+
+ingest_repository::ingest_repository(runtime::host& host, postgres::pool& db, inbox_bounds bounds)
+    : host_(host),
+      db_(db),
+      bounds_(bounds),
+      unstorable_(host.metrics().counter(
+          "tempinbox_mail_ingest_unstorable_messages_total",
+          "Messages whose data PostgreSQL rejected permanently: answered with 554."))
+{
+    db_.prepare(store_mail);
+    db_.prepare(lock_inboxes);
+    db_.prepare(find_emails);
+}
+
+awaitable<std::vector<stored_message>> ingest_repository::store(mail_batch batch)
+{
+    auto found = std::make_shared<results>();
+    auto status = co_await attempt(batch, found);
+    if (status == attempt_status::try_again)
+        status = co_await attempt(batch, found);
+    if (status == attempt_status::unknown) {
+        co_await resolve(batch, found);
+        co_return std::move(*found);
+    }
+    const bool is_refused = status == attempt_status::refused || status == attempt_status::bad_data;
+    if (is_refused && batch.size() > 1) {
+        // One of them is at fault: store each alone, so that only that one fails.
+        results all;
+        for (const auto& one : batch) {
+            mail_batch alone{one};
+            auto result = co_await store(std::move(alone));
+            all.push_back(std::move(result.front()));
+        }
+        co_return all;
+    }
+    found->resize(batch.size());
+    if (status == attempt_status::bad_data)
+        found->front() = all_unstorable(*batch.front());
+    co_return std::move(*found);
+}
+
+awaitable<ingest_repository::attempt_status>
+ingest_repository::attempt(const mail_batch& batch, std::shared_ptr<results> found)
+{
+    found->clear();
+    try {
+        co_await run_statement(batch, found);
+        co_return attempt_status::stored;
+    } catch (const postgres::commit_unknown& error) {
+        log::warning("connection lost while mail was stored",
+                     {{"error", error.what()}, {"messages", batch.size()}});
+        co_return attempt_status::unknown;
+    } catch (const postgres::timed_out& error) {
+        log::warning("storing mail timed out", {{"error", error.what()}});
+        co_return attempt_status::try_again;
+    } catch (const dependency_error& error) {
+        log::warning("mail cannot be stored", {{"error", error.what()}});
+        co_return attempt_status::unavailable;
+    } catch (const pqxx::deadlock_detected&) {
+        co_return attempt_status::try_again;
+    } catch (const pqxx::serialization_failure&) {
+        co_return attempt_status::try_again;
+    } catch (const pqxx::check_violation&) {
+        // The hour had no partition; it was created while the body was on its way to the default
+        // one.
+        co_return attempt_status::try_again;
+    } catch (const pqxx::data_exception& error) {
+        if (batch.size() == 1)
+            note_unstorable(*batch.front(), error.sqlstate(), first_line(error.what()));
+        co_return attempt_status::bad_data;
+    } catch (const std::exception& error) {
+        log::error("PostgreSQL refused mail",
+                   {{"error", first_line(error.what())}, {"messages", batch.size()}});
+        co_return attempt_status::refused;
+    }
+}
+
+void ingest_repository::note_unstorable(const new_message& message, std::string_view sqlstate,
+                                        std::string_view reason)
+{
+    unstorable_.Increment();
+    const auto& first = message.deliveries.front();
+    log::error("message cannot be stored, rejected permanently",
+               {{"sqlstate", sqlstate},
+                {"error", reason},
+                {"email_id", first.id.text()},
+                {"inbox_id", first.inbox.text()},
+                {"message_id", message.message_id.value_or("")},
+                {"sha256", to_hex(message.sha256)},
+                {"size_bytes", message.size},
+                {"inboxes", message.deliveries.size()},
+                {"remote_ip", message.remote_address}});
+}
+
+awaitable<void> ingest_repository::run_statement(const mail_batch& batch,
+                                                 std::shared_ptr<results> found)
+{
+    return db_.run([batch, found, owner = host_.instance(),
+                    bounds = bounds_](pqxx::connection_base& connection) {
+        const parameters given(batch);
+        pqxx::nontransaction statement(connection);
+        const auto rows = statement.exec_prepared(
+            store_mail.name, given.message.parameter(), given.account.parameter(),
+            given.inbox.parameter(), given.email.parameter(), given.rcpt.parameter(),
+            given.headers.parameter(), given.event.parameter(), given.body.parameter(),
+            given.raw.parameter(), given.size.parameter(), given.received.parameter(),
+            given.from.parameter(), given.from_name.parameter(), given.subject.parameter(),
+            given.preview.parameter(), given.message_id.parameter(), given.to_header.parameter(),
+            given.mail_from.parameter(), given.remote.parameter(), given.helo.parameter(),
+            given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
+            given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner,
+            bounds.emails, bounds.bytes);
+        *found = read_results(batch, rows);
+    });
+}
+
+// Waits for the lost transaction to end; then the email ids show whether it committed.
+awaitable<void> ingest_repository::resolve(const mail_batch& batch, std::shared_ptr<results> found)
+{
+    const auto deadline = std::chrono::steady_clock::now() + resolve_timeout;
+    boost::asio::steady_timer timer(host_.executor());
+    while (std::chrono::steady_clock::now() < deadline) {
+        bool is_resolved = false;
+        try {
+            *found = co_await find_stored(batch);
+            is_resolved = true;
+        } catch (const std::exception& error) {
+            log::warning("cannot find out whether mail was stored", {{"error", error.what()}});
+        }
+        if (is_resolved)
+            co_return;
+        timer.expires_after(resolve_interval);
+        co_await timer.async_wait(boost::asio::use_awaitable);
+    }
+    found->assign(batch.size(), std::nullopt);
+}
+
+awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_batch& batch)
+{
+    return db_.transact([batch](pqxx::work& tx) {
+        std::vector<account_id> accounts;
+        std::vector<inbox_id> inboxes;
+        std::vector<email_id> emails;
+        for (const auto& one : batch) {
+            for (const auto& delivery : one->deliveries) {
+                accounts.push_back(delivery.account);
+                inboxes.push_back(delivery.inbox);
+                emails.push_back(delivery.id);
+            }
+        }
+        tx.exec_prepared(lock_inboxes.name, postgres::to_array(accounts),
+                         postgres::to_array(inboxes));
+        std::map<email_id, std::int64_t> sequences;
+        for (const auto& row : tx.exec_prepared(find_emails.name, postgres::to_array(accounts),
+                                                postgres::to_array(emails)))
+            sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
+
+        results found;
+        for (const auto& one : batch) {
+            std::vector<delivery_result> deliveries;
+            bool is_any_stored = false;
+            for (const auto& delivery : one->deliveries) {
+                const auto sequence = sequences.find(delivery.id);
+                delivery_result result;
+                result.email = delivery.id;
+                if (sequence != sequences.end()) {
+                    result.status = delivery_status::stored;
+                    result.sequence = sequence->second;
+                    is_any_stored = true;
+                }
+                deliveries.push_back(result);
+            }
+            // No row of it: it was not stored, whatever state its inboxes are in.
+            found.push_back(is_any_stored ? stored_message(std::move(deliveries)) : std::nullopt);
+        }
+        return found;
+    });
+}
+
+awaitable<void> ingest_repository::mark_unacknowledged(std::vector<email_key> emails)
+{
+    return db_.transact([emails = std::move(emails)](pqxx::work& tx) {
+        std::vector<account_id> accounts;
+        std::vector<email_id> ids;
+        for (const auto& one : emails) {
+            accounts.push_back(one.account);
+            ids.push_back(one.id);
+        }
+        tx.exec_params(mark_emails, postgres::to_array(accounts), postgres::to_array(ids));
+    });
+}
+
+awaitable<void> ingest_repository::sign_on(std::string replica)
+{
+    return db_.transact(
+        [replica = std::move(replica)](pqxx::work& tx) { show(tx, replica, true); });
+}
+
+awaitable<void> ingest_repository::heartbeat(std::string replica)
+{
+    return db_.transact([replica = std::move(replica)](pqxx::work& tx) {
+        show(tx, replica, false);
+        tx.exec0(purge_expired);
+    });
+}
+
+awaitable<void> ingest_repository::sign_off(std::string replica)
+{
+    return db_.transact([replica = std::move(replica)](pqxx::work& tx) {
+        tx.exec_params("DELETE FROM mailbox.ingest_runs WHERE replica = $1", replica);
+    });
+}
+
+// Encodes the sequence as SQL function mailbox.sequence_field does.
+outbox::row ingest_repository::event_of(const new_delivery& delivery, std::int64_t sequence)
+{
+    constexpr char sequence_tag = 0x20;
+    constexpr int last_shift = 49;
+    auto row = delivery.event;
+    row.sequence = sequence;
+    row.message.value.push_back(sequence_tag);
+    for (int shift = 0; shift <= last_shift; shift += 7)
+        row.message.value.push_back(
+            static_cast<char>((sequence >> shift & 127) | (shift < last_shift ? 128 : 0)));
+    return row;
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// The migration that creates mailbox.store_mail_once.
+inline constexpr int mail_schema_version = 4;
+
+// One inbox a message goes to. The event lacks only its sequence.
+struct new_delivery
+{
+    account_id account;
+    inbox_id inbox;
+    email_id id;
+    std::vector<std::string> rcpt_to;
+    outbox::row event;
+};
+
+// A message read and compressed: everything its rows need. One body, and an email and event for
+// each inbox.
+struct new_message
+{
+    body_id body;
+    std::string frame; // zstd
+    std::string sha256;
+    std::int64_t size = 0;
+    time_point received_at;
+    std::string from;
+    std::string from_name;
+    std::string subject;
+    std::string preview;
+    std::optional<std::string> message_id;
+    std::vector<std::string> to_header;
+    std::string mail_from;
+    std::string remote_address;
+    std::string helo;
+    std::optional<std::string> tls;
+    int attachment_count = 0;
+    std::string codes; // JSON
+    std::string links; // JSON
+    std::vector<std::string> defects;
+    std::vector<new_delivery> deliveries;
+
+    // About how much memory it takes while it waits for its commit: all that can be large.
+    std::size_t held_bytes() const;
+};
+
+// Repeated: the same message is stored already as the result's `email`, and its sender may not have
+// seen the 250. Unstorable: PostgreSQL refuses it, now and later.
+enum class delivery_status { stored, repeated, gone, full, unstorable };
+
+struct delivery_result
+{
+    delivery_status status = delivery_status::gone;
+    std::int64_t sequence = 0;
+    email_id email;
+};
+
+// A result for each delivery; absent if the message was not stored or the outcome is unknown.
+using stored_message = std::optional<std::vector<delivery_result>>;
+
+using mail_batch = std::vector<std::shared_ptr<const new_message>>;
+
+struct email_key
+{
+    account_id account;
+    email_id id;
+};
+
+// Stores mail, and keeps for ten minutes which emails' senders may not have seen the 250: by those
+// mailbox.store_mail_once recognizes a second delivery of the same message. `store` never throws
+// for database errors: the message has no result then. The others throw if PostgreSQL cannot be
+// reached.
+class ingest_repository
+{
+public:
+    // `db` must be a pool of its own: one connection for each concurrent batch, and one more to
+    // resolve lost ones.
+    ingest_repository(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
+
+    // One statement, its own transaction, committed when this returns. A deadlock or timeout is
+    // retried once. After another SQL error each message is tried alone, and one whose data are at
+    // fault (SQLSTATE class 22) is unstorable. After a lost connection the rows are looked for
+    // until the outcome is known or 20 s have passed.
+    awaitable<std::vector<stored_message>> store(mail_batch batch);
+
+    // Marks emails as unacknowledged. Only those with a Message-ID are kept.
+    awaitable<void> mark_unacknowledged(std::vector<email_key> emails);
+
+    // Call this at start. If the last process of that name did not sign off, it crashed: its mail
+    // of the minute before is marked.
+    awaitable<void> sign_on(std::string replica);
+    // Call this every few seconds: shows that this process is alive, marks the last minute's mail
+    // of processes silent for 30 s, and purges expired entries.
+    awaitable<void> heartbeat(std::string replica);
+    // Call this at an orderly end.
+    awaitable<void> sign_off(std::string replica);
+
+    // The event to publish for a stored delivery.
+    static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);
+
+private:
+    enum class attempt_status { stored, try_again, refused, bad_data, unknown, unavailable };
+    using results = std::vector<stored_message>;
+
+    awaitable<attempt_status> attempt(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<results> find_stored(const mail_batch& batch);
+    void note_unstorable(const new_message& message, std::string_view sqlstate,
+                         std::string_view reason);
+
+    runtime::host& host_;
+    postgres::pool& db_;
+    inbox_bounds bounds_;
+    prometheus::Counter& unstorable_;
+};
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,470 @@
+#include "mailbox/maintenance_repository.hpp"
+
+#include "common/postgres/binary_array.hpp"
+#include "mailbox/body_removal.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tempinbox::mailbox {
+namespace {
+
+// The exclusive locks use NOWAIT. This timeout is for locks that block nobody else, such as the
+// advisory lock of everyone who makes partitions.
+constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
+
+constexpr const char* ensure_days = R"(
+    SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date + n)
+    FROM generate_series(0, $1::int) AS n)";
+
+// Steps along the index from hour to hour: costs the number of distinct hours, not of inboxes.
+constexpr const char* missing_hours = R"(
+    WITH RECURSIVE due (hour) AS (
+        (SELECT date_trunc('hour', expires_at, 'UTC') FROM mailbox.inboxes
+         WHERE is_live AND expires_at >= now() AND expires_at < '9000-01-01 00:00:00+00'
+         ORDER BY expires_at LIMIT 1)
+        UNION ALL
+        SELECT (SELECT date_trunc('hour', i.expires_at, 'UTC') FROM mailbox.inboxes AS i
+                WHERE i.is_live AND i.expires_at >= due.hour + interval '1 hour'
+                    AND i.expires_at < '9000-01-01 00:00:00+00'
+                ORDER BY i.expires_at LIMIT 1)
+        FROM due WHERE due.hour IS NOT NULL),
+    required (hour) AS (
+        SELECT hour FROM due WHERE hour IS NOT NULL
+        UNION
+        SELECT date_trunc('hour', now(), 'UTC') + n * interval '1 hour'
+        FROM generate_series(0, $1::int) AS n)
+    SELECT mailbox.to_micros(hour) FROM required
+    WHERE to_regclass(
+        'mailbox.bodies_' || to_char(hour AT TIME ZONE 'UTC', 'YYYYMMDD_HH24')) IS NULL
+    ORDER BY hour)";
+
+constexpr const char* ensure_hour = "SELECT mailbox.ensure_body_hour(mailbox.from_micros($1))";
+
+// Some time after their end, so that no running transaction still writes to them.
+constexpr const char* find_past = R"(
+    SELECT relname, mailbox.to_micros(hour), hour < now() - interval '8 hours'
+    FROM (SELECT c.relname,
+                 CASE WHEN c.relname LIKE 'bodies%'
+                      THEN to_timestamp(right(c.relname, 11), 'YYYYMMDD_HH24') END AS hour
+          FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+          WHERE (i.inhparent = 'mailbox.bodies'::regclass
+                 AND c.relname ~ '^bodies_[0-9]{8}_[0-9]{2}$'
+                 AND c.relname < 'bodies_' || to_char(
+                     (now() - interval '1 hour') AT TIME ZONE 'UTC', 'YYYYMMDD_HH24'))
+             OR (i.inhparent = 'mailbox.emails'::regclass
+                 AND c.relname ~ '^emails_[0-9]{8}$'
+                 AND c.relname < 'emails_' || to_char(
+                     (now() - interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD'))) AS ended
+    ORDER BY relname)";
+
+constexpr const char* take_partitions =
+    "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions'))";
+
+bool are_taken(pqxx::work& tx)
+{
+    return !tx.exec1(take_partitions)[0].as<bool>();
+}
+
+bool exists(pqxx::work& tx, const std::string& table)
+{
+    return !tx.exec_params1("SELECT to_regclass($1)", table)[0].is_null();
+}
+
+// Batches go by id in index order, so that none scans the rows of earlier batches.
+std::string find_last_of_batch(const std::string& table)
+{
+    return "SELECT body_id FROM (SELECT body_id FROM " + table +
+           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 ORDER BY body_hour, "
+           "body_id LIMIT " +
+           std::to_string(maintenance_repository::batch_size) +
+           ") AS batch ORDER BY body_id DESC LIMIT 1";
+}
+
+std::string delete_batch(const std::string& table)
+{
+    return "DELETE FROM " + table +
+           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 AND body_id <= $3";
+}
+
+constexpr const char* find_needed = "SELECT EXISTS (SELECT 1 FROM mailbox.extended_inboxes WHERE "
+                                    "body_hour <= mailbox.from_micros($1))";
+
+// Whether live inboxes may need bodies of this hour or earlier ones, by mailbox.extended_inboxes.
+bool may_need_bodies(pqxx::work& tx, time_point hour)
+{
+    return tx.exec_params1(find_needed, to_unix_micros(hour))[0].as<bool>();
+}
+
+constexpr int max_inboxes = 20;
+constexpr std::size_t max_emails = 200;
+const std::string max_bytes = std::to_string(64 * 1024 * 1024);
+
+constexpr const char* find_extended = R"(
+    SELECT account_id, inbox_id FROM mailbox.extended_inboxes
+    WHERE body_hour <= mailbox.from_micros($1) ORDER BY body_hour LIMIT $2)";
+
+// Nobody reads the mail of an ended inbox.
+constexpr const char* purge_ended = R"(
+    DELETE FROM mailbox.extended_inboxes AS x
+    USING unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
+    WHERE x.account_id = asked.account_id AND x.inbox_id = asked.inbox_id AND NOT EXISTS (
+        SELECT 1 FROM mailbox.inboxes AS i
+        WHERE i.account_id = x.account_id AND i.inbox_id = x.inbox_id
+            AND i.is_live AND i.expires_at > now()))";
+
+// Locks in the order that extending, emptying and storing mail use.
+constexpr const char* lock_live = R"(
+    SELECT i.account_id, i.inbox_id, mailbox.to_micros(i.created_at),
+           mailbox.to_micros(date_trunc('hour', i.expires_at, 'UTC'))
+    FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
+        JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
+    WHERE i.is_live AND i.expires_at > now() ORDER BY i.inbox_id FOR UPDATE OF i SKIP LOCKED)";
+
+// No email is older than its inbox; ten minutes allow for clocks that differ.
+const std::string emails_of_inbox = R"(
+    FROM mailbox.emails AS e WHERE e.account_id = $1 AND e.inbox_id = $2
+        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes') )";
+
+const std::string pick_emails = R"(
+    SELECT email_id, mailbox.to_micros(body_hour), body_id, is_body_shared FROM (
+        SELECT e.email_id, e.body_hour, e.body_id, e.is_body_shared,
+               sum(e.size_bytes) OVER (ORDER BY e.email_id) - e.size_bytes AS bytes_before )" +
+                                emails_of_inbox +
+                                R"( AND e.body_hour <= mailbox.from_micros($4)) AS early
+    WHERE bytes_before < )" + max_bytes +
+                                " ORDER BY email_id LIMIT $5";
+
+const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) " + emails_of_inbox +
+                              " AND e.body_hour < mailbox.from_micros($4)";
+
+constexpr const char* name_new_hour = R"(
+    UPDATE mailbox.emails SET body_hour = mailbox.from_micros($3)
+    WHERE account_id = $1 AND email_id = ANY ($2::uuid[]))";
+// Other inboxes' emails too: they share the body, which is in one partition.
+constexpr const char* name_new_hour_of_shared = R"(
+    UPDATE mailbox.emails SET body_hour = mailbox.from_micros($2)
+    WHERE body_id = ANY ($1::uuid[]) AND is_body_shared)";
+
+// The hour is a literal, so that the plan has one partition (body_removal.cpp).
+std::string move_from(std::int64_t hour)
+{
+    return "WITH gone AS (DELETE FROM mailbox.bodies AS b WHERE b.body_hour = "
+           "mailbox.from_micros(" +
+           std::to_string(hour) +
+           ") AND b.body_id = ANY ($1::uuid[]) RETURNING b.body_id, b.raw)"
+           " INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros($2), "
+           "body_id, raw FROM gone";
+}
+
+constexpr const char* note_next_hour = R"(
+    UPDATE mailbox.extended_inboxes SET body_hour = mailbox.from_micros($3)
+    WHERE account_id = $1 AND inbox_id = $2)";
+constexpr const char* purge_one =
+    "DELETE FROM mailbox.extended_inboxes WHERE account_id = $1 AND inbox_id = $2";
+
+struct extended_inbox
+{
+    std::string account, id;
+    std::int64_t created = 0;
+    std::int64_t last_hour = 0; // the hour in which it ends now
+};
+
+// Emails first, then bodies: the order in which deletions lock them.
+void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::result& early)
+{
+    std::vector<email_id> own;
+    std::vector<body_id> shared;
+    std::map<std::int64_t, std::vector<body_id>> bodies;
+    for (const auto& row : early) {
+        const auto body = body_id::parse(row[2].c_str()).value();
+        if (row[3].as<bool>())
+            shared.push_back(body);
+        else
+            own.push_back(email_id::parse(row[0].c_str()).value());
+        bodies[row[1].as<std::int64_t>()].push_back(body);
+    }
+    if (!own.empty())
+        tx.exec_params0(name_new_hour, inbox.account, postgres::to_array(own), inbox.last_hour);
+    if (!shared.empty())
+        tx.exec_params0(name_new_hour_of_shared, postgres::to_array(shared), inbox.last_hour);
+    for (const auto& [hour, ids] : bodies)
+        tx.exec_params0(move_from(hour), postgres::to_array(ids), inbox.last_hour);
+}
+
+void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t hour)
+{
+    const auto early =
+        tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, max_emails);
+    move_to_last_hour(tx, inbox, early);
+    if (early.empty()) {
+        // It may have early bodies in later hours too, if it was extended more than once.
+        const auto next =
+            tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
+        if (next[0].is_null())
+            tx.exec_params0(purge_one, inbox.account, inbox.id);
+        else
+            tx.exec_params0(note_next_hour, inbox.account, inbox.id, next[0].as<std::int64_t>());
+    }
+}
+
+// Moves bodies of this hour and earlier ones that live inboxes need to the hour in which their
+// inbox ends: a bounded number in one transaction, a shared body with all its emails. Skips inboxes
+// that another transaction holds. True if it made progress: call it again.
+bool move_needed_bodies(pqxx::work& tx, time_point hour)
+{
+    std::vector<account_id> accounts;
+    std::vector<inbox_id> ids;
+    for (const auto& row : tx.exec_params(find_extended, to_unix_micros(hour), max_inboxes)) {
+        accounts.push_back(account_id::parse(row[0].c_str()).value());
+        ids.push_back(inbox_id::parse(row[1].c_str()).value());
+    }
+    if (ids.empty())
+        return false;
+    const auto purged =
+        tx.exec_params(purge_ended, postgres::to_array(accounts), postgres::to_array(ids))
+            .affected_rows();
+    const auto live =
+        tx.exec_params(lock_live, postgres::to_array(accounts), postgres::to_array(ids));
+    for (const auto& row : live) {
+        extended_inbox inbox;
+        inbox.account = row[0].as<std::string>();
+        inbox.id = row[1].as<std::string>();
+        inbox.created = row[2].as<std::int64_t>();
+        inbox.last_hour = row[3].as<std::int64_t>();
+        move_bodies_of(tx, inbox, to_unix_micros(hour));
+    }
+    return purged > 0 || !live.empty();
+}
+
+const std::string batch_limit = std::to_string(maintenance_repository::batch_size);
+
+constexpr postgres::statement claim_ended{"mailbox_claim_ended", R"(
+    SELECT account_id, inbox_id, mailbox.to_micros(created_at), expiry_reason = 'ttl'
+    FROM mailbox.inboxes WHERE has_mail_to_purge
+    ORDER BY expired_at LIMIT 100 FOR UPDATE SKIP LOCKED)"};
+
+// No email is older than the oldest of the inboxes; ten minutes allow for clocks that differ.
+const std::string delete_emails_sql = R"(
+    WITH doomed AS MATERIALIZED (
+        SELECT e.account_id, e.email_id, ended.is_by_time
+        FROM unnest($1::uuid[], $2::uuid[], $4::boolean[])
+                AS ended (account_id, inbox_id, is_by_time)
+            JOIN mailbox.emails AS e
+                ON e.account_id = ended.account_id AND e.inbox_id = ended.inbox_id
+        WHERE e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+        LIMIT )" + batch_limit + R"()
+    DELETE FROM mailbox.emails AS e USING doomed
+    WHERE e.account_id = doomed.account_id AND e.email_id = doomed.email_id
+        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, doomed.is_by_time)";
+const postgres::statement delete_emails{"mailbox_delete_emails", delete_emails_sql.c_str()};
+
+// The hours that have come and whose partition will be dropped as a whole. Bodies of later hours
+// are deleted, since they would stay too long; so are those without a partition, which no drop
+// removes.
+constexpr postgres::statement find_dropped_hours{"mailbox_find_dropped_hours", R"(
+    SELECT hour FROM unnest($1::bigint[]) AS hour
+    WHERE mailbox.from_micros(hour) <= now()
+        AND to_regclass('mailbox.bodies_' || to_char(
+            mailbox.from_micros(hour) AT TIME ZONE 'UTC', 'YYYYMMDD_HH24')) IS NOT NULL)"};
+
+constexpr postgres::statement mark_purged{"mailbox_mark_purged", R"(
+    UPDATE mailbox.inboxes AS i SET has_mail_to_purge = false, email_count = 0, email_bytes = 0
+    FROM unnest($1::uuid[], $2::uuid[]) AS ended (account_id, inbox_id)
+    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)"};
+
+const std::string purge_ended_sql = R"(
+    DELETE FROM mailbox.inboxes AS i
+    USING (SELECT account_id, inbox_id FROM mailbox.inboxes
+           WHERE NOT is_live AND NOT has_mail_to_purge
+               AND expired_at < now() - make_interval(secs => $1::bigint)
+           ORDER BY expired_at LIMIT )" +
+                                    batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
+    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)";
+const postgres::statement purge_ended{"mailbox_forget_ended", purge_ended_sql.c_str()};
+
+const std::string free_addresses_sql = R"(
+    DELETE FROM mailbox.addresses AS a
+    USING (SELECT address FROM mailbox.addresses
+           WHERE state = 'quarantined' AND until <= now()
+           ORDER BY until LIMIT )" + batch_limit +
+                                       R"( FOR UPDATE SKIP LOCKED) AS free
+    WHERE a.address = free.address)";
+const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
+
+// The bodies to delete one by one.
+std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
+{
+    std::set<std::int64_t> hours;
+    for (const auto& row : deleted)
+        if (row[3].as<bool>())
+            hours.insert(row[0].as<std::int64_t>());
+    std::set<std::int64_t> dropped;
+    if (!hours.empty())
+        for (const auto& row : tx.exec_prepared(
+                 find_dropped_hours.name,
+                 postgres::to_array(std::vector<std::int64_t>(hours.begin(), hours.end()))))
+            dropped.insert(row[0].as<std::int64_t>());
+
+    auto left = read_left_bodies(deleted);
+    std::vector<left_body> chosen;
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (!deleted[static_cast<pqxx::result::size_type>(i)][3].as<bool>() ||
+            !dropped.contains(left[i].hour))
+            chosen.push_back(left[i]);
+    return chosen;
+}
+
+purge_batch purge_in(pqxx::work& tx)
+{
+    purge_batch batch;
+    std::vector<account_id> accounts;
+    std::vector<inbox_id> ids;
+    std::vector<bool> by_time;
+    std::int64_t oldest = to_unix_micros(endless);
+    for (const auto& row : tx.exec_prepared(claim_ended.name)) {
+        accounts.push_back(account_id::parse(row[0].c_str()).value());
+        ids.push_back(inbox_id::parse(row[1].c_str()).value());
+        oldest = std::min(oldest, row[2].as<std::int64_t>());
+        by_time.push_back(row[3].as<bool>());
+    }
+    if (ids.empty())
+        return batch;
+
+    const auto deleted =
+        tx.exec_prepared(delete_emails.name, postgres::to_array(accounts), postgres::to_array(ids),
+                         oldest, postgres::to_array(by_time));
+    batch.emails = static_cast<std::int64_t>(deleted.size());
+    batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
+
+    // No emails are left: the inboxes are done.
+    if (batch.emails < maintenance_repository::batch_size) {
+        tx.exec_prepared(mark_purged.name, postgres::to_array(accounts), postgres::to_array(ids));
+        batch.inboxes = static_cast<std::int64_t>(ids.size());
+    }
+    batch.is_full = batch.emails == maintenance_repository::batch_size || ids.size() == 100;
+    return batch;
+}
+
+} // namespace
+
+maintenance_repository::maintenance_repository(postgres::pool& db) : db_(db)
+{
+    for (const auto& statement :
+         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_addresses})
+        db_.prepare(statement);
+}
+
+awaitable<purge_batch> maintenance_repository::purge_mail()
+{
+    return db_.transact([](pqxx::work& tx) { return purge_in(tx); });
+}
+
+awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::seconds retention)
+{
+    return db_.transact([retention](pqxx::work& tx) {
+        const auto inboxes =
+            tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count()))
+                .affected_rows();
+        const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
+        purge_batch batch;
+        batch.inboxes = static_cast<std::int64_t>(inboxes);
+        batch.is_full = std::max(inboxes, addresses) == static_cast<std::size_t>(batch_size);
+        return batch;
+    });
+}
+
+awaitable<void> maintenance_repository::ensure_email_days(int days_ahead)
+{
+    return db_.transact([days_ahead](pqxx::work& tx) {
+        tx.exec0(short_lock_wait);
+        tx.exec_params(ensure_days, days_ahead);
+    });
+}
+
+awaitable<std::vector<time_point>> maintenance_repository::missing_body_hours(int hours_ahead)
+{
+    return db_.transact([hours_ahead](pqxx::work& tx) {
+        std::vector<time_point> hours;
+        for (const auto& row : tx.exec_params(missing_hours, hours_ahead))
+            hours.push_back(from_unix_micros(row[0].as<std::int64_t>()));
+        return hours;
+    });
+}
+
+awaitable<void> maintenance_repository::ensure_body_hour(time_point hour)
+{
+    return db_.transact([hour](pqxx::work& tx) {
+        tx.exec0(short_lock_wait);
+        tx.exec_params(ensure_hour, to_unix_micros(hour));
+    });
+}
+
+awaitable<std::vector<past_partition>> maintenance_repository::past_partitions()
+{
+    return db_.transact([](pqxx::work& tx) {
+        std::vector<past_partition> found;
+        for (const auto& row : tx.exec(find_past)) {
+            past_partition one;
+            one.name = row[0].as<std::string>();
+            if (!row[1].is_null())
+                one.hour = from_unix_micros(row[1].as<std::int64_t>());
+            one.is_overdue = row[2].as<bool>(false);
+            found.push_back(std::move(one));
+        }
+        return found;
+    });
+}
+
+awaitable<bool> maintenance_repository::move_needed(time_point hour)
+{
+    return db_.transact(
+        [hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
+}
+
+awaitable<drop_status> maintenance_repository::drop(past_partition past)
+{
+    return db_.transact([past = std::move(past)](pqxx::work& tx) {
+        if (are_taken(tx))
+            return drop_status::taken;
+        const auto table = "mailbox." + tx.quote_name(past.name);
+        if (!exists(tx, table))
+            return drop_status::absent;
+        const auto is_needed = [&] {
+            return past.hour ? may_need_bodies(tx, *past.hour)
+                             : !tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty();
+        };
+        if (is_needed())
+            return drop_status::needed;
+        // Everything that DROP locks, taken with NOWAIT, since DROP itself would wait.
+        const auto parent = "mailbox." + past.name.substr(0, past.name.find('_'));
+        tx.exec0(short_lock_wait);
+        tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +
+                 " IN ACCESS EXCLUSIVE MODE NOWAIT");
+        if (is_needed())
+            return drop_status::needed;
+        tx.exec0("DROP TABLE " + table);
+        return drop_status::dropped;
+    });
+}
+
+awaitable<std::optional<body_id>> maintenance_repository::empty_some(past_partition past,
+                                                                     std::optional<body_id> after)
+{
+    return db_.transact([past = std::move(past), after](pqxx::work& tx) -> std::optional<body_id> {
+        const auto table = "mailbox." + tx.quote_name(past.name);
+        if (are_taken(tx) || !past.hour || !exists(tx, table) || may_need_bodies(tx, *past.hour))
+            return std::nullopt;
+        const auto hour = to_unix_micros(*past.hour);
+        const auto from = after.value_or(body_id(uuid())).text();
+        const auto last = tx.exec_params(find_last_of_batch(table), hour, from);
+        if (last.empty())
+            return std::nullopt;
+        tx.exec_params0(delete_batch(table), hour, from, last[0][0].c_str());
+        return body_id::parse(last[0][0].c_str()).value();
+    });
+}
+
+} // namespace tempinbox::mailbox

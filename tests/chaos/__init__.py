@@ -1,0 +1,1 @@
+"""`./dev chaos`: breaking a suite of its own under load."""

@@ -1,0 +1,175 @@
+"""`./dev chaos`: breaks a suite of its own under load, then counts what was promised and what was
+kept.
+"""
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from dev import build, packages, readiness, services, testing
+from dev.running import stop_on_signals
+from dev.suite import Suite, Wishes
+from dev.terminal import fail, heading, item, paint, say
+
+from chaos import calls as api_calls
+from chaos import checks, faults, webhooks
+from chaos.checks import Mailboxes
+from chaos.load import Load, Mail
+
+_INBOXES = 32
+_REPLICAS = {"mail": "mail-ingest=2,inbox=2,gateway=2", "webhooks": webhooks.REPLICAS}
+# Each of these has a replica killed in its turn.
+_KILLED = ["mail-ingest", "inbox", "gateway"]
+_BETWEEN_KILLS_SECONDS = 1.5
+_CALL_ROUNDS_A_SECOND = 4.0
+# An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it
+# was given.
+_SETTLING_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Course:
+    """How long, how much, and in which order."""
+
+    seconds: int
+    rate: int
+    connections: int
+    seed: int
+    events: int
+
+
+def run(name: str, preset: str, course: Course, builds: bool) -> int:
+    """One run; the exit code is 0 when every promise was kept."""
+    stop_on_signals()
+    packages.ensure("build", "run")
+    if builds:
+        build.build(preset, services.PROGRAMS)
+    heading(f"Chaos: {name}, {_load_of(name, course)} ({preset}, seed {course.seed})")
+    wishes = Wishes(preset=preset, replicas=_REPLICAS[name])
+    with testing.own_suite("chaos", preset) as suite:
+        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_services(wishes)
+        if name == "webhooks":
+            return webhooks.run(suite, course.events, course.seconds, course.seed)
+        return _run_mail(suite, course)
+
+
+def _load_of(name: str, course: Course) -> str:
+    if name == "webhooks":
+        return f"{course.events} events in {course.seconds} s"
+    return (
+        f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
+    )
+
+
+def _run_mail(suite: Suite, course: Course) -> int:
+    suite.operate("plan", "set", "premium", "--requests-per-day", "100000000")
+    account = suite.record.account
+    assert account
+    mailboxes = Mailboxes(next(services.of("gateway", suite.replicas)).listener, account.api_key)
+    inboxes = mailboxes.create(_INBOXES)
+    servers = [replica.listener for replica in services.of("mail-ingest", suite.replicas)]
+
+    heading("Breaking")
+    load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
+    gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
+    calls = api_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
+    planned = faults.schedule(
+        {
+            service: [replica.name for replica in services.of(service, suite.replicas)]
+            for service in _KILLED
+        },
+        course.seconds,
+        course.seed,
+        _BETWEEN_KILLS_SECONDS,
+    )
+    counts: Counter[str] = Counter()
+    began = time.monotonic()
+    breaking = threading.Thread(
+        target=faults.carry_out, args=(suite, planned, began, counts), daemon=True
+    )
+    breaking.start()
+    calling = threading.Thread(target=calls.run, args=(course.seconds,), daemon=True)
+    calling.start()
+    mails = load.run()
+    breaking.join()
+    calling.join()
+    item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
+    _say_load(mails, course)
+
+    heading("Settling")
+    started = time.monotonic()
+    deadline = started + _SETTLING_SECONDS
+    _wait_healthy(suite, deadline)
+    item("suite", f"ready again after {time.monotonic() - started:.1f} s")
+    confirmed = {mail.email_id for mail in mails if mail.email_id}
+    emails = checks.stored(mails, mailboxes)
+    # Those of a mail whose process was killed before it published them come when the lease of their
+    # outbox row ends.
+    wanted = confirmed | {email_id for _, email_id in emails}
+    events = checks.read_events(suite.cluster.brokers, wanted, deadline)
+    item(
+        "events",
+        f"of {len(wanted & events.keys())} of {len(wanted)} emails after "
+        f"{time.monotonic() - started:.1f} s",
+    )
+
+    heading("Counting")
+    report = checks.check(mails, emails, mailboxes, events)
+    _check_calls(report, calls, suite, mailboxes, deadline)
+    for line in report.facts:
+        item(*line)
+    for violation in report.violations[:20]:
+        say(paint("violation: ", "red") + violation)
+    if not confirmed:
+        report.violations.append("no mail was accepted")
+    say(f"\n{len(confirmed)} mails answered 250, {len(report.violations)} violations")
+    return 1 if report.violations else 0
+
+
+def _check_calls(
+    report: checks.Report,
+    calls: api_calls.Calls,
+    suite: Suite,
+    mailboxes: Mailboxes,
+    deadline: float,
+) -> None:
+    made = {inbox.inbox_id for inbox in calls.inboxes}
+    ended = {inbox.inbox_id for inbox in calls.inboxes if inbox.is_deleted}
+    created, expired = (
+        checks.read_events(suite.cluster.brokers, wanted, deadline, topic, checks.BY_KEY)
+        for topic, wanted in (("inbox.created", made), ("inbox.expired", ended))
+    )
+    facts, violations = api_calls.check(calls, mailboxes.tagged(api_calls.TAG), created, expired)
+    report.facts += facts
+    report.violations += violations
+    if not made:
+        report.violations.append("no inbox was made")
+
+
+def _say_load(mails: list[Mail], course: Course) -> None:
+    confirmed = sum(mail.email_id is not None for mail in mails)
+    unconfirmed = sum(mail.may_be_stored for mail in mails)
+    item(
+        "mails",
+        f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} "
+        "unconfirmed, the rest turned away before the dot",
+    )
+    slowest = max((mail.seconds for mail in mails if mail.email_id), default=0.0)
+    item("slowest 250", f"{slowest:.1f} s")
+
+
+def _wait_healthy(suite: Suite, deadline: float) -> None:
+    pause = threading.Event()
+    while True:
+        lacking = [
+            replica.name
+            for replica in suite.replicas
+            if readiness.probe(replica.admin) != (True, "")
+        ]
+        if not lacking:
+            return
+        if time.monotonic() > deadline:
+            fail("not ready again in time: " + ", ".join(lacking))
+        pause.wait(0.2)

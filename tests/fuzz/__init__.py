@@ -1,0 +1,1 @@
+"""`./dev fuzz`: the libFuzzer programs beside this file."""
