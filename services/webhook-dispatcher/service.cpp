@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/service.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
+
 namespace tempinbox::webhooks {
 namespace {
 
@@ -70,7 +72,7 @@ service::service(runtime::host& host, settings chosen)
     secret_rpc_.add_to(server_);
     notice_rpc_.add_to(server_);
     rule_rpc_.add_to(server_);
-    delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
+    delivery_count_call_.add_to(server_, webhook_methods::count_deliveries);
     delivery_rpc_.add_to(server_);
 }
 
