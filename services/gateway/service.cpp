@@ -3,6 +3,7 @@
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
+#include "common/rpc/rate_limit_methods.hpp"
 #include "gateway/dashboard_api/routes.hpp"
 #include "gateway/quota/rate_limit_headers.hpp"
 #include "gateway/site/base_path.hpp"
@@ -40,9 +41,7 @@ quota_replica quota_replica_at(runtime::host& host, const host_port& address, rp
 {
     const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
     return quota_replica(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
-        return client->call<ratelimit::v1::TakeQuotaResponse>(
-            "tempinbox.ratelimit.v1.RateLimitService/TakeQuota", std::move(request),
-            quota_deadline);
+        return client->call(rate_limit_methods::take_quota, std::move(request), quota_deadline);
     });
 }
 
@@ -82,13 +81,13 @@ poll_sources sources_of(inbox_client& inboxes, response_budget& memory)
 {
     poll_sources sources;
     sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
-        return inboxes.find_first_emails(std::move(request));
+        return inboxes.call(inbox_methods::find_first_emails, std::move(request));
     };
     sources.find_email = [&inboxes](inbox::v1::GetEmailRequest request) {
-        return inboxes.find_email(std::move(request));
+        return inboxes.call(inbox_methods::get_email, std::move(request));
     };
     sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
-        return inboxes.last_sequences(std::move(request));
+        return inboxes.call(inbox_methods::get_last_sequences, std::move(request));
     };
     sources.reserve_memory = [&memory](account_id account, std::size_t bytes) {
         return memory.try_reserve(account, bytes);
@@ -187,7 +186,8 @@ service::service(runtime::host& host, settings chosen)
                    settings_.stored_keys_a_day),
       list_cache_(host, settings_.list_cache_bytes, list_ttl,
                   [this](inbox::v1::GetListVersionsRequest request) {
-                      return inboxes_.list_versions(std::move(request));
+                      return inboxes_.try_call(inbox_methods::get_list_versions,
+                                               std::move(request));
                   }),
       response_budget_(settings_.response_bytes),
       long_polls_(host, sources_of(inboxes_, response_budget_), settings_.waits),

@@ -1,5 +1,7 @@
 #include "inbox/service.hpp"
 
+#include "common/rpc/inbox_methods.hpp"
+
 namespace tempinbox::inbox {
 namespace {
 
@@ -54,7 +56,7 @@ service::service(runtime::host& host, const settings& chosen)
     email_rpc_.add_to(server_);
     search_rpc_.add_to(server_);
     domain_rpc_.add_to(server_);
-    email_count_rpc_.add_to(server_, "tempinbox.inbox.v1.InboxService/CountEmails");
+    email_count_rpc_.add_to(server_, inbox_methods::count_emails);
 }
 
 void service::start()

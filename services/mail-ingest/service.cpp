@@ -56,7 +56,7 @@ service::service(runtime::host& host, const settings& chosen)
       listener_(session_context_, settings_.smtp_listen,
                 [this] { return database_watch_.is_away(); })
 {
-    db_.require_schema(mailbox::schema, mailbox::mail_schema_version);
+    db_.require_schema(mailbox::schema, mailbox::schema_version);
 }
 
 void service::start()

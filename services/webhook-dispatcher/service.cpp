@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/service.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
+
 namespace tempinbox::webhooks {
 namespace {
 
@@ -47,7 +49,8 @@ service::service(runtime::host& host, settings chosen)
                [this](delivery_outcome outcome) { take(std::move(outcome)); }),
       manual_sender_(host, manual_retries_, configs_,
                      [this](delivery_job job) { return sender_.send(std::move(job)); }),
-      replayer_(host, manual_retries_),
+      replayer_(host, manual_retries_,
+                [this](webhook_id webhook) { engine_.note_backlog({webhook, queue_kind::retry}); }),
       retention_(host, partitions_, manual_retries_, settings_.retention_days),
       dead_letters_(host, producer_),
       ingest_(host, rules_, configs_, queue_, engine_, recorder_, dead_letters_),
@@ -69,7 +72,7 @@ service::service(runtime::host& host, settings chosen)
     secret_rpc_.add_to(server_);
     notice_rpc_.add_to(server_);
     rule_rpc_.add_to(server_);
-    delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
+    delivery_count_call_.add_to(server_, webhook_methods::count_deliveries);
     delivery_rpc_.add_to(server_);
 }
 

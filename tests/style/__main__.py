@@ -11,6 +11,7 @@ import coroutines
 import layout
 import leftovers
 import migrations
+import rpc_methods
 import words
 from source import Problem, Source
 
@@ -38,6 +39,7 @@ _RULES = [
     layout.check,
     leftovers.check,
     migrations.check,
+    rpc_methods.check,
     words.check,
 ]
 

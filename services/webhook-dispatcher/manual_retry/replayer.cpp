@@ -12,8 +12,10 @@ constexpr int max_idle_polls = 10;
 
 } // namespace
 
-replayer::replayer(runtime::host& host, manual_retry_repository& replays)
+replayer::replayer(runtime::host& host, manual_retry_repository& replays,
+                   std::function<void(webhook_id)> on_moved)
     : replays_(replays),
+      on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
                                     "Finished deliveries requeued by replays.")),
       moving_(host.executor(), "deliveries not replayed", [this] { return move(); })
@@ -23,6 +25,8 @@ awaitable<std::chrono::microseconds> replayer::move()
 {
     const auto done = co_await replays_.step_replay();
     moved_.Increment(static_cast<double>(done.moved));
+    if (done.moved != 0)
+        on_moved_(done.webhook);
     if (done.found_one)
         idle_polls_ = 0;
     else if (idle_polls_ < max_idle_polls)

@@ -5,14 +5,18 @@
 
 #include "common/async/periodic_task.hpp"
 
+#include <functional>
+
 namespace tempinbox::webhooks {
 
 // Continues replays, whichever process began them: one step for each that is due, then a short
-// pause. Throws nothing; while PostgreSQL is away it keeps trying.
+// pause. `on_moved` is told the webhook whose deliveries a step made due, so that nobody has to
+// search for them. Throws nothing; while PostgreSQL is away it keeps trying.
 class replayer
 {
 public:
-    replayer(runtime::host& host, manual_retry_repository& replays);
+    replayer(runtime::host& host, manual_retry_repository& replays,
+             std::function<void(webhook_id)> on_moved);
 
     void start() { moving_.start(); }
     // To be called when there is a new replay.
@@ -23,6 +27,7 @@ private:
     awaitable<std::chrono::microseconds> move();
 
     manual_retry_repository& replays_;
+    std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
     int idle_polls_ = 0;
     async::periodic_task moving_;

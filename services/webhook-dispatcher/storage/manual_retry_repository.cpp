@@ -321,6 +321,7 @@ awaitable<replay_step> manual_retry_repository::step_replay()
             return done;
         done.found_one = true;
         const auto& row = rows[0];
+        done.webhook = webhook_id::parse(row[2].as<std::string>()).value();
         const auto id = row[0].as<std::string>(), account = row[1].as<std::string>(),
                    webhook = row[2].as<std::string>();
         if (row[5].is_null() || !row[5].as<bool>()) {

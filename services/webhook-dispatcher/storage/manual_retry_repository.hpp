@@ -52,6 +52,7 @@ struct replay_params
 struct replay_step
 {
     bool found_one = false; // a replay was due for a step
+    webhook_id webhook;     // of that replay
     std::int64_t moved = 0;
     bool has_ended = false;
 };

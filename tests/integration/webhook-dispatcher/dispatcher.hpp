@@ -68,7 +68,10 @@ struct dispatcher
                   [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
           manual_sender(test_host(), manual_retries, configs,
                         [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
-          replayer(test_host(), manual_retries),
+          replayer(test_host(), manual_retries,
+                   [this](webhook_id webhook) {
+                       engine.note_backlog({webhook, webhooks::queue_kind::retry});
+                   }),
           dead_letters(test_host(), producer),
           ingest(test_host(), rules, configs, queue, engine, recorder, dead_letters),
           webhook_rpc(test_host(), endpoints, keys, policy, names.function()),

@@ -197,6 +197,37 @@ TEST_CASE("a replay puts back few at a time and continues as they are attempted"
     CHECK(step_all(s) == 32);
 }
 
+TEST_CASE("what a step of a replay moved is requested at once, without a search for due deliveries",
+          "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(100);
+    int wakes = 0;
+    s.process.engine.on_claim_request([&] { ++wakes; });
+    replay(s, s.replay_request(webhook));
+
+    // The claimer is not running: nobody searches.
+    s.process.replayer.start();
+    for (int step = 1; step <= 3; ++step) {
+        INFO("step " << step);
+        REQUIRE(testing::eventually([&] { return wakes == step; }));
+        const auto requests = s.process.engine.take_claim_requests();
+        REQUIRE(requests.size() == 1);
+        CHECK(requests[0].queue.webhook.text() == webhook);
+        CHECK(requests[0].queue.queue == webhooks::queue_kind::retry);
+        // As if all that was moved had been claimed and attempted.
+        for (std::size_t i = 0; i < requests[0].capacity; ++i)
+            s.process.engine.release(requests[0].queue.webhook, requests[0].queue.queue);
+        s.process.engine.clear_backlog(requests[0]);
+        s.scratch.execute("UPDATE webhooks.due_deliveries SET attempts = 1");
+    }
+
+    await(s.process.replayer.stop());
+    s.process.engine.on_claim_request(nullptr);
+    CHECK(s.count("webhooks.due_deliveries") >= 96);
+}
+
 TEST_CASE("where a process died another continues the replay, and nothing is moved twice",
           "[webhooks][postgres]")
 {
