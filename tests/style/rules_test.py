@@ -88,6 +88,15 @@ class Boundaries(unittest.TestCase):
         )
         self.assertIn("include each other", found[0].text)
 
+    def test_no_id_passes_as_another(self) -> None:
+        for body in (
+            "take(key_id{x.who.account().value()});",
+            "const key_id key(account.value());",
+        ):
+            self.assertEqual(len(_problems(boundaries, "services/gateway/a.cpp", body)), 1)
+        for body in ("key_id{*uuid}", "f(email.email_id()).value()", "event_id{mix(a, b.value())}"):
+            self.assertEqual(_problems(boundaries, "services/gateway/a.cpp", body), [])
+
     def test_no_service_knows_another(self) -> None:
         other = Source(Path("services/inbox/expiry.hpp"), "")
         self.assertEqual(
