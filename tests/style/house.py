@@ -11,7 +11,10 @@ from source import Source
 
 _PRODUCT = {"libs", "services", "programs"}
 _MAX_COLUMNS = 100
-_MEMBER = re.compile(r"^    [\w:<>,&*\s]+[ &*](\w+_)(?:\{[^;]*\})?;", re.MULTILINE)
+_MEMBER = re.compile(
+    r"^    (?!using |return |friend |static )[\w:<>,&* ]+[ &*](\w+)(?:\{[^;]*\})?;", re.MULTILINE
+)
+_ROOTS = {"service.hpp", "core.hpp", "api.hpp", "dashboard.hpp"}
 _FUNCTION = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w.]+)", re.I)
 # What whoever knows the field looks for.
 _TERMS = [
@@ -127,11 +130,13 @@ def _sql(sql: list[Source]) -> list[Figure]:
 
 
 def _roots(product: list[Source]) -> list[Figure]:
-    """The members of each service's root."""
+    """The members of each service's roots."""
     roots = {
-        source.path.parts[1]: len(set(_MEMBER.findall(source.code)))
+        "/".join(source.path.parts[1:]): len(set(_MEMBER.findall(source.code)))
         for source in product
-        if source.path.name == "service.hpp" and source.path.parts[0] == "services"
+        if source.path.parts[0] == "services"
+        and len(source.path.parts) == 3
+        and source.path.name in _ROOTS
     }
     largest = max(roots.values(), default=0)
     listed = ", ".join(f"{name} {count}" for name, count in sorted(roots.items()))
