@@ -21,8 +21,7 @@ constexpr std::size_t max_unknown = 50'000;
 
 key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
                      accounts::key_repository& changes, lookup_limiter& strangers)
-    : host_(host),
-      keys_(keys),
+    : keys_(keys),
       changes_(changes),
       strangers_(strangers),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total",

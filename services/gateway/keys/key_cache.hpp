@@ -78,7 +78,6 @@ private:
     awaitable<lookup> query(std::string digest);
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
-    runtime::host& host_;
     accounts::key_repository& keys_;
     accounts::key_repository& changes_;
     lookup_limiter& strangers_;
