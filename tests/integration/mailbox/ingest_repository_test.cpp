@@ -1,3 +1,4 @@
+#include "common/core/encoding.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
 #include "common/postgres/dsn.hpp"
