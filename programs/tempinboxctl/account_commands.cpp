@@ -1,6 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
-#include "accounts/session_store.hpp"
+#include "accounts/sign_in_tokens.hpp"
 #include "common/core/text.hpp"
 #include "common/crypto/password.hpp"
 #include "tempinboxctl/session.hpp"
@@ -132,7 +132,7 @@ awaitable<result<command_result>> reset_password(session& suite, arguments given
         co_return found.error();
     const auto token = accounts::make_session_token();
     auto digest = accounts::session_digest(token.reveal());
-    const auto begun = co_await suite.users().begin_reset(found->id(), std::move(digest));
+    const auto begun = co_await suite.sign_in().begin_reset(found->id(), std::move(digest));
     if (!begun)
         co_return begun.error();
     auto dashboard = given.value("dashboard").value_or("/dashboard");
@@ -143,7 +143,7 @@ awaitable<result<command_result>> reset_password(session& suite, arguments given
     fields.add("token", token.reveal())
         .add("link", dashboard + "/reset-password#" + token.reveal());
     fields.add_time("validUntil",
-                    system_clock_source{}.now() + accounts::user_store::reset_lifetime);
+                    system_clock_source{}.now() + accounts::sign_in_repository::reset_lifetime);
     co_return command_result(std::move(fields));
 }
 

@@ -61,38 +61,38 @@ accounts::state_publisher session::state_publisher() const
     return accounts::state_publisher(host_.instance(), nullptr);
 }
 
-accounts::account_store& session::accounts()
+accounts::account_repository& session::accounts()
 {
     if (!accounts_)
-        accounts_ = std::make_unique<accounts::account_store>(db(), state_publisher());
+        accounts_ = std::make_unique<accounts::account_repository>(db(), state_publisher());
     return *accounts_;
 }
 
-accounts::plan_store& session::plans()
+accounts::plan_repository& session::plans()
 {
     if (!plans_)
-        plans_ = std::make_unique<accounts::plan_store>(db(), state_publisher());
+        plans_ = std::make_unique<accounts::plan_repository>(db(), state_publisher());
     return *plans_;
 }
 
-accounts::key_store& session::keys()
+accounts::key_repository& session::keys()
 {
     if (!keys_)
-        keys_ = std::make_unique<accounts::key_store>(db());
+        keys_ = std::make_unique<accounts::key_repository>(db());
     return *keys_;
 }
 
-accounts::user_store& session::users()
+accounts::sign_in_repository& session::sign_in()
 {
-    if (!users_)
-        users_ = std::make_unique<accounts::user_store>(db());
-    return *users_;
+    if (!sign_in_)
+        sign_in_ = std::make_unique<accounts::sign_in_repository>(db());
+    return *sign_in_;
 }
 
-accounts::idempotency_store& session::stored_responses()
+accounts::idempotency_repository& session::stored_responses()
 {
     if (!stored_responses_)
-        stored_responses_ = std::make_unique<accounts::idempotency_store>(db());
+        stored_responses_ = std::make_unique<accounts::idempotency_repository>(db());
     return *stored_responses_;
 }
 

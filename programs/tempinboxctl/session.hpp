@@ -1,10 +1,10 @@
 #pragma once
 
-#include "accounts/account_store.hpp"
-#include "accounts/idempotency_store.hpp"
-#include "accounts/key_store.hpp"
-#include "accounts/plan_store.hpp"
-#include "accounts/user_store.hpp"
+#include "accounts/account_repository.hpp"
+#include "accounts/idempotency_repository.hpp"
+#include "accounts/key_repository.hpp"
+#include "accounts/plan_repository.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/config/reader.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/kafka/settings.hpp"
@@ -41,11 +41,11 @@ public:
     ~session();
     session(const session&) = delete;
 
-    accounts::account_store& accounts();
-    accounts::plan_store& plans();
-    accounts::key_store& keys();
-    accounts::user_store& users();
-    accounts::idempotency_store& stored_responses();
+    accounts::account_repository& accounts();
+    accounts::plan_repository& plans();
+    accounts::key_repository& keys();
+    accounts::sign_in_repository& sign_in();
+    accounts::idempotency_repository& stored_responses();
     bool has_database() const { return !settings_.database.empty(); }
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
@@ -63,11 +63,11 @@ private:
     runtime::host& host_;
     settings settings_;
     std::unique_ptr<postgres::pool> db_;
-    std::unique_ptr<accounts::account_store> accounts_;
-    std::unique_ptr<accounts::plan_store> plans_;
-    std::unique_ptr<accounts::key_store> keys_;
-    std::unique_ptr<accounts::user_store> users_;
-    std::unique_ptr<accounts::idempotency_store> stored_responses_;
+    std::unique_ptr<accounts::account_repository> accounts_;
+    std::unique_ptr<accounts::plan_repository> plans_;
+    std::unique_ptr<accounts::key_repository> keys_;
+    std::unique_ptr<accounts::sign_in_repository> sign_in_;
+    std::unique_ptr<accounts::idempotency_repository> stored_responses_;
     std::unique_ptr<rpc::tokens> tokens_;
     std::unique_ptr<rpc::client> inbox_;
     std::unique_ptr<rpc::client> webhook_dispatcher_;

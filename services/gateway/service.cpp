@@ -169,11 +169,11 @@ service::service(runtime::host& host, settings chosen)
       publisher_(host, db_, producer_, "accounts"),
       accounts_(db_, account_events_of(host, publisher_)),
       plans_(db_, account_events_of(host, publisher_)),
-      key_store_(db_),
+      key_repository_(db_),
       changes_(changes_db_),
       strangers_(host, max_stranger_lookups(settings_.database)),
-      keys_(host, key_store_, changes_, strangers_),
-      uses_(host, key_store_),
+      keys_(host, key_repository_, changes_, strangers_),
+      uses_(host, key_repository_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
       rate_limit_replicas_(host, settings_.rate_limit_rpc,
                            [this](const auto& found) {
@@ -182,16 +182,17 @@ service::service(runtime::host& host, settings chosen)
       quota_days_(host, settings_.rate_limit_rpc, tokens_),
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
-      idempotency_store_(db_),
-      idempotency_(host, idempotency_store_, settings_.master_keys, settings_.stored_keys_a_day),
+      idempotency_repository_(db_),
+      idempotency_(host, idempotency_repository_, settings_.master_keys,
+                   settings_.stored_keys_a_day),
       list_cache_(host, settings_.list_cache_bytes, list_ttl,
                   [this](inbox::v1::GetListVersionsRequest request) {
                       return inboxes_.list_versions(std::move(request));
                   }),
       response_budget_(settings_.response_bytes),
       long_polls_(host, sources_of(inboxes_, response_budget_), settings_.waits),
-      sessions_(db_),
-      session_lookups_(sessions_, strangers_),
+      sign_in_(db_),
+      session_lookups_(sign_in_, strangers_),
       event_stream_(
           host, [this](std::string digest) { return is_open(std::move(digest)); },
           event_stream::check_times()),
@@ -203,24 +204,22 @@ service::service(runtime::host& host, settings chosen)
       operations_(operations_below("/v1", operation_services_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, idempotency_),
            settings_.trusted_proxies, response_budget_),
-      users_(db_),
-      attempts_(db_),
-      gate_(attempts_, strangers_),
+      gate_(sign_in_, strangers_),
       purge_task_(host, "old sessions not purged", [this] { return purge(); }),
       hasher_(host),
-      session_issuer_(sessions_, session_lookups_, settings_.trusted_proxies),
-      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_issuer_, event_stream_,
+      session_issuer_(sign_in_, session_lookups_, settings_.trusted_proxies),
+      sign_ins_(accounts_, sign_in_, gate_, hasher_, session_issuer_, event_stream_,
                 settings_.who_signs_up, settings_.relay.is_set()),
-      passwords_(users_, gate_, hasher_, session_issuer_, event_stream_),
-      sign_ups_(db_),
+      passwords_(sign_in_, gate_, hasher_, session_issuer_, event_stream_),
       relay_(host, settings_.relay),
       notices_(host, webhooks_, accounts_, relay_),
-      email_verification_(accounts_, users_, sign_ups_, gate_, hasher_, session_issuer_, relay_,
+      email_verification_(accounts_, sign_in_, gate_, hasher_, session_issuer_, relay_,
                           settings_.who_signs_up),
       open_dashboard_operations_(
           open_dashboard_operations(sign_ins_, passwords_, email_verification_)),
-      dashboard_operations_(dashboard_operations(operation_services_, plans_, key_store_, sign_ins_,
-                                                 passwords_, event_stream_, session_issuer_)),
+      dashboard_operations_(dashboard_operations(operation_services_, plans_, key_repository_,
+                                                 sign_ins_, passwords_, event_stream_,
+                                                 session_issuer_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
                  dashboard_sources_of(session_lookups_, quota_, idempotency_,
                                       settings_.session_requests_a_day, host.clock().now()),
@@ -266,7 +265,7 @@ awaitable<http::response> service::dispatch(http::request& received)
 
 awaitable<bool> service::is_open(std::string session_digest)
 {
-    const auto account = co_await sessions_.find(std::move(session_digest));
+    const auto account = co_await sign_in_.find_session(std::move(session_digest));
     co_return account.has_value();
 }
 
@@ -278,13 +277,10 @@ awaitable<http::response> service::handle_dashboard(http::request& received)
 
 awaitable<std::chrono::microseconds> service::purge()
 {
-    const int ended = co_await sessions_.purge();
-    const int past = co_await attempts_.purge();
-    co_await users_.purge();
+    const int ended = co_await sign_in_.purge();
     const int left = co_await accounts_.purge();
-    const bool is_done = ended < accounts::session_store::batch_size &&
-                         past < accounts::attempt_store::batch_size &&
-                         left < accounts::account_store::batch_size;
+    const bool is_done = ended < accounts::sign_in_repository::batch_size &&
+                         left < accounts::account_repository::batch_size;
     co_return is_done ? std::chrono::microseconds(purge_interval)
                       : std::chrono::microseconds(purge_batch_delay);
 }

@@ -1,13 +1,10 @@
 #pragma once
 
-#include "accounts/account_store.hpp"
-#include "accounts/attempt_store.hpp"
-#include "accounts/idempotency_store.hpp"
-#include "accounts/key_store.hpp"
-#include "accounts/plan_store.hpp"
-#include "accounts/session_store.hpp"
-#include "accounts/sign_up_store.hpp"
-#include "accounts/user_store.hpp"
+#include "accounts/account_repository.hpp"
+#include "accounts/idempotency_repository.hpp"
+#include "accounts/key_repository.hpp"
+#include "accounts/plan_repository.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
@@ -73,10 +70,10 @@ private:
     postgres::pool changes_db_; // one connection, so reads here wait for nothing else
     kafka::producer producer_;
     outbox::publisher publisher_;
-    accounts::account_store accounts_;
-    accounts::plan_store plans_;
-    accounts::key_store key_store_;
-    accounts::key_store changes_;
+    accounts::account_repository accounts_;
+    accounts::plan_repository plans_;
+    accounts::key_repository key_repository_;
+    accounts::key_repository changes_;
     lookup_limiter strangers_;
     key_cache keys_;
     key_uses uses_;
@@ -85,20 +82,18 @@ private:
     rate_limit_client quota_days_;
     inbox_client inboxes_;
     webhook_client webhooks_;
-    accounts::idempotency_store idempotency_store_;
+    accounts::idempotency_repository idempotency_repository_;
     idempotent_calls idempotency_;
     list_cache list_cache_;
     response_budget response_budget_;
     long_poll_hub long_polls_;
-    accounts::session_store sessions_;
+    accounts::sign_in_repository sign_in_;
     session_lookups session_lookups_;
     event_stream event_stream_;
     kafka::broadcast_reader mail_events_; // triggers long polls, and feeds event streams
     operation_services operation_services_;
     routes operations_;
     pipeline api_;
-    accounts::user_store users_;
-    accounts::attempt_store attempts_;
     attempt_gate gate_;
     // Purges ended sessions, old attempts, and the rest of deleted accounts.
     runtime::periodic_task purge_task_;
@@ -106,7 +101,6 @@ private:
     session_issuer session_issuer_;
     sign_in_handlers sign_ins_;
     password_handlers passwords_;
-    accounts::sign_up_store sign_ups_;
     mail_relay relay_;
     webhook_notices notices_;
     email_verification_handlers email_verification_;

@@ -19,7 +19,7 @@ constexpr int max_notices_per_poll = 20;
 } // namespace
 
 webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks,
-                                 accounts::account_store& accounts, mail_relay& relay)
+                                 accounts::account_repository& accounts, mail_relay& relay)
     : host_(host),
       webhooks_(webhooks),
       accounts_(accounts),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/periodic_task.hpp"
 #include "gateway/account_email/mail_relay.hpp"
@@ -16,7 +16,7 @@ class webhook_notices
 public:
     // The services must outlive this object.
     webhook_notices(runtime::host& host, webhook_client& webhooks,
-                    accounts::account_store& accounts, mail_relay& relay);
+                    accounts::account_repository& accounts, mail_relay& relay);
     webhook_notices(const webhook_notices&) = delete;
 
     void start();
@@ -30,7 +30,7 @@ private:
 
     runtime::host& host_;
     webhook_client& webhooks_;
-    accounts::account_store& accounts_;
+    accounts::account_repository& accounts_;
     mail_relay& relay_;
     runtime::periodic_task poll_task_;
 };

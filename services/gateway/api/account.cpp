@@ -45,7 +45,7 @@ std::int64_t sum_of(const ratelimit::v1::GetUsageResponse& usage)
 
 // GET /v1/account
 awaitable<http::response> get_account(const http::request& received, const caller& who,
-                                      accounts::account_store& accounts, inbox_client& inboxes,
+                                      accounts::account_repository& accounts, inbox_client& inboxes,
                                       webhook_client& webhooks, rate_limit_client& quotas)
 {
     const auto query = expect_no_query(received);

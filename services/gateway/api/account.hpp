@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/inbox_client.hpp"
@@ -10,7 +10,7 @@
 namespace tempinbox::gateway {
 
 awaitable<http::response> get_account(const http::request& received, const caller& who,
-                                      accounts::account_store& accounts, inbox_client& inboxes,
+                                      accounts::account_repository& accounts, inbox_client& inboxes,
                                       webhook_client& webhooks, rate_limit_client& quotas);
 
 } // namespace tempinbox::gateway

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/clients/inbox_client.hpp"
@@ -17,7 +17,7 @@ namespace tempinbox::gateway {
 // The services that operations call; outlives the operations.
 struct operation_services
 {
-    accounts::account_store& accounts;
+    accounts::account_repository& accounts;
     inbox_client& inboxes;
     webhook_client& webhooks;
     rate_limit_client& quotas;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "gateway/api/response_budget.hpp"

@@ -24,7 +24,7 @@ attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_addr
     begun.slot = co_await strangers_.enter();
     if (!begun.slot)
         co_return too_many_lookups();
-    begun.status = co_await attempts_.begin(attempt, std::move(of_address));
+    begun.status = co_await sign_in_.begin_attempt(attempt, std::move(of_address));
     if (!begun.status.is_allowed) {
         begun.slot.reset();
         remember(begun.status);
@@ -37,7 +37,7 @@ awaitable<void> attempt_gate::take_back(uuid attempt,
 {
     for (const auto& subject : subjects)
         refused_.erase(subject.digest);
-    return attempts_.take_back(attempt, std::move(subjects));
+    return sign_in_.take_back_attempt(attempt, std::move(subjects));
 }
 
 std::optional<accounts::attempt_status>

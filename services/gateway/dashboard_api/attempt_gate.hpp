@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/attempt_store.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
@@ -19,8 +19,8 @@ namespace tempinbox::gateway {
 class attempt_gate
 {
 public:
-    attempt_gate(accounts::attempt_store& attempts, lookup_limiter& strangers)
-        : attempts_(attempts),
+    attempt_gate(accounts::sign_in_repository& sign_in, lookup_limiter& strangers)
+        : sign_in_(sign_in),
           strangers_(strangers)
     {}
     attempt_gate(const attempt_gate&) = delete;
@@ -38,9 +38,6 @@ public:
     // The attempt succeeded, so it no longer counts for any subject.
     awaitable<void> take_back(uuid attempt, std::vector<accounts::attempt_subject> subjects);
 
-    // Attempts that are counted for an account, after they passed the gate.
-    accounts::attempt_store& attempts() { return attempts_; }
-
 private:
     using steady = std::chrono::steady_clock;
 
@@ -54,7 +51,7 @@ private:
     find_refusal(const std::vector<accounts::attempt_subject>& subjects);
     void remember(const accounts::attempt_status& refused);
 
-    accounts::attempt_store& attempts_;
+    accounts::sign_in_repository& sign_in_;
     lookup_limiter& strangers_;
     std::unordered_map<std::string, refusal> refused_; // by the subject's digest
 };

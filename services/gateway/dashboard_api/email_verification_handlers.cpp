@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/email_verification_handlers.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
@@ -71,13 +72,14 @@ void log_failed_email(std::string_view what, std::exception_ptr failed)
 
 } // namespace
 
-email_verification_handlers::email_verification_handlers(
-    accounts::account_store& accounts, accounts::user_store& users,
-    accounts::sign_up_store& sign_ups, attempt_gate& gate, password_hasher& hasher,
-    session_issuer& issuer, mail_relay& relay, sign_up how)
+email_verification_handlers::email_verification_handlers(accounts::account_repository& accounts,
+                                                         accounts::sign_in_repository& sign_in,
+                                                         attempt_gate& gate,
+                                                         password_hasher& hasher,
+                                                         session_issuer& issuer, mail_relay& relay,
+                                                         sign_up how)
     : accounts_(accounts),
-      users_(users),
-      sign_ups_(sign_ups),
+      sign_in_(sign_in),
       gate_(gate),
       hasher_(hasher),
       issuer_(issuer),
@@ -156,7 +158,7 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
         co_return http::error_response(hash.error());
-    if (!co_await sign_ups_.take(given->email, given->code))
+    if (!co_await sign_in_.take_code(given->email, given->code))
         co_return http::error_response(400,
                                        "code is wrong or too old: sign up again for a new one");
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
@@ -195,13 +197,13 @@ awaitable<void> email_verification_handlers::send_code(std::string email)
 {
     if (!co_await may_send_email(email))
         co_return;
-    const auto user = co_await users_.find_by_email(email);
+    const auto user = co_await sign_in_.find_user_by_email(email);
     if (user) {
         relay_.enqueue(account_exists_message(user->record.email, relay_.dashboard_url()));
         co_return;
     }
     const auto code = accounts::make_sign_up_code();
-    co_await sign_ups_.put(email, code.reveal());
+    co_await sign_in_.put_code(email, code.reveal());
     relay_.enqueue(sign_up_code_message(email, code.reveal()));
 }
 
@@ -209,12 +211,12 @@ awaitable<void> email_verification_handlers::send_link(std::string email)
 {
     if (!co_await may_send_email(email))
         co_return;
-    const auto user = co_await users_.find_by_email(email);
+    const auto user = co_await sign_in_.find_user_by_email(email);
     if (!user)
         co_return;
     const auto token = accounts::make_session_token();
     auto digest = accounts::session_digest(token.reveal());
-    const auto begun = co_await users_.begin_reset(user->record.id(), std::move(digest));
+    const auto begun = co_await sign_in_.begin_reset(user->record.id(), std::move(digest));
     if (begun)
         relay_.enqueue(password_link_message(begun->email, relay_.dashboard_url(), token.reveal()));
 }
@@ -224,7 +226,7 @@ awaitable<bool> email_verification_handlers::may_send_email(std::string email)
 {
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(emails_to(email));
-    const auto status = co_await gate_.attempts().begin(uuid::make_v7(), std::move(subjects));
+    const auto status = co_await sign_in_.begin_attempt(uuid::make_v7(), std::move(subjects));
     co_return status.is_allowed;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "accounts/sign_up_store.hpp"
-#include "accounts/user_store.hpp"
+#include "accounts/account_repository.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/account_email/mail_relay.hpp"
 #include "gateway/api/routes.hpp"
@@ -22,8 +22,8 @@ class email_verification_handlers
 {
 public:
     // All arguments outlive the handlers.
-    email_verification_handlers(accounts::account_store& accounts, accounts::user_store& users,
-                                accounts::sign_up_store& sign_ups, attempt_gate& gate,
+    email_verification_handlers(accounts::account_repository& accounts,
+                                accounts::sign_in_repository& sign_in, attempt_gate& gate,
                                 password_hasher& hasher, session_issuer& issuer, mail_relay& relay,
                                 sign_up how);
     email_verification_handlers(const email_verification_handlers&) = delete;
@@ -43,9 +43,8 @@ private:
     awaitable<void> send_link(std::string email);
     awaitable<bool> may_send_email(std::string email);
 
-    accounts::account_store& accounts_;
-    accounts::user_store& users_;
-    accounts::sign_up_store& sign_ups_;
+    accounts::account_repository& accounts_;
+    accounts::sign_in_repository& sign_in_;
     attempt_gate& gate_;
     password_hasher& hasher_;
     session_issuer& issuer_;

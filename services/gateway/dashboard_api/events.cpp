@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/events.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "gateway/api/query_reader.hpp"
 
 namespace tempinbox::gateway {

@@ -59,7 +59,7 @@ result<std::string> read_label(const http::request& received)
 
 // GET /dashboard/api/keys
 awaitable<http::response> list_keys(const http::request& received, const caller& who,
-                                    accounts::key_store& keys)
+                                    accounts::key_repository& keys)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -74,7 +74,7 @@ awaitable<http::response> list_keys(const http::request& received, const caller&
 
 // POST /dashboard/api/keys
 awaitable<http::response> create_key(const http::request& received, const caller& who,
-                                     accounts::key_store& keys)
+                                     accounts::key_repository& keys)
 {
     auto label = read_label(received);
     if (!label)
@@ -91,7 +91,7 @@ awaitable<http::response> create_key(const http::request& received, const caller
 
 // DELETE /dashboard/api/keys/{keyId}
 awaitable<http::response> delete_key(const http::request& received, const caller& who,
-                                     accounts::key_store& keys)
+                                     accounts::key_repository& keys)
 {
     const auto id = key_id::parse(received.path_param("keyId"));
     if (!id)

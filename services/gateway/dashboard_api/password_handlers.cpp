@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/password_handlers.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/api/query_reader.hpp"
@@ -42,10 +43,10 @@ std::string reset_json(const std::string& email)
 
 } // namespace
 
-password_handlers::password_handlers(accounts::user_store& users, attempt_gate& gate,
+password_handlers::password_handlers(accounts::sign_in_repository& sign_in, attempt_gate& gate,
                                      password_hasher& hasher, session_issuer& issuer,
                                      event_stream& stream)
-    : users_(users),
+    : sign_in_(sign_in),
       gate_(gate),
       hasher_(hasher),
       issuer_(issuer),
@@ -78,27 +79,27 @@ awaitable<http::response> password_handlers::change(const http::request& receive
     const auto given = read_change(received, "currentPassword", max_password_length);
     if (!given)
         co_return http::error_response(given.error());
-    const auto user = co_await users_.find(who.account());
+    const auto user = co_await sign_in_.find_user(who.account());
     if (!user)
         co_return http::error_response(401, "Sign in again: the account does not exist any more");
 
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(sign_ins_of_account(user->record.email));
-    const auto status = co_await gate_.attempts().begin(attempt, subjects);
+    const auto status = co_await sign_in_.begin_attempt(attempt, subjects);
     if (!status.is_allowed)
         co_return too_many_attempts(status);
     const auto is_right = co_await hasher_.matches(user->password_hash, given->proof);
     if (is_right && !*is_right)
         co_return http::error_response(403, "currentPassword is wrong");
-    co_await gate_.attempts().take_back(attempt, std::move(subjects));
+    co_await sign_in_.take_back_attempt(attempt, std::move(subjects));
     if (!is_right)
         co_return http::error_response(is_right.error());
 
     const auto hash = co_await hasher_.hash(given->new_password);
     if (!hash)
         co_return http::error_response(hash.error());
-    const auto changed = co_await users_.set_password(who.account(), *hash);
+    const auto changed = co_await sign_in_.set_password(who.account(), *hash);
     if (!changed)
         co_return http::error_response(changed.error());
     event_stream_.end_sessions_of(who.account());
@@ -125,7 +126,7 @@ awaitable<http::response> password_handlers::reset(const http::request& received
     if (!hash)
         co_return http::error_response(hash.error());
     auto digest = accounts::session_digest(given->proof.reveal());
-    const auto changed = co_await users_.reset_password(std::move(digest), *hash);
+    const auto changed = co_await sign_in_.reset_password(std::move(digest), *hash);
     if (!changed)
         co_return http::error_response(changed.error());
     event_stream_.end_sessions_of(changed->id());
@@ -133,7 +134,7 @@ awaitable<http::response> password_handlers::reset(const http::request& received
     co_await gate_.take_back(attempt, std::move(subjects));
     // A user locked out by others' guesses can sign in with the new password.
     const auto failures = sign_ins_of_account(changed->email);
-    co_await gate_.attempts().reset(failures);
+    co_await sign_in_.reset_attempts(failures);
     co_return http::ok_json(reset_json(changed->email));
 }
 

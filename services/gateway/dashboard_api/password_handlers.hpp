@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/user_store.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/dashboard_api/attempt_gate.hpp"
@@ -22,8 +22,8 @@ class password_handlers
 {
 public:
     // All arguments outlive the handlers.
-    password_handlers(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher,
-                      session_issuer& issuer, event_stream& stream);
+    password_handlers(accounts::sign_in_repository& sign_in, attempt_gate& gate,
+                      password_hasher& hasher, session_issuer& issuer, event_stream& stream);
     password_handlers(const password_handlers&) = delete;
 
     // The operations that need no session, and those that do.
@@ -34,7 +34,7 @@ private:
     awaitable<http::response> change(const http::request& received, const caller& who);
     awaitable<http::response> reset(const http::request& received, const caller& who);
 
-    accounts::user_store& users_;
+    accounts::sign_in_repository& sign_in_;
     attempt_gate& gate_;
     password_hasher& hasher_;
     session_issuer& issuer_;

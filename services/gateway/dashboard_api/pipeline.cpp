@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/crypto/digest.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/request_checks.hpp"

@@ -6,7 +6,8 @@
 namespace tempinbox::gateway {
 
 // GET /dashboard/api/plans
-awaitable<http::response> list_plans(const http::request& received, accounts::plan_store& plans)
+awaitable<http::response> list_plans(const http::request& received,
+                                     accounts::plan_repository& plans)
 {
     const auto query = expect_no_query(received);
     if (!query)

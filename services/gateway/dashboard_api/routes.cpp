@@ -17,7 +17,7 @@ void add(std::vector<route>& all, std::vector<route> more)
         all.push_back(std::move(operation));
 }
 
-void add_keys(std::vector<route>& all, accounts::key_store& keys)
+void add_keys(std::vector<route>& all, accounts::key_repository& keys)
 {
     const auto on = [&keys](auto operation) {
         return [&keys, operation](const http::request& received, const caller& who) {
@@ -51,9 +51,10 @@ void add_rules(std::vector<route>& all, const operation_services& services)
 } // namespace
 
 std::vector<route> dashboard_operations(const operation_services& services,
-                                        accounts::plan_store& plans, accounts::key_store& keys,
-                                        sign_in_handlers& sign_ins, password_handlers& passwords,
-                                        event_stream& stream, const session_issuer& issuer)
+                                        accounts::plan_repository& plans,
+                                        accounts::key_repository& keys, sign_in_handlers& sign_ins,
+                                        password_handlers& passwords, event_stream& stream,
+                                        const session_issuer& issuer)
 {
     const auto offered = [&plans](const http::request& received, const caller&) {
         return list_plans(received, plans);

@@ -1,13 +1,14 @@
 #include "gateway/dashboard_api/session_issuer.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/json.hpp"
 
 namespace tempinbox::gateway {
 
-session_issuer::session_issuer(accounts::session_store& sessions, session_lookups& lookups,
+session_issuer::session_issuer(accounts::sign_in_repository& sign_in, session_lookups& lookups,
                                std::vector<network> trusted_proxies)
-    : sessions_(sessions),
+    : sign_in_(sign_in),
       lookups_(lookups),
       trusted_proxies_(std::move(trusted_proxies))
 {}
@@ -20,16 +21,16 @@ awaitable<http::response> session_issuer::issue(const http::request& received,
     const auto cookie = cookie_of(received);
     if (const auto former = cookie.find(received)) {
         auto digest = accounts::session_digest(former->reveal());
-        co_await sessions_.end(std::move(digest));
+        co_await sign_in_.end_session(std::move(digest));
     }
     const auto token = accounts::make_session_token();
     auto digest = accounts::session_digest(token.reveal());
-    if (!co_await sessions_.open(digest, account.id(), std::move(password_hash)))
+    if (!co_await sign_in_.open_session(digest, account.id(), std::move(password_hash)))
         co_return wrong_credentials();
     lookups_.note_open(std::move(digest));
     http::response response(status, "application/json",
                             session_json(account, csrf_token_of(token), now));
-    cookie.set(response, token, sessions_.bounds().max_lifetime);
+    cookie.set(response, token, sign_in_.bounds().max_lifetime);
     co_return response;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/session_store.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/http/message.hpp"
@@ -16,7 +16,7 @@ namespace tempinbox::gateway {
 class session_issuer
 {
 public:
-    session_issuer(accounts::session_store& sessions, session_lookups& lookups,
+    session_issuer(accounts::sign_in_repository& sign_in, session_lookups& lookups,
                    std::vector<network> trusted_proxies);
 
     // Responds with the new session and its cookie. The browser's earlier session ends, so that
@@ -29,7 +29,7 @@ public:
     std::string address_of(const http::request& received) const;
 
 private:
-    accounts::session_store& sessions_;
+    accounts::sign_in_repository& sign_in_;
     session_lookups& lookups_;
     std::vector<network> trusted_proxies_;
 };

@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/sign_in_handlers.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/log/log.hpp"
 #include "gateway/api/json.hpp"
@@ -45,13 +46,12 @@ std::string ended_json(std::optional<int> sessions)
 
 } // namespace
 
-sign_in_handlers::sign_in_handlers(accounts::account_store& accounts, accounts::user_store& users,
-                                   accounts::session_store& sessions, attempt_gate& gate,
+sign_in_handlers::sign_in_handlers(accounts::account_repository& accounts,
+                                   accounts::sign_in_repository& sign_in, attempt_gate& gate,
                                    password_hasher& hasher, session_issuer& issuer,
                                    event_stream& stream, sign_up how, bool sends_mail)
     : accounts_(accounts),
-      users_(users),
-      sessions_(sessions),
+      sign_in_(sign_in),
       gate_(gate),
       hasher_(hasher),
       issuer_(issuer),
@@ -170,7 +170,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
     if (!begun->status.is_allowed)
         co_return too_many_attempts(begun->status);
 
-    const auto user = co_await users_.find_by_email(given->email);
+    const auto user = co_await sign_in_.find_user_by_email(given->email);
     // An account's failures are counted together however its address is written. The database
     // matches more spellings than this code knows, so its spelling is used.
     std::string counted = given->email;
@@ -179,7 +179,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
     const auto by_account = sign_ins_of_account(counted);
     std::vector<accounts::attempt_subject> of_account;
     of_account.push_back(by_account);
-    const auto status = co_await gate_.attempts().begin(attempt, of_account);
+    const auto status = co_await sign_in_.begin_attempt(attempt, of_account);
     if (!status.is_allowed) {
         co_await gate_.take_back(attempt, std::move(of_address));
         co_return too_many_attempts(status);
@@ -199,7 +199,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
         log::info("a sign-in failed", {{"request_id", received.id}});
         co_return wrong_credentials();
     }
-    co_await gate_.attempts().reset(by_account);
+    co_await sign_in_.reset_attempts(by_account);
     co_await gate_.take_back(attempt, std::move(of_address));
     co_return co_await issuer_.issue(received, user->record, std::move(hash), 200, who.now);
 }
@@ -227,7 +227,7 @@ awaitable<http::response> sign_in_handlers::sign_out(const http::request& receiv
     const auto cookie = issuer_.cookie_of(received);
     const auto token = cookie.find(received);
     auto digest = accounts::session_digest(token->reveal());
-    co_await sessions_.end(digest);
+    co_await sign_in_.end_session(digest);
     event_stream_.end_session(digest);
     auto response = http::ok_json(ended_json(std::nullopt));
     cookie.clear(response);
@@ -241,7 +241,7 @@ awaitable<http::response> sign_in_handlers::sign_out_everywhere(const http::requ
     const auto query = expect_no_query(received);
     if (!query)
         co_return http::error_response(query.error());
-    const int ended = co_await sessions_.end_all(who.account());
+    const int ended = co_await sign_in_.end_sessions(who.account());
     event_stream_.end_sessions_of(who.account());
     auto response = http::ok_json(ended_json(ended));
     issuer_.cookie_of(received).clear(response);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "accounts/session_store.hpp"
-#include "accounts/user_store.hpp"
+#include "accounts/account_repository.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/dashboard_api/attempt_gate.hpp"
@@ -23,9 +23,9 @@ class sign_in_handlers
 {
 public:
     // All arguments outlive the handlers.
-    sign_in_handlers(accounts::account_store& accounts, accounts::user_store& users,
-                     accounts::session_store& sessions, attempt_gate& gate, password_hasher& hasher,
-                     session_issuer& issuer, event_stream& stream, sign_up how, bool sends_mail);
+    sign_in_handlers(accounts::account_repository& accounts, accounts::sign_in_repository& sign_in,
+                     attempt_gate& gate, password_hasher& hasher, session_issuer& issuer,
+                     event_stream& stream, sign_up how, bool sends_mail);
     sign_in_handlers(const sign_in_handlers&) = delete;
 
     // The operations that need no session, and those that do. sign_up_operations is separate
@@ -42,9 +42,8 @@ private:
     awaitable<http::response> sign_out(const http::request& received, const caller& who);
     awaitable<http::response> sign_out_everywhere(const http::request& received, const caller& who);
 
-    accounts::account_store& accounts_;
-    accounts::user_store& users_;
-    accounts::session_store& sessions_;
+    accounts::account_repository& accounts_;
+    accounts::sign_in_repository& sign_in_;
     attempt_gate& gate_;
     password_hasher& hasher_;
     session_issuer& issuer_;

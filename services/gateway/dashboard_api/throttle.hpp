@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/attempt_store.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/http/message.hpp"
 
 #include <string>

@@ -77,7 +77,7 @@ struct idempotent_calls::attempt
     }
 };
 
-idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_store& store,
+idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_repository& store,
                                    const crypto::keyring& keys, std::int64_t max_stored)
     : store_(store),
       keys_(keys),
@@ -207,7 +207,7 @@ http::response idempotent_calls::replay(const accounts::idempotency_key& key,
 awaitable<std::chrono::microseconds> idempotent_calls::purge()
 {
     const int purged = co_await store_.purge();
-    co_return purged == accounts::idempotency_store::batch_size
+    co_return purged == accounts::idempotency_repository::batch_size
         ? std::chrono::microseconds(purge_batch_delay)
         : std::chrono::microseconds(purge_interval);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/idempotency_store.hpp"
+#include "accounts/idempotency_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/crypto/sealing.hpp"
 #include "common/runtime/periodic_task.hpp"
@@ -20,7 +20,7 @@ class idempotent_calls
 {
 public:
     // `max_stored`: keys of an account in 24 hours; 0: no limit.
-    idempotent_calls(runtime::host& host, accounts::idempotency_store& store,
+    idempotent_calls(runtime::host& host, accounts::idempotency_repository& store,
                      const crypto::keyring& keys, std::int64_t max_stored);
 
     // Starts the purge of keys older than a day.
@@ -46,7 +46,7 @@ private:
                           const accounts::stored_response& stored) const;
     awaitable<std::chrono::microseconds> purge();
 
-    accounts::idempotency_store& store_;
+    accounts::idempotency_repository& store_;
     const crypto::keyring& keys_;
     stored_key_limit limit_;
     runtime::periodic_task purge_task_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/idempotency_store.hpp"
+#include "accounts/idempotency_repository.hpp"
 #include "common/core/awaitable.hpp"
 
 #include <chrono>
@@ -17,7 +17,7 @@ class stored_key_limit
 {
 public:
     // `max_keys` 0: no limit.
-    stored_key_limit(accounts::idempotency_store& store, std::int64_t max_keys)
+    stored_key_limit(accounts::idempotency_repository& store, std::int64_t max_keys)
         : store_(store),
           max_keys_(max_keys)
     {}
@@ -54,7 +54,7 @@ private:
     awaitable<void> count(account_id account, key_usage& usage);
     void evict_stale();
 
-    accounts::idempotency_store& store_;
+    accounts::idempotency_repository& store_;
     std::int64_t max_keys_;
     std::unordered_map<account_id, key_usage> by_account_;
 };

@@ -47,8 +47,8 @@ struct key_cache::lookup
     }
 };
 
-key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
-                     lookup_limiter& strangers)
+key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
+                     accounts::key_repository& changes, lookup_limiter& strangers)
     : host_(host),
       keys_(keys),
       changes_(changes),

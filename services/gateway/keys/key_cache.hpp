@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "common/runtime/periodic_task.hpp"
@@ -41,8 +41,8 @@ public:
 
     // `changes` has a connection that nothing else uses; otherwise entries would go stale while
     // other statements run.
-    key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
-              lookup_limiter& strangers);
+    key_cache(runtime::host& host, accounts::key_repository& keys,
+              accounts::key_repository& changes, lookup_limiter& strangers);
     key_cache(const key_cache&) = delete;
 
     // Starts reading changes.
@@ -73,8 +73,8 @@ private:
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
     runtime::host& host_;
-    accounts::key_store& keys_;
-    accounts::key_store& changes_;
+    accounts::key_repository& keys_;
+    accounts::key_repository& changes_;
     lookup_limiter& strangers_;
     std::optional<std::int64_t> version_; // of accounts.changes, as last read
     std::chrono::steady_clock::time_point read_at_{};

@@ -12,7 +12,7 @@ constexpr auto min_interval_per_key = 1min;
 
 } // namespace
 
-key_uses::key_uses(runtime::host& host, accounts::key_store& keys)
+key_uses::key_uses(runtime::host& host, accounts::key_repository& keys)
     : host_(host),
       keys_(keys),
       writer_(host, "last uses of keys not written", [this] { return write(); })
@@ -50,10 +50,10 @@ awaitable<void> key_uses::flush()
     }
 }
 
-std::vector<accounts::key_store::use> key_uses::take_unwritten()
+std::vector<accounts::key_repository::use> key_uses::take_unwritten()
 {
     const auto now = host_.clock().now();
-    std::vector<accounts::key_store::use> unwritten;
+    std::vector<accounts::key_repository::use> unwritten;
     for (auto entry = uses_.begin(); entry != uses_.end();) {
         auto& use = entry->second;
         const bool may_write = is_stopped_ || now - use.written >= min_interval_per_key;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "common/runtime/periodic_task.hpp"
@@ -14,7 +14,7 @@ namespace tempinbox::gateway {
 class key_uses
 {
 public:
-    key_uses(runtime::host& host, accounts::key_store& keys);
+    key_uses(runtime::host& host, accounts::key_repository& keys);
     key_uses(const key_uses&) = delete;
 
     void start() { writer_.start(); }
@@ -33,10 +33,10 @@ private:
     };
 
     awaitable<std::chrono::microseconds> write();
-    std::vector<accounts::key_store::use> take_unwritten();
+    std::vector<accounts::key_repository::use> take_unwritten();
 
     runtime::host& host_;
-    accounts::key_store& keys_;
+    accounts::key_repository& keys_;
     bool is_stopped_ = false;
     std::unordered_map<key_id, last_use> uses_;
     runtime::periodic_task writer_;

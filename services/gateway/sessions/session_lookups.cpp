@@ -20,7 +20,7 @@ awaitable<result<session_result>> session_lookups::find(std::string digest, look
         if (!slot)
             co_return too_many_lookups();
     }
-    found.account = co_await sessions_.find(digest);
+    found.account = co_await sign_in_.find_session(digest);
     if (found.account)
         note_open(std::move(digest));
     else

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/session_store.hpp"
+#include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "gateway/keys/key_cache.hpp"
@@ -25,8 +25,8 @@ struct session_result
 class session_lookups
 {
 public:
-    session_lookups(accounts::session_store& sessions, lookup_limiter& strangers)
-        : sessions_(sessions),
+    session_lookups(accounts::sign_in_repository& sign_in, lookup_limiter& strangers)
+        : sign_in_(sign_in),
           strangers_(strangers)
     {}
     session_lookups(const session_lookups&) = delete;
@@ -39,7 +39,7 @@ public:
     void note_open(std::string digest);
 
 private:
-    accounts::session_store& sessions_;
+    accounts::sign_in_repository& sign_in_;
     lookup_limiter& strangers_;
     std::unordered_set<std::string> seen_open_;
 };

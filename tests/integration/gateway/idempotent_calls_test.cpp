@@ -21,7 +21,7 @@ public:
 
     void restart()
     {
-        store_ = std::make_unique<accounts::idempotency_store>(scratch.db());
+        store_ = std::make_unique<accounts::idempotency_repository>(scratch.db());
         calls_ =
             std::make_unique<idempotent_calls>(testing::test_host(), *store_, keys_, max_stored);
     }
@@ -117,7 +117,7 @@ private:
 
     crypto::keyring keys_ =
         crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
-    std::unique_ptr<accounts::idempotency_store> store_;
+    std::unique_ptr<accounts::idempotency_repository> store_;
     std::unique_ptr<idempotent_calls> calls_;
 };
 

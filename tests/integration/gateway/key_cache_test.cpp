@@ -1,6 +1,6 @@
 #include "gateway/keys/key_cache.hpp"
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "accounts/api_key.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/testing/await.hpp"
@@ -53,14 +53,14 @@ public:
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
-    key_store keys_beside{scratch.db()};
+    account_repository accounts{scratch.db(), state_publisher("test", nullptr)};
+    key_repository keys_beside{scratch.db()};
     account_id owner;
     key_id key;
     std::string digest;
     prometheus::Counter& lookups_counter{testing::test_host().metrics().counter(
         "tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")};
-    key_store keys{scratch.db()};
+    key_repository keys{scratch.db()};
     gateway::lookup_limiter strangers{testing::test_host(), 1, 2, 5s};
     gateway::key_cache cache{testing::test_host(), keys, keys, strangers};
 };
@@ -86,8 +86,8 @@ class cache_behind_relay
 public:
     cache_behind_relay()
     {
-        account_store accounts(scratch.db(), state_publisher("test", nullptr));
-        key_store keys_beside(scratch.db());
+        account_repository accounts(scratch.db(), state_publisher("test", nullptr));
+        key_repository keys_beside(scratch.db());
         const auto owner =
             await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
         const auto made =
@@ -126,7 +126,7 @@ private:
     }
 
     postgres::pool db_{testing::test_host(), settings_through_relay()};
-    key_store keys_{db_};
+    key_repository keys_{db_};
     gateway::lookup_limiter strangers_{testing::test_host(), 2};
     gateway::key_cache cache_{testing::test_host(), keys_, keys_, strangers_};
     std::string digest_;
@@ -247,7 +247,7 @@ TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then 
 TEST_CASE("what was looked up at the same time costs one statement", "[gateway][postgres]")
 {
     arranged_cache arranged;
-    key_store keys(arranged.scratch.db());
+    key_repository keys(arranged.scratch.db());
     // Never started: nothing is fresh.
     gateway::key_cache idle(testing::test_host(), keys, keys, arranged.strangers);
     const auto before = arranged.lookups();
@@ -267,8 +267,8 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
           "[gateway][postgres]")
 {
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts(scratch.db(), state_publisher("test", nullptr));
-    key_store keys_beside(scratch.db());
+    account_repository accounts(scratch.db(), state_publisher("test", nullptr));
+    key_repository keys_beside(scratch.db());
     const auto owner =
         await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
     const auto digest = api_key_digest(
@@ -278,7 +278,7 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
     one_connection.connections = 1;
     postgres::pool busy(testing::test_host(), one_connection),
         quiet(testing::test_host(), one_connection);
-    key_store keys(busy), changes(quiet);
+    key_repository keys(busy), changes(quiet);
     gateway::lookup_limiter strangers(testing::test_host(), 1);
     gateway::key_cache cache(testing::test_host(), keys, changes, strangers);
     cache.start();

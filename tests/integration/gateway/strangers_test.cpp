@@ -1,3 +1,4 @@
+#include "accounts/sign_in_tokens.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "gateway/dashboard_api/sign_in_handlers.hpp"
@@ -37,28 +38,26 @@ public:
         const auto owner = await(accounts.create(
             account_id::make(), uuid::make_v7().text() + "@example.com", "free", "hash"));
         const auto digest = accounts::session_digest(accounts::make_session_token().reveal());
-        CHECK(await(sessions.open(digest, owner->id(), "hash")));
+        CHECK(await(sign_ins.open_session(digest, owner->id(), "hash")));
         return digest;
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    accounts::account_store accounts{scratch.db(), accounts::state_publisher("test", nullptr)};
-    accounts::user_store users{scratch.db()};
-    accounts::session_store sessions{scratch.db()};
-    accounts::attempt_store attempts{scratch.db()};
+    accounts::account_repository accounts{scratch.db(), accounts::state_publisher("test", nullptr)};
+    accounts::sign_in_repository sign_ins{scratch.db()};
     lookup_limiter strangers{testing::test_host(), 1, 0};
-    session_lookups lookups_of_sessions{sessions, strangers};
-    attempt_gate gate{attempts, strangers};
+    session_lookups lookups_of_sessions{sign_ins, strangers};
+    attempt_gate gate{sign_ins, strangers};
 
 private:
     password_hasher hasher_{testing::test_host(), free_of_charge};
-    session_issuer issuer_{sessions, lookups_of_sessions, {}};
+    session_issuer issuer_{sign_ins, lookups_of_sessions, {}};
     event_stream event_stream_{testing::test_host(), never_open, event_stream::check_times()};
     caller who;
 
     static awaitable<bool> never_open(std::string) { co_return false; }
 
-    sign_in_handlers handlers{accounts, users,         sessions,      gate, hasher_,
+    sign_in_handlers handlers{accounts, sign_ins,      gate,          hasher_,
                               issuer_,  event_stream_, sign_up::open, false};
 };
 
@@ -137,7 +136,7 @@ TEST_CASE("sessions that were never seen open take turns; the others pass at onc
     CHECK(find(unseen, lookups::seen_good).error().code == errc::rate_limited);
     CHECK(find(unseen, lookups::all)->account);
 
-    await(door.sessions.end(seen));
+    await(door.sign_ins.end_session(seen));
     CHECK_FALSE(find(seen, lookups::all)->account);
     CHECK(find(seen, lookups::seen_good).error().code == errc::rate_limited);
 }

@@ -1,5 +1,6 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 
+#include "accounts/sign_in_tokens.hpp"
 #include "common/json/value.hpp"
 #include "common/testing/await.hpp"
 #include "gateway/sessions/session_cookie.hpp"

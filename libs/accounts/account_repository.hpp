@@ -1,6 +1,7 @@
 #pragma once
 
-#include "accounts/state_store.hpp"
+#include "accounts/account.hpp"
+#include "accounts/state_events.hpp"
 #include "common/core/awaitable.hpp"
 
 #include <optional>
@@ -9,24 +10,15 @@
 
 namespace tempinbox::accounts {
 
-struct account
-{
-    std::string email;
-    time_point created_at;
-    plans::account_state state;
-
-    account_id id() const { return state.account; }
-};
-
 // Accounts in PostgreSQL. A deleted account is not found. Each change stamps the account with the
 // next version of accounts.changes and writes its account.state row in the same transaction.
 // Refusals are values; an unreachable PostgreSQL throws.
-class account_store
+class account_repository
 {
 public:
     static constexpr int batch_size = 1'000;
 
-    account_store(postgres::pool& db, state_publisher publisher);
+    account_repository(postgres::pool& db, state_publisher publisher);
 
     // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A
     // 7-Day Pass starts now. Nobody can sign in to an account without a password.
@@ -51,8 +43,5 @@ private:
     postgres::pool& db_;
     state_publisher publisher_;
 };
-
-// Local part, one @, a domain; no blanks or control characters; at most 254 bytes.
-result<void> check_email_address(std::string_view email);
 
 } // namespace tempinbox::accounts

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "accounts/state_store.hpp"
 #include "common/core/awaitable.hpp"
-
 #include "common/core/secret.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
 
 #include <optional>
 #include <string>
@@ -58,10 +58,10 @@ enum class key_allowance { plan, operator_made };
 
 // API keys in PostgreSQL, as digests. Creation and revocation both take the next version of
 // accounts.changes, so whoever reads that version notices either at once.
-class key_store
+class key_repository
 {
 public:
-    explicit key_store(postgres::pool& db);
+    explicit key_repository(postgres::pool& db);
 
     // permission_denied once the plan's limit is reached, not_found for an unknown account.
     // Replaces an earlier key with that id: the response that carried it was lost.

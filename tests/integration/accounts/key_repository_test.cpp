@@ -1,6 +1,6 @@
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "accounts/api_key.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
@@ -20,8 +20,8 @@ class arranged_keys
 {
 public:
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
-    key_store keys{scratch.db()};
+    account_repository accounts{scratch.db(), state_publisher("test", nullptr)};
+    key_repository keys{scratch.db()};
 
     account_id account(const std::string& plan, const std::string& email = "a@example.com")
     {
@@ -37,7 +37,7 @@ public:
     }
 };
 
-awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& refused)
+awaitable<void> create_key(key_repository& keys, account_id owner, int& made, int& refused)
 {
     const auto outcome = co_await keys.create(owner, key_id::make(), "k", key_allowance::plan);
     ++(outcome ? made : refused);
@@ -171,7 +171,7 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
     const auto version = await(arranged.keys.read_changes(std::nullopt)).version;
 
     const auto record = [&](time_point at) {
-        await(arranged.keys.record_uses({key_store::use(owner, key, at)}));
+        await(arranged.keys.record_uses({key_repository::use(owner, key, at)}));
     };
     record(now);
     record(now - std::chrono::hours(1));

@@ -1,19 +1,26 @@
-#include "accounts/idempotency_store.hpp"
+#include "accounts/idempotency_repository.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/column.hpp"
 
 namespace tempinbox::accounts {
 namespace {
 
+using postgres::column;
+using postgres::read_column;
+
 // Returns a row if the caller may proceed: a new key, one older than 24 hours, or an attempt that
 // ended without a response.
 constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
-    INSERT INTO accounts.idempotency_keys AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
+    INSERT INTO accounts.idempotency_keys AS k
+        (account_id, operation_sha256, key, request_sha256, object_id, started_at)
     VALUES ($1, $2, $3, $4, $5, now())
     ON CONFLICT (account_id, operation_sha256, key) DO UPDATE
-    SET request_sha256 = excluded.request_sha256, started_at = now(), status = NULL, location = NULL, content_type = NULL, answer = NULL,
-        object_id = CASE WHEN k.created_at <= now() - interval '24 hours' THEN excluded.object_id ELSE k.object_id END,
-        created_at = CASE WHEN k.created_at <= now() - interval '24 hours' THEN now() ELSE k.created_at END
+    SET request_sha256 = excluded.request_sha256, started_at = now(),
+        status = NULL, location = NULL, content_type = NULL, answer = NULL,
+        object_id = CASE WHEN k.created_at <= now() - interval '24 hours'
+            THEN excluded.object_id ELSE k.object_id END,
+        created_at = CASE WHEN k.created_at <= now() - interval '24 hours'
+            THEN now() ELSE k.created_at END
     WHERE k.created_at <= now() - interval '24 hours'
         OR (k.status IS NULL AND k.request_sha256 = excluded.request_sha256
             AND (k.started_at IS NULL OR k.started_at <= now() - interval '30 seconds'))
@@ -22,48 +29,56 @@ constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
 // The same for when no new key may be recorded.
 constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
     UPDATE accounts.idempotency_keys SET started_at = now()
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND request_sha256 = $4 AND status IS NULL
-        AND created_at > now() - interval '24 hours' AND (started_at IS NULL OR started_at <= now() - interval '30 seconds')
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND request_sha256 = $4
+        AND status IS NULL AND created_at > now() - interval '24 hours'
+        AND (started_at IS NULL OR started_at <= now() - interval '30 seconds')
     RETURNING object_id)"};
 
 constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
-    SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_keys
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND created_at > now() - interval '24 hours')"};
+    SELECT request_sha256 = $4 AS is_same_request, status, location, content_type, answer
+    FROM accounts.idempotency_keys
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3
+        AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement update_response{"accounts_keep_answer", R"(
-    UPDATE accounts.idempotency_keys SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+    UPDATE accounts.idempotency_keys
+    SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4
+        AND status IS NULL)"};
 
 constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
     UPDATE accounts.idempotency_keys SET started_at = NULL
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4
+        AND status IS NULL)"};
 
 constexpr postgres::statement drop_key{"accounts_drop_idempotency_key", R"(
     DELETE FROM accounts.idempotency_keys
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4
+        AND status IS NULL)"};
 
 // Served by the primary key, which begins with the account.
 constexpr postgres::statement count_keys{"accounts_count_idempotency_keys", R"(
-    SELECT count(*), (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_keys
+    SELECT count(*) AS count,
+        (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint
+            AS first_end_micros
+    FROM accounts.idempotency_keys
     WHERE account_id = $1 AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_otherwise", R"(
-    SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_keys
-    WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1 AND created_at > now() - interval '24 hours')"};
+    SELECT count(*) AS count,
+        (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint
+            AS last_end_micros
+    FROM accounts.idempotency_keys
+    WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1
+        AND created_at > now() - interval '24 hours')"};
 
-const std::string purge_keys_sql = R"(
+constexpr postgres::statement purge_keys{"accounts_forget_idempotency_keys", R"(
     DELETE FROM accounts.idempotency_keys AS k
-    USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_keys WHERE created_at <= now() - interval '24 hours'
-           ORDER BY created_at LIMIT )" +
-                                   std::to_string(idempotency_store::batch_size) +
-                                   R"( FOR UPDATE SKIP LOCKED) AS old
-    WHERE k.account_id = old.account_id AND k.operation_sha256 = old.operation_sha256 AND k.key = old.key)";
-const postgres::statement purge_keys{"accounts_forget_idempotency_keys", purge_keys_sql.c_str()};
-
-std::string text_or_empty(const pqxx::field& field)
-{
-    return field.is_null() ? std::string() : field.as<std::string>();
-}
+    USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_keys
+           WHERE created_at <= now() - interval '24 hours'
+           ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED) AS old
+    WHERE k.account_id = old.account_id AND k.operation_sha256 = old.operation_sha256
+        AND k.key = old.key)"};
 
 pqxx::binarystring binary(const std::string& bytes)
 {
@@ -73,14 +88,15 @@ pqxx::binarystring binary(const std::string& bytes)
 idempotency_claim read_claim(const pqxx::row& row)
 {
     idempotency_claim claim;
-    if (!row[0].as<bool>()) {
+    if (!column<bool>(row, "is_same_request")) {
         claim.what = idempotency_claim::outcome::other_request;
-    } else if (!row[1].is_null()) {
+    } else if (const auto status = column<std::optional<int>>(row, "status")) {
+        using text = std::optional<std::string>;
         claim.what = idempotency_claim::outcome::replay;
-        claim.response.status = row[1].as<int>();
-        claim.response.location = text_or_empty(row[2]);
-        claim.response.content_type = text_or_empty(row[3]);
-        claim.response.sealed_body = text_or_empty(row[4]);
+        claim.response.status = *status;
+        claim.response.location = column<text>(row, "location").value_or("");
+        claim.response.content_type = column<text>(row, "content_type").value_or("");
+        claim.response.sealed_body = column<text>(row, "answer").value_or("");
     }
     return claim;
 }
@@ -97,7 +113,7 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
     idempotency_claim claim;
     if (!claimed.empty()) {
         claim.what = idempotency_claim::outcome::proceed;
-        claim.object_id = uuid::parse(claimed[0][0].c_str()).value();
+        read_column(claimed[0], "object_id", claim.object_id);
         claim.is_first = claim.object_id == object_id;
         return claim;
     }
@@ -112,16 +128,16 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
 
 } // namespace
 
-idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
+idempotency_repository::idempotency_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement : {claim_key, resume_key, find_key, update_response, release_key,
                                   drop_key, count_keys, count_otherwise, purge_keys})
         db_.prepare(statement);
 }
 
-awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key,
-                                                      std::string request_sha256, uuid object_id,
-                                                      bool is_within_limit)
+awaitable<idempotency_claim> idempotency_repository::claim(idempotency_key key,
+                                                           std::string request_sha256,
+                                                           uuid object_id, bool is_within_limit)
 {
     return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id,
                          is_within_limit](pqxx::work& tx) {
@@ -129,8 +145,8 @@ awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key,
     });
 }
 
-awaitable<void> idempotency_store::store_response(idempotency_key key, uuid object_id,
-                                                  stored_response response)
+awaitable<void> idempotency_repository::store_response(idempotency_key key, uuid object_id,
+                                                       stored_response response)
 {
     return db_.transact([key = std::move(key), object_id,
                          response = std::move(response)](pqxx::work& tx) {
@@ -140,7 +156,7 @@ awaitable<void> idempotency_store::store_response(idempotency_key key, uuid obje
     });
 }
 
-awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
+awaitable<void> idempotency_repository::release(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
         tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256),
@@ -148,7 +164,7 @@ awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
     });
 }
 
-awaitable<void> idempotency_store::drop(idempotency_key key, uuid object_id)
+awaitable<void> idempotency_repository::drop(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
         tx.exec_prepared0(drop_key.name, key.account.text(), binary(key.operation_sha256), key.key,
@@ -156,34 +172,32 @@ awaitable<void> idempotency_store::drop(idempotency_key key, uuid object_id)
     });
 }
 
-awaitable<stored_key_count> idempotency_store::count(account_id account)
+awaitable<stored_key_count> idempotency_repository::count(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_keys.name, account.text());
         stored_key_count found;
-        found.count = row[0].as<std::int64_t>();
-        if (!row[1].is_null())
-            found.first_end = from_unix_micros(row[1].as<std::int64_t>());
+        read_column(row, "count", found.count);
+        read_column(row, "first_end_micros", found.first_end);
         return found;
     });
 }
 
-awaitable<stored_response_count> idempotency_store::count_sealed_otherwise(std::string key_id)
+awaitable<stored_response_count> idempotency_repository::count_sealed_otherwise(std::string key_id)
 {
     return db_.transact([key_id = std::move(key_id)](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_otherwise.name, key_id);
         stored_response_count found;
-        found.count = row[0].as<std::int64_t>();
-        if (!row[1].is_null())
-            found.last_end = from_unix_micros(row[1].as<std::int64_t>());
+        read_column(row, "count", found.count);
+        read_column(row, "last_end_micros", found.last_end);
         return found;
     });
 }
 
-awaitable<int> idempotency_store::purge()
+awaitable<int> idempotency_repository::purge()
 {
     return db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(purge_keys.name).affected_rows());
+        return static_cast<int>(tx.exec_prepared(purge_keys.name, batch_size).affected_rows());
     });
 }
 

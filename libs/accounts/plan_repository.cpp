@@ -1,6 +1,8 @@
-#include "accounts/plan_store.hpp"
+#include "accounts/plan_repository.hpp"
 
+#include "accounts/account_rows.hpp"
 #include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
 
 namespace tempinbox::accounts {
 namespace {
@@ -35,8 +37,9 @@ constexpr postgres::statement list_stamped{
 plan read_plan(const pqxx::row& row)
 {
     plan found;
-    found.name = row["plan"].as<std::string>();
-    found.cost = price(row["price"].as<std::string>(), row["price_period"].as<std::string>());
+    postgres::read_column(row, "plan", found.name);
+    postgres::read_column(row, "price", found.cost.amount);
+    postgres::read_column(row, "price_period", found.cost.period);
     found.limits = read_limits(row);
     return found;
 }
@@ -67,7 +70,7 @@ std::vector<outbox::row> write_all_state_events(pqxx::work& tx, const state_publ
 
 } // namespace
 
-plan_store::plan_store(postgres::pool& db, state_publisher publisher)
+plan_repository::plan_repository(postgres::pool& db, state_publisher publisher)
     : db_(db),
       publisher_(std::move(publisher))
 {
@@ -75,7 +78,7 @@ plan_store::plan_store(postgres::pool& db, state_publisher publisher)
         db_.prepare(statement);
 }
 
-awaitable<std::vector<plan>> plan_store::list()
+awaitable<std::vector<plan>> plan_repository::list()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<plan> found;
@@ -85,7 +88,7 @@ awaitable<std::vector<plan>> plan_store::list()
     });
 }
 
-awaitable<result<plan>> plan_store::set(std::string name, plan_change requested)
+awaitable<result<plan>> plan_repository::set(std::string name, plan_change requested)
 {
     auto transaction =
         db_.transact([this, name, requested](pqxx::work& tx) -> result<change<plan>> {

@@ -51,12 +51,12 @@ struct stored_response_count
 };
 
 // Requests by their Idempotency-Key, kept 24 h. Throws when PostgreSQL cannot be reached.
-class idempotency_store
+class idempotency_repository
 {
 public:
     static constexpr int batch_size = 1'000;
 
-    explicit idempotency_store(postgres::pool& db);
+    explicit idempotency_repository(postgres::pool& db);
 
     // Records the request and `object_id` before anything is created; a repeat gets the outcome of
     // the first. An attempt that was released, or that began 30 s ago and has no response, may be

@@ -33,12 +33,6 @@ struct change
 // first in every transaction that changes accounts, plans or keys.
 std::int64_t next_version(pqxx::work& tx);
 
-// The limits of a plan: columns of accounts.plans, or of a view that prefixes their names.
-plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix = "");
-
-// A row of the view accounts.states.
-plans::account_state read_state(const pqxx::row& row);
-
 // Writes the account.state outbox rows of changed accounts in the change's transaction.
 std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
                                             const std::vector<plans::account_state>& changed);

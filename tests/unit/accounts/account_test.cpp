@@ -1,4 +1,4 @@
-#include "accounts/account_store.hpp"
+#include "accounts/account.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/state_store.hpp"
+#include "accounts/state_events.hpp"
 #include "common/core/awaitable.hpp"
 
 #include <optional>
@@ -44,10 +44,10 @@ struct plan_change
 
 // The table of plans. A change publishes account.state for every account it affects, in the same
 // transaction: the accounts on the plan and, for the free plan, also those whose plan ends.
-class plan_store
+class plan_repository
 {
 public:
-    plan_store(postgres::pool& db, state_publisher publisher);
+    plan_repository(postgres::pool& db, state_publisher publisher);
 
     // From the smallest plan to the largest.
     awaitable<std::vector<plan>> list();

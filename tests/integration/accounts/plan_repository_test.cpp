@@ -1,6 +1,6 @@
-#include "accounts/plan_store.hpp"
+#include "accounts/plan_repository.hpp"
 
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 
@@ -49,7 +49,7 @@ std::string line_of(const plan& it)
 TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), state_publisher("test", nullptr));
+    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
     using std::chrono::hours;
     constexpr std::int64_t mib = 1024 * 1024;
     // clang-format off
@@ -75,7 +75,7 @@ TEST_CASE("a price has up to two decimals, and shows none that it does not need"
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), state_publisher("test", nullptr));
+    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
     plan_change requested;
     requested.price_amount = "4.90";
 
@@ -95,8 +95,8 @@ TEST_CASE("a changed number is published for every account of the plan, and for 
     const state_publisher publisher("test", [&](std::vector<outbox::row> rows) {
         published.insert(published.end(), rows.begin(), rows.end());
     });
-    account_store accounts(scratch.db(), publisher);
-    plan_store plans(scratch.db(), publisher);
+    account_repository accounts(scratch.db(), publisher);
+    plan_repository plans(scratch.db(), publisher);
     const auto ann = await(accounts.create(account_id::make(), "ann@example.com", "pro")).value();
     const auto bob = await(accounts.create(account_id::make(), "bob@example.com", "pro")).value();
     const auto eve = await(accounts.create(account_id::make(), "eve@example.com", "free")).value();
@@ -119,8 +119,8 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
     const state_publisher publisher("test", [&](std::vector<outbox::row> rows) {
         published.insert(published.end(), rows.begin(), rows.end());
     });
-    account_store accounts(scratch.db(), publisher);
-    plan_store plans(scratch.db(), publisher);
+    account_repository accounts(scratch.db(), publisher);
+    plan_repository plans(scratch.db(), publisher);
     const auto pass =
         await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
     published.clear();
@@ -137,7 +137,7 @@ TEST_CASE("unknown plans and contradicting numbers are refused and change nothin
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), state_publisher("test", nullptr));
+    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
     plan_change requested;
     requested.max_ttl_seconds = 60;
 

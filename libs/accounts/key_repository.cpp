@@ -1,25 +1,33 @@
-#include "accounts/key_store.hpp"
+#include "accounts/key_repository.hpp"
 
+#include "accounts/account_rows.hpp"
 #include "accounts/api_key.hpp"
+#include "accounts/state_events.hpp"
 #include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
+#include "common/postgres/parameters.hpp"
 
 namespace tempinbox::accounts {
 namespace {
+
+using postgres::column;
+using postgres::read_column;
 
 constexpr int max_named_changes = 1'000;
 
 constexpr postgres::statement find_state{
     "keys_find_state", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
-constexpr postgres::statement count_keys{
-    "keys_count",
-    "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement count_keys{"keys_count",
+                                         "SELECT count(*) AS count FROM accounts.api_keys"
+                                         " WHERE account_id = $1 AND revoked_at IS NULL"};
 // A key whose response never reached the caller: its text is lost, so another replaces it.
 constexpr postgres::statement delete_undelivered{
     "keys_delete_unheard", "DELETE FROM accounts.api_keys WHERE account_id = $1 AND key_id = $2"};
 constexpr postgres::statement insert_key{
-    "keys_insert", "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, "
-                   "version) VALUES ($1, $2, $3, $4, $5, $6)"
-                   " RETURNING (extract(epoch FROM created_at) * 1000000)::bigint"};
+    "keys_insert",
+    "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, "
+    "version) VALUES ($1, $2, $3, $4, $5, $6)"
+    " RETURNING (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros"};
 constexpr postgres::statement list_keys{
     "keys_list", "SELECT key_id, label, prefix, (extract(epoch FROM created_at) * 1000000)::bigint "
                  "AS created_micros,"
@@ -60,21 +68,15 @@ constexpr postgres::statement record_key_uses{
     "microsecond')"
     " FROM used WHERE k.account_id = used.account_id AND k.key_id = used.key_id"};
 
-failure no_such_account(account_id id)
-{
-    return failure{errc::not_found, "Account " + id.text() + " does not exist"};
-}
-
 api_key read_key(const pqxx::row& row)
 {
     api_key found;
-    found.id = key_id::parse(row["key_id"].c_str()).value();
-    found.label = row["label"].as<std::string>();
-    found.prefix = row["prefix"].as<std::string>();
-    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
-    if (!row["last_used_micros"].is_null())
-        found.last_used_at = from_unix_micros(row["last_used_micros"].as<std::int64_t>());
-    found.position = row["position"].as<int>();
+    read_column(row, "key_id", found.id);
+    read_column(row, "label", found.label);
+    read_column(row, "prefix", found.prefix);
+    read_column(row, "created_micros", found.created_at);
+    read_column(row, "last_used_micros", found.last_used_at);
+    read_column(row, "position", found.position);
     return found;
 }
 
@@ -103,17 +105,9 @@ result<void> check_key_limit(const plans::account_state& state, std::int64_t liv
                                                 ", all in use: revoke one first"};
 }
 
-std::string join(const std::vector<std::string>& items)
-{
-    std::string text = "{";
-    for (const auto& item : items)
-        text += (text.size() > 1 ? "," : "") + item;
-    return text + "}";
-}
-
 } // namespace
 
-key_store::key_store(postgres::pool& db) : db_(db)
+key_repository::key_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
          {find_state, count_keys, delete_undelivered, insert_key, list_keys, revoke_key,
@@ -121,8 +115,8 @@ key_store::key_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-awaitable<result<created_key>> key_store::create(account_id account, key_id id, std::string label,
-                                                 key_allowance allowance)
+awaitable<result<created_key>> key_repository::create(account_id account, key_id id,
+                                                      std::string label, key_allowance allowance)
 {
     return db_.transact([account, id, label, allowance](pqxx::work& tx) -> result<created_key> {
         if (const auto sane = check_label(label); !sane)
@@ -133,7 +127,7 @@ awaitable<result<created_key>> key_store::create(account_id account, key_id id, 
             return no_such_account(account);
         tx.exec_prepared0(delete_undelivered.name, account.text(), id.text());
         const auto live_keys =
-            tx.exec_prepared1(count_keys.name, account.text())[0].as<std::int64_t>();
+            column<std::int64_t>(tx.exec_prepared1(count_keys.name, account.text()), "count");
         if (const auto allowed = check_key_limit(read_state(states[0]), live_keys, allowance);
             !allowed)
             return allowed.error();
@@ -147,12 +141,12 @@ awaitable<result<created_key>> key_store::create(account_id account, key_id id, 
         const auto row = tx.exec_prepared1(
             insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
             pqxx::binarystring(api_key_digest(key.reveal())), version);
-        record.created_at = from_unix_micros(row[0].as<std::int64_t>());
+        read_column(row, "created_micros", record.created_at);
         return created_key(std::move(record), key);
     });
 }
 
-awaitable<result<std::vector<api_key>>> key_store::list(account_id account)
+awaitable<result<std::vector<api_key>>> key_repository::list(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) -> result<std::vector<api_key>> {
         if (tx.exec_prepared(find_state.name, account.text()).empty())
@@ -164,7 +158,7 @@ awaitable<result<std::vector<api_key>>> key_store::list(account_id account)
     });
 }
 
-awaitable<result<void>> key_store::revoke(account_id account, key_id key)
+awaitable<result<void>> key_repository::revoke(account_id account, key_id key)
 {
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
@@ -175,61 +169,64 @@ awaitable<result<void>> key_store::revoke(account_id account, key_id key)
     });
 }
 
-awaitable<result<account_id>> key_store::find_account(key_id key)
+awaitable<result<account_id>> key_repository::find_account(key_id key)
 {
     return db_.transact([key](pqxx::work& tx) -> result<account_id> {
         const auto rows = tx.exec_prepared(find_key_account.name, key.text());
         if (rows.empty())
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
-        return account_id::parse(rows[0][0].c_str());
+        return column<account_id>(rows[0], "account_id");
     });
 }
 
-awaitable<key_lookup> key_store::find_by_digest(std::string digest)
+awaitable<key_lookup> key_repository::find_by_digest(std::string digest)
 {
     return db_.transact([digest](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(find_by_hash.name, pqxx::binarystring(digest));
         key_lookup lookup;
-        lookup.version = row["changes_version"].as<std::int64_t>();
-        if (row["key_id"].is_null())
+        read_column(row, "changes_version", lookup.version);
+        const auto key = column<std::optional<key_id>>(row, "key_id");
+        if (!key)
             return lookup;
         key_owner owner;
-        owner.key = key_id::parse(row["key_id"].c_str()).value();
-        owner.position = row["position"].as<int>();
+        owner.key = *key;
+        read_column(row, "position", owner.position);
         owner.account = read_state(row);
         lookup.owner = std::move(owner);
         return lookup;
     });
 }
 
-awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
+awaitable<change_set> key_repository::read_changes(std::optional<std::int64_t> after)
 {
     return db_.transact([after](pqxx::work& tx) {
         change_set changes;
-        changes.version = tx.exec_prepared1(read_version.name)[0].as<std::int64_t>();
+        read_column(tx.exec_prepared1(read_version.name), "version", changes.version);
         if (!after || *after == changes.version)
             return changes;
         // Read after the version: every change the version counts is visible here, and later ones
         // do no harm.
         for (const auto& row : tx.exec_prepared(list_changed.name, *after, max_named_changes + 1))
-            changes.accounts.push_back(account_id::parse(row[0].c_str()).value());
+            changes.accounts.push_back(column<account_id>(row, "account_id"));
         changes.is_complete = changes.accounts.size() <= max_named_changes;
         return changes;
     });
 }
 
-awaitable<void> key_store::record_uses(std::vector<use> uses)
+awaitable<void> key_repository::record_uses(std::vector<use> uses)
 {
-    std::vector<std::string> accounts, keys, times;
+    std::vector<std::string> accounts, keys;
+    std::vector<std::int64_t> times;
     for (const auto& entry : uses) {
         accounts.push_back(entry.account.text());
         keys.push_back(entry.key.text());
-        times.push_back(std::to_string(to_unix_micros(entry.at)));
+        times.push_back(to_unix_micros(entry.at));
     }
-    return db_.transact(
-        [accounts = join(accounts), keys = join(keys), times = join(times)](pqxx::work& tx) {
-            tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
-        });
+    return db_.transact([accounts = postgres::text_array(accounts),
+                         keys = postgres::text_array(keys),
+                         times = postgres::integer_array(times)](pqxx::work& tx) {
+        tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
+    });
 }
 
 } // namespace tempinbox::accounts

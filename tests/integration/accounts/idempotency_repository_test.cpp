@@ -1,4 +1,4 @@
-#include "accounts/idempotency_store.hpp"
+#include "accounts/idempotency_repository.hpp"
 
 #include "common/crypto/digest.hpp"
 #include "common/testing/await.hpp"
@@ -39,7 +39,7 @@ stored_response some_response()
 struct world
 {
     testing::scratch_database scratch{{"accounts"}};
-    idempotency_store store{scratch.db()};
+    idempotency_repository store{scratch.db()};
 
     idempotency_claim claim(const idempotency_key& key, const std::string& digest = request)
     {
@@ -54,7 +54,7 @@ struct world
 };
 
 // Counts the claims that may proceed.
-awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& going,
+awaitable<void> count_going(idempotency_repository& store, idempotency_key key, int& going,
                             int& answered)
 {
     const auto id = uuid::make_v7();

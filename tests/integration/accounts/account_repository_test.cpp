@@ -1,7 +1,7 @@
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 
-#include "accounts/idempotency_store.hpp"
-#include "accounts/key_store.hpp"
+#include "accounts/idempotency_repository.hpp"
+#include "accounts/key_repository.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 
@@ -24,10 +24,10 @@ class arranged_accounts
 public:
     testing::scratch_database scratch{{"accounts"}};
     std::vector<outbox::row> published;
-    account_store store{scratch.db(),
-                        state_publisher("test", [this](std::vector<outbox::row> rows) {
-                            published.insert(published.end(), rows.begin(), rows.end());
-                        })};
+    account_repository store{scratch.db(),
+                             state_publisher("test", [this](std::vector<outbox::row> rows) {
+                                 published.insert(published.end(), rows.begin(), rows.end());
+                             })};
 
     account create(const std::string& email, const std::string& plan)
     {
@@ -42,7 +42,7 @@ public:
     }
 };
 
-awaitable<void> change_plan(account_store& store, account_id id, std::string plan, int& done)
+awaitable<void> change_plan(account_repository& store, account_id id, std::string plan, int& done)
 {
     const auto changed = co_await store.set_plan(id, std::move(plan), std::nullopt);
     done += changed ? 1 : 0;
@@ -134,7 +134,7 @@ TEST_CASE("without a publisher the rows wait for the next sweep with an ended le
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    account_store store(scratch.db(), state_publisher("tool", nullptr));
+    account_repository store(scratch.db(), state_publisher("tool", nullptr));
 
     REQUIRE(await(store.create(account_id::make(), "a@example.com", "pro")));
 
@@ -183,7 +183,7 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
           "[accounts][postgres]")
 {
     arranged_accounts arranged;
-    key_store keys(arranged.scratch.db());
+    key_repository keys(arranged.scratch.db());
     const auto account = arranged.create("a@example.com", "pro");
     REQUIRE(await(keys.create(account.id(), key_id::make(), "k", key_allowance::plan)));
 
@@ -211,8 +211,8 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
           "[accounts][postgres]")
 {
     arranged_accounts arranged;
-    key_store keys(arranged.scratch.db());
-    idempotency_store requests(arranged.scratch.db());
+    key_repository keys(arranged.scratch.db());
+    idempotency_repository requests(arranged.scratch.db());
     const auto gone = arranged.create("gone@example.com", "pro");
     const auto here = arranged.create("here@example.com", "pro");
     for (const auto& account : {gone, here}) {
@@ -238,7 +238,7 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
         "UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
     CHECK(await(arranged.store.purge()) == 1);
 
-    for (const std::string table : {"accounts", "api_keys", "idempotency_key"}) {
+    for (const std::string table : {"accounts", "api_keys", "idempotency_keys"}) {
         REQUIRE(rows(table).size() == 1);
         CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
     }

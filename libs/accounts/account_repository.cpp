@@ -1,7 +1,8 @@
-#include "accounts/account_store.hpp"
+#include "accounts/account_repository.hpp"
 
-#include "accounts/account_row.hpp"
+#include "accounts/account_rows.hpp"
 #include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
 
 #include <algorithm>
 
@@ -71,20 +72,17 @@ constexpr postgres::statement purge_accounts{
     " RETURNING account_id, version"};
 constexpr postgres::statement list_plan_names{
     "accounts_plan_names",
-    "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
-
-failure no_such_account(account_id id)
-{
-    return failure{errc::not_found, "Account " + id.text() + " does not exist"};
-}
+    "SELECT string_agg(plan, ', ' ORDER BY position) AS names, bool_or(plan = $1) AS is_known"
+    " FROM accounts.plans"};
 
 result<void> check_plan(pqxx::work& tx, const std::string& plan)
 {
     const auto row = tx.exec_prepared1(list_plan_names.name, plan);
-    if (row[1].as<bool>())
+    if (postgres::column<bool>(row, "is_known"))
         return {};
-    return failure{errc::invalid_argument,
-                   "plan must be one of " + row[0].as<std::string>() + ", not " + quote(plan)};
+    return failure{errc::invalid_argument, "plan must be one of " +
+                                               postgres::column<std::string>(row, "names") +
+                                               ", not " + quote(plan)};
 }
 
 std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> requested)
@@ -107,16 +105,7 @@ change<account> with_state_event(pqxx::work& tx, const state_publisher& publishe
 
 } // namespace
 
-account read_account(const pqxx::row& row)
-{
-    account found;
-    found.email = row["email"].as<std::string>();
-    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
-    found.state = read_state(row);
-    return found;
-}
-
-account_store::account_store(postgres::pool& db, state_publisher publisher)
+account_repository::account_repository(postgres::pool& db, state_publisher publisher)
     : db_(db),
       publisher_(std::move(publisher))
 {
@@ -127,8 +116,8 @@ account_store::account_store(postgres::pool& db, state_publisher publisher)
         db_.prepare(statement);
 }
 
-awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan,
-                                                 std::string password_hash)
+awaitable<result<account>> account_repository::create(account_id id, std::string email,
+                                                      std::string plan, std::string password_hash)
 {
     auto transaction = db_.transact([this, id, email, plan,
                                      password_hash](pqxx::work& tx) -> result<change<account>> {
@@ -150,7 +139,7 @@ awaitable<result<account>> account_store::create(account_id id, std::string emai
     return publish_after(std::move(transaction), publisher_);
 }
 
-awaitable<result<account>> account_store::find(account_id id)
+awaitable<result<account>> account_repository::find(account_id id)
 {
     return db_.transact([id](pqxx::work& tx) -> result<account> {
         const auto rows = tx.exec_prepared(find_account.name, id.text());
@@ -160,7 +149,7 @@ awaitable<result<account>> account_store::find(account_id id)
     });
 }
 
-awaitable<result<account>> account_store::find_by_email(std::string email)
+awaitable<result<account>> account_repository::find_by_email(std::string email)
 {
     return db_.transact([email](pqxx::work& tx) -> result<account> {
         const auto rows = tx.exec_prepared(find_account_by_email.name, email);
@@ -170,8 +159,8 @@ awaitable<result<account>> account_store::find_by_email(std::string email)
     });
 }
 
-awaitable<std::vector<account>> account_store::list(std::size_t limit,
-                                                    std::optional<account_id> before)
+awaitable<std::vector<account>> account_repository::list(std::size_t limit,
+                                                         std::optional<account_id> before)
 {
     return db_.transact([limit, before](pqxx::work& tx) {
         constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -183,8 +172,8 @@ awaitable<std::vector<account>> account_store::list(std::size_t limit,
     });
 }
 
-awaitable<result<account>> account_store::set_plan(account_id id, std::string plan,
-                                                   std::optional<time_point> ends_at)
+awaitable<result<account>> account_repository::set_plan(account_id id, std::string plan,
+                                                        std::optional<time_point> ends_at)
 {
     auto transaction = db_.transact([this, id, plan,
                                      ends_at](pqxx::work& tx) -> result<change<account>> {
@@ -199,7 +188,7 @@ awaitable<result<account>> account_store::set_plan(account_id id, std::string pl
     return publish_after(std::move(transaction), publisher_);
 }
 
-awaitable<result<account>> account_store::remove(account_id id)
+awaitable<result<account>> account_repository::remove(account_id id)
 {
     auto transaction = db_.transact([this, id](pqxx::work& tx) -> result<change<account>> {
         const auto version = next_version(tx);
@@ -223,7 +212,7 @@ awaitable<result<account>> account_store::remove(account_id id)
 // A state published after the tombstone would stay the last record of its compacted topic, and
 // whoever reads the topic from the start would take the account for a live one. So the tombstone is
 // published again with the account's last row.
-awaitable<int> account_store::purge()
+awaitable<int> account_repository::purge()
 {
     auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {
         int max_rows = 0;
@@ -234,8 +223,8 @@ awaitable<int> account_store::purge()
         std::vector<plans::account_state> deleted;
         for (const auto& row : tx.exec_prepared(purge_accounts.name, batch_size)) {
             auto& one = deleted.emplace_back();
-            one.account = account_id::parse(row[0].c_str()).value();
-            one.version = row[1].as<std::int64_t>();
+            postgres::read_column(row, "account_id", one.account);
+            postgres::read_column(row, "version", one.version);
             one.is_deleted = true;
         }
         max_rows = std::max(max_rows, static_cast<int>(deleted.size()));
@@ -243,22 +232,6 @@ awaitable<int> account_store::purge()
     });
     const auto max_rows = co_await publish_after(std::move(transaction), publisher_);
     co_return max_rows ? *max_rows : 0;
-}
-
-result<void> check_email_address(std::string_view email)
-{
-    const auto at = email.find('@');
-    const bool has_parts = at != std::string_view::npos && at > 0 && at + 1 < email.size() &&
-                           email.find('@', at + 1) == std::string_view::npos;
-    const bool is_clean =
-        is_valid_utf8(email) && std::none_of(email.begin(), email.end(), [](char c) {
-            const auto byte = static_cast<unsigned char>(c);
-            return byte <= 0x20 || byte == 0x7f;
-        });
-    if (has_parts && is_clean && email.size() <= 254)
-        return {};
-    return failure{errc::invalid_argument,
-                   "email must be an address such as name@example.com, not " + quote(email)};
 }
 
 } // namespace tempinbox::accounts

@@ -1,0 +1,45 @@
+#include "accounts/state_events.hpp"
+
+#include "common/events/events.hpp"
+#include "common/postgres/column.hpp"
+#include "common/postgres/parameters.hpp"
+
+namespace tempinbox::accounts {
+namespace {
+
+constexpr const char* schema = "accounts";
+
+std::string ids_of(const std::vector<outbox::row>& rows)
+{
+    std::vector<std::string> ids;
+    ids.reserve(rows.size());
+    for (const auto& row : rows)
+        ids.push_back(row.id.text());
+    return postgres::text_array(ids);
+}
+
+} // namespace
+
+std::int64_t next_version(pqxx::work& tx)
+{
+    return postgres::column<std::int64_t>(
+        tx.exec1("UPDATE accounts.changes SET version = version + 1 RETURNING version"), "version");
+}
+
+std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
+                                            const std::vector<plans::account_state>& changed)
+{
+    const auto parent = trace::traceparent::make();
+    std::vector<outbox::row> rows;
+    rows.reserve(changed.size());
+    for (const auto& state : changed)
+        rows.push_back(events::make_row(state, event_id::make(), parent));
+    outbox::insert(tx, schema, publisher.owner, rows);
+    if (!publisher.publish)
+        tx.exec_params(
+            "UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])",
+            ids_of(rows));
+    return rows;
+}
+
+} // namespace tempinbox::accounts
