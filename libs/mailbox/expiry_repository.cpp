@@ -81,9 +81,9 @@ constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
         GROUP BY account_id),
     locked AS MATERIALIZED (
         SELECT u.account_id, ended.inboxes
-        FROM mailbox.account_usage AS u JOIN ended USING (account_id)
+        FROM mailbox.live_inbox_counts AS u JOIN ended USING (account_id)
         ORDER BY u.account_id FOR UPDATE OF u)
-    UPDATE mailbox.account_usage AS u
+    UPDATE mailbox.live_inbox_counts AS u
     SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
     FROM locked WHERE u.account_id = locked.account_id)"};
 

@@ -85,7 +85,7 @@ constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
     WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END)"};
 
 constexpr postgres::statement take_inbox_slot{"mailbox_take_place", R"(
-    INSERT INTO mailbox.account_usage AS u (account_id, live_inboxes)
+    INSERT INTO mailbox.live_inbox_counts AS u (account_id, live_inboxes)
     SELECT $1::uuid, 1 WHERE $2::bigint > 0
     ON CONFLICT (account_id) DO UPDATE SET live_inboxes = u.live_inboxes + 1
         WHERE u.live_inboxes < $2
@@ -120,7 +120,7 @@ const postgres::statement find_inbox{"mailbox_find_inbox", find_inbox_sql.c_str(
 
 constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
                                            "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
-                                           "mailbox.account_usage WHERE account_id = $1"};
+                                           "mailbox.live_inbox_counts WHERE account_id = $1"};
 
 constexpr postgres::statement find_live_address{"mailbox_who_lives_at", R"(
     SELECT account_id, inbox_id FROM mailbox.addresses WHERE address = $1 AND state = 'live')"};

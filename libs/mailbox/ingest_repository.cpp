@@ -20,8 +20,8 @@ constexpr std::chrono::seconds resolve_timeout{20};
 constexpr std::chrono::milliseconds resolve_interval{200};
 
 constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
-    SELECT place, outcome, sequence, email
-    FROM mailbox.store_mail_once(
+    SELECT ordinal, outcome, sequence, email
+    FROM mailbox.store_mail(
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
         $21, $22, $23, $24, $25, $26, $27, $28, $29))"};
 
@@ -48,7 +48,7 @@ std::string joined(const std::vector<std::string>& items)
     return whole;
 }
 
-// A batch as arrays, one for each parameter of store_mail_once.
+// A batch as arrays, one for each parameter of store_mail.
 struct parameters
 {
     using element = binary_array::element;
@@ -153,7 +153,8 @@ std::string_view first_line(std::string_view error)
 // of its own that uses an index.
 std::string marking(const std::string& which)
 {
-    return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, "
+    return "INSERT INTO mailbox.unacknowledged_emails (account_id, inbox_id, email_id, sequence, "
+           "mail_from, "
            "content_sha256, until)"
            " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, "
            "received_at + interval '10 minutes'"
@@ -179,8 +180,8 @@ constexpr const char* show_alive = R"(
     ON CONFLICT (replica) DO UPDATE SET alive_at = excluded.alive_at)";
 
 constexpr const char* purge_expired = R"(
-    DELETE FROM mailbox.unconfirmed WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM mailbox.unconfirmed WHERE until < clock_timestamp()
+    DELETE FROM mailbox.unacknowledged_emails WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM mailbox.unacknowledged_emails WHERE until < clock_timestamp()
         ORDER BY until LIMIT 20000 FOR UPDATE SKIP LOCKED)))";
 
 // A busy minute has many emails to mark.

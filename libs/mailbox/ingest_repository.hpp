@@ -13,9 +13,6 @@
 
 namespace tempinbox::mailbox {
 
-// The migration that creates mailbox.store_mail_once.
-inline constexpr int mail_schema_version = 4;
-
 // One inbox a message goes to. The event lacks only its sequence.
 struct new_delivery
 {
@@ -78,7 +75,7 @@ struct email_key
 };
 
 // Stores mail, and keeps for ten minutes which emails' senders may not have seen the 250: by those
-// mailbox.store_mail_once recognizes a second delivery of the same message. `store` never throws
+// mailbox.store_mail recognizes a second delivery of the same message. `store` never throws
 // for database errors: the message has no result then. The others throw if PostgreSQL cannot be
 // reached.
 class ingest_repository

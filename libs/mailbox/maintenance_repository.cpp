@@ -106,7 +106,7 @@ constexpr const char* find_extended = R"(
     WHERE body_hour <= mailbox.from_micros($1) ORDER BY body_hour LIMIT $2)";
 
 // Nobody reads the mail of an ended inbox.
-constexpr const char* purge_ended = R"(
+constexpr const char* purge_notes_of_ended = R"(
     DELETE FROM mailbox.extended_inboxes AS x
     USING unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
     WHERE x.account_id = asked.account_id AND x.inbox_id = asked.inbox_id AND NOT EXISTS (
@@ -161,7 +161,7 @@ std::string move_from(std::int64_t hour)
 constexpr const char* note_next_hour = R"(
     UPDATE mailbox.extended_inboxes SET body_hour = mailbox.from_micros($3)
     WHERE account_id = $1 AND inbox_id = $2)";
-constexpr const char* purge_one =
+constexpr const char* purge_note =
     "DELETE FROM mailbox.extended_inboxes WHERE account_id = $1 AND inbox_id = $2";
 
 struct extended_inbox
@@ -203,7 +203,7 @@ void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t ho
         const auto next =
             tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
         if (next[0].is_null())
-            tx.exec_params0(purge_one, inbox.account, inbox.id);
+            tx.exec_params0(purge_note, inbox.account, inbox.id);
         else
             tx.exec_params0(note_next_hour, inbox.account, inbox.id, next[0].as<std::int64_t>());
     }
@@ -223,7 +223,7 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     if (ids.empty())
         return false;
     const auto purged =
-        tx.exec_params(purge_ended, postgres::to_array(accounts), postgres::to_array(ids))
+        tx.exec_params(purge_notes_of_ended, postgres::to_array(accounts), postgres::to_array(ids))
             .affected_rows();
     const auto live =
         tx.exec_params(lock_live, postgres::to_array(accounts), postgres::to_array(ids));

@@ -77,12 +77,11 @@ private:
             ->take_all();
     }
 
-    // A command's own option goes before a setting of the same name.
+    // No command has an option that is called like a setting; CLI11 would throw.
     void add_settings(CLI::App& to)
     {
         for (const auto& name : setting_names_)
-            if (!to.get_option_no_throw("--" + name))
-                to.add_option("--" + name, CLI::callback_t())->take_all();
+            to.add_option("--" + name, CLI::callback_t())->take_all();
     }
 
     CLI::App root_;
@@ -191,12 +190,9 @@ void take_settings(parsed_line& line, const std::vector<CLI::App*>& path,
                    const std::vector<std::string>& setting_names)
 {
     for (const auto* app : path)
-        for (const auto& name : setting_names) {
-            if (line.chosen && app == path.back() && line.given.has(name))
-                continue;
+        for (const auto& name : setting_names)
             for (const auto& value : app->get_option("--" + name)->results())
                 line.settings.push_back("--" + name + "=" + value);
-        }
 }
 
 } // namespace

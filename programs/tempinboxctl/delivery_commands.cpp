@@ -1,6 +1,7 @@
 #include "tempinboxctl/command.hpp"
 
 #include "common/rpc/timestamp.hpp"
+#include "common/rpc/webhook_methods.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
@@ -12,8 +13,6 @@ using namespace webhooks::v1;
 
 constexpr int page_size = 100;
 constexpr std::int64_t default_limit = 100;
-// The receiver has 15 s.
-constexpr std::chrono::seconds retry_deadline{20};
 
 std::optional<time_point> time_of(bool is_known, const google::protobuf::Timestamp& stamp)
 {
@@ -70,8 +69,8 @@ awaitable<result<command_result>> list(session& suite, arguments given)
     bool has_more = true;
     while (has_more && left > 0) {
         request.set_limit(static_cast<int>(std::min<std::int64_t>(left, page_size)));
-        const auto page = co_await suite.webhook_dispatcher().call<ListDeliveriesResponse>(
-            "tempinbox.webhooks.v1.DeliveryService/ListDeliveries", request);
+        const auto page =
+            co_await suite.webhook_dispatcher().call(webhook_methods::list_deliveries, request);
         if (!page)
             co_return page.error();
         for (const auto& delivery : page->deliveries())
@@ -93,8 +92,8 @@ awaitable<result<command_result>> retry(session& suite, arguments given)
     request.set_webhook_id(given.at("WEBHOOK"));
     request.set_delivery_id(given.at("DELIVERY"));
     request.set_attempt_id(uuid::make_v7().text());
-    const auto sent = co_await suite.webhook_dispatcher().call<RetryDeliveryResponse>(
-        "tempinbox.webhooks.v1.DeliveryService/RetryDelivery", request, retry_deadline);
+    const auto sent =
+        co_await suite.webhook_dispatcher().call(webhook_methods::retry_delivery, request);
     if (!sent)
         co_return sent.error();
     co_return command_result(to_record(sent->delivery()));

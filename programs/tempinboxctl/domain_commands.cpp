@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/rpc/inbox_methods.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -24,8 +25,7 @@ awaitable<result<command_result>> add(session& suite, arguments given)
             co_return account.error();
         request.set_operator_account_id(account->id().text());
     }
-    const auto added = co_await suite.inbox().call<inbox::v1::AddDomainResponse>(
-        "tempinbox.inbox.v1.InboxService/AddDomain", request);
+    const auto added = co_await suite.inbox().call(inbox_methods::add_domain, request);
     if (!added)
         co_return added.error();
     co_return command_result(to_record(added->domain()));
@@ -34,8 +34,7 @@ awaitable<result<command_result>> add(session& suite, arguments given)
 awaitable<result<command_result>> list(session& suite, arguments)
 {
     const inbox::v1::ListDomainsRequest request;
-    const auto found = co_await suite.inbox().call<inbox::v1::ListDomainsResponse>(
-        "tempinbox.inbox.v1.InboxService/ListDomains", request);
+    const auto found = co_await suite.inbox().call(inbox_methods::list_domains, request);
     if (!found)
         co_return found.error();
     std::vector<record> all;

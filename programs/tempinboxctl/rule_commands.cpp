@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "tempinboxctl/condition_text.hpp"
 #include "tempinboxctl/session.hpp"
 
@@ -60,8 +61,8 @@ awaitable<result<command_result>> create(session& suite, arguments given)
     const auto request = read_rule(given, *account);
     if (!request)
         co_return request.error();
-    const auto created = co_await suite.webhook_dispatcher().call<CreateRuleResponse>(
-        "tempinbox.webhooks.v1.WebhookService/CreateRule", *request);
+    const auto created =
+        co_await suite.webhook_dispatcher().call(webhook_methods::create_rule, *request);
     if (!created)
         co_return created.error();
     co_return command_result(to_record(created->rule()));
@@ -74,8 +75,8 @@ awaitable<result<command_result>> list(session& suite, arguments given)
         co_return account.error();
     ListRulesRequest request;
     request.set_account_id(account->id().text());
-    const auto found = co_await suite.webhook_dispatcher().call<ListRulesResponse>(
-        "tempinbox.webhooks.v1.WebhookService/ListRules", request);
+    const auto found =
+        co_await suite.webhook_dispatcher().call(webhook_methods::list_rules, request);
     if (!found)
         co_return found.error();
     std::vector<record> all;
@@ -95,8 +96,8 @@ awaitable<result<command_result>> remove(session& suite, arguments given)
     DeleteRuleRequest request;
     request.set_account_id(account->id().text());
     request.set_rule_id(rule->text());
-    const auto removed = co_await suite.webhook_dispatcher().call<DeleteRuleResponse>(
-        "tempinbox.webhooks.v1.WebhookService/DeleteRule", request);
+    const auto removed =
+        co_await suite.webhook_dispatcher().call(webhook_methods::delete_rule, request);
     if (!removed)
         co_return removed.error();
     record fields;

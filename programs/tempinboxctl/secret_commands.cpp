@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include "tempinbox/webhooks/v1/secret_service.pb.h"
@@ -9,8 +10,6 @@ namespace {
 
 using namespace webhooks::v1;
 
-constexpr const char* count_call = "tempinbox.webhooks.v1.SecretService/CountSecrets";
-constexpr const char* reseal_call = "tempinbox.webhooks.v1.SecretService/ResealSecrets";
 constexpr std::int64_t default_batch = 200;
 
 std::vector<record> other_keys(const CountSecretsResponse& counted)
@@ -40,8 +39,7 @@ awaitable<result<command_result>> reseal(session& suite, arguments given)
     if (!batch)
         co_return batch.error();
     auto& dispatcher = suite.webhook_dispatcher();
-    const auto before =
-        co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    const auto before = co_await dispatcher.call(webhook_methods::count_secrets, {});
     if (!before)
         co_return before.error();
 
@@ -51,7 +49,7 @@ awaitable<result<command_result>> reseal(session& suite, arguments given)
     request.set_limit(static_cast<int>(batch->value_or(default_batch)));
     bool has_more = true;
     while (has_more) {
-        const auto done = co_await dispatcher.call<ResealSecretsResponse>(reseal_call, request);
+        const auto done = co_await dispatcher.call(webhook_methods::reseal_secrets, request);
         if (!done)
             co_return done.error();
         resealed += done->resealed();
@@ -60,8 +58,7 @@ awaitable<result<command_result>> reseal(session& suite, arguments given)
         has_more = !done->next_position().empty();
     }
 
-    const auto after =
-        co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    const auto after = co_await dispatcher.call(webhook_methods::count_secrets, {});
     if (!after)
         co_return after.error();
     record fields;
@@ -75,8 +72,8 @@ awaitable<result<command_result>> reseal(session& suite, arguments given)
 
 awaitable<result<command_result>> count(session& suite, arguments)
 {
-    const auto counted = co_await suite.webhook_dispatcher().call<CountSecretsResponse>(
-        count_call, CountSecretsRequest());
+    const auto counted =
+        co_await suite.webhook_dispatcher().call(webhook_methods::count_secrets, {});
     if (!counted)
         co_return counted.error();
     std::vector<record> keys;

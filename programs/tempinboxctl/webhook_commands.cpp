@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
@@ -37,8 +38,8 @@ awaitable<result<command_result>> create(session& suite, arguments given)
     for (const auto& event : given.values("event"))
         request.add_events(event);
     request.set_description(given.value("description").value_or(""));
-    const auto created = co_await suite.webhook_dispatcher().call<CreateWebhookResponse>(
-        "tempinbox.webhooks.v1.WebhookService/CreateWebhook", request);
+    const auto created =
+        co_await suite.webhook_dispatcher().call(webhook_methods::create_webhook, request);
     if (!created)
         co_return created.error();
     auto fields = to_record(created->webhook());
@@ -57,8 +58,8 @@ awaitable<result<command_result>> list(session& suite, arguments given)
     request.set_limit(page_size);
     bool has_more = true;
     while (has_more) {
-        const auto page = co_await suite.webhook_dispatcher().call<ListWebhooksResponse>(
-            "tempinbox.webhooks.v1.WebhookService/ListWebhooks", request);
+        const auto page =
+            co_await suite.webhook_dispatcher().call(webhook_methods::list_webhooks, request);
         if (!page)
             co_return page.error();
         for (const auto& webhook : page->webhooks())

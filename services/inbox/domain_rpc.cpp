@@ -1,5 +1,6 @@
 #include "inbox/domain_rpc.hpp"
 
+#include "common/rpc/inbox_methods.hpp"
 #include "inbox/messages.hpp"
 #include "mailbox/address_rules.hpp"
 
@@ -7,12 +8,9 @@ namespace tempinbox::inbox {
 
 void domain_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.inbox.v1.InboxService/";
-    server.add<v1::AddDomainRequest, v1::AddDomainResponse>(
-        service + "AddDomain",
-        [this](v1::AddDomainRequest request) { return add(std::move(request)); });
-    server.add<v1::ListDomainsRequest, v1::ListDomainsResponse>(
-        service + "ListDomains", [this](const v1::ListDomainsRequest&) { return list(); });
+    server.add(inbox_methods::add_domain, *this, &domain_rpc::add);
+    server.add(inbox_methods::list_domains,
+               [this](const v1::ListDomainsRequest&) { return list(); });
 }
 
 awaitable<result<v1::AddDomainResponse>> domain_rpc::add(v1::AddDomainRequest request)

@@ -1,6 +1,7 @@
 #include "inbox/email_rpc.hpp"
 
 #include "common/core/text.hpp"
+#include "common/rpc/inbox_methods.hpp"
 #include "inbox/inbox_requests.hpp"
 #include "inbox/messages.hpp"
 #include "inbox/trace_headers.hpp"
@@ -65,31 +66,14 @@ email_rpc::email_rpc(mailbox::email_repository& emails, mail_reader& reader)
 
 void email_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.inbox.v1.InboxService/";
-    server.add<v1::ListEmailsRequest, v1::ListEmailsResponse>(
-        service + "ListEmails",
-        [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
-    server.add<v1::GetListVersionsRequest, v1::GetListVersionsResponse>(
-        service + "GetListVersions",
-        [this](v1::GetListVersionsRequest request) { return list_versions(std::move(request)); });
-    server.add<v1::GetEmailRequest, v1::GetEmailResponse>(
-        service + "GetEmail",
-        [this](v1::GetEmailRequest request) { return get(std::move(request)); });
-    server.add<v1::UpdateEmailRequest, v1::UpdateEmailResponse>(
-        service + "UpdateEmail",
-        [this](v1::UpdateEmailRequest request) { return update(std::move(request)); });
-    server.add<v1::DeleteEmailRequest, v1::DeleteEmailResponse>(
-        service + "DeleteEmail",
-        [this](v1::DeleteEmailRequest request) { return remove(std::move(request)); });
-    server.add<v1::EmptyInboxRequest, v1::EmptyInboxResponse>(
-        service + "EmptyInbox",
-        [this](v1::EmptyInboxRequest request) { return empty(std::move(request)); });
-    server.add<v1::GetRawEmailRequest, v1::GetRawEmailResponse>(
-        service + "GetRawEmail",
-        [this](v1::GetRawEmailRequest request) { return get_raw(std::move(request)); });
-    server.add<v1::GetAttachmentRequest, v1::GetAttachmentResponse>(
-        service + "GetAttachment",
-        [this](v1::GetAttachmentRequest request) { return get_attachment(std::move(request)); });
+    server.add(inbox_methods::list_emails, *this, &email_rpc::list);
+    server.add(inbox_methods::get_list_versions, *this, &email_rpc::list_versions);
+    server.add(inbox_methods::get_email, *this, &email_rpc::get);
+    server.add(inbox_methods::update_email, *this, &email_rpc::update);
+    server.add(inbox_methods::delete_email, *this, &email_rpc::remove);
+    server.add(inbox_methods::empty_inbox, *this, &email_rpc::empty);
+    server.add(inbox_methods::get_raw_email, *this, &email_rpc::get_raw);
+    server.add(inbox_methods::get_attachment, *this, &email_rpc::get_attachment);
 }
 
 awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest request)

@@ -1,5 +1,6 @@
 #include "inbox/inbox_rpc.hpp"
 
+#include "common/rpc/inbox_methods.hpp"
 #include "inbox/inbox_requests.hpp"
 #include "inbox/messages.hpp"
 
@@ -19,29 +20,13 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, ex
 
 void inbox_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.inbox.v1.InboxService/";
-    server.add<v1::CreateInboxRequest, v1::CreateInboxResponse>(
-        service + "CreateInbox",
-        [this](v1::CreateInboxRequest request) { return create(std::move(request)); });
-    server.add<v1::GetInboxRequest, v1::GetInboxResponse>(
-        service + "GetInbox",
-        [this](v1::GetInboxRequest request) { return get(std::move(request)); });
-    server.add<v1::ListInboxesRequest, v1::ListInboxesResponse>(
-        service + "ListInboxes",
-        [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
-    server.add<v1::DeleteInboxRequest, v1::DeleteInboxResponse>(
-        service + "DeleteInbox",
-        [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
-    server.add<v1::DeleteInboxesByTagRequest, v1::DeleteInboxesByTagResponse>(
-        service + "DeleteInboxesByTag", [this](v1::DeleteInboxesByTagRequest request) {
-            return remove_tagged(std::move(request));
-        });
-    server.add<v1::UpdateInboxRequest, v1::UpdateInboxResponse>(
-        service + "UpdateInbox",
-        [this](v1::UpdateInboxRequest request) { return update(std::move(request)); });
-    server.add<v1::CountInboxesRequest, v1::CountInboxesResponse>(
-        service + "CountInboxes",
-        [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
+    server.add(inbox_methods::create_inbox, *this, &inbox_rpc::create);
+    server.add(inbox_methods::get_inbox, *this, &inbox_rpc::get);
+    server.add(inbox_methods::list_inboxes, *this, &inbox_rpc::list);
+    server.add(inbox_methods::delete_inbox, *this, &inbox_rpc::remove);
+    server.add(inbox_methods::delete_inboxes_by_tag, *this, &inbox_rpc::remove_tagged);
+    server.add(inbox_methods::update_inbox, *this, &inbox_rpc::update);
+    server.add(inbox_methods::count_inboxes, *this, &inbox_rpc::count);
 }
 
 awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequest request)

@@ -1,5 +1,6 @@
 #include "inbox/search_rpc.hpp"
 
+#include "common/rpc/inbox_methods.hpp"
 #include "inbox/inbox_requests.hpp"
 
 namespace tempinbox::inbox {
@@ -40,13 +41,8 @@ void put_result(v1::EmailSearchResult& message, const mailbox::search_result& fo
 
 void search_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.inbox.v1.InboxService/";
-    server.add<v1::FindFirstEmailsRequest, v1::FindFirstEmailsResponse>(
-        service + "FindFirstEmails",
-        [this](v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); });
-    server.add<v1::GetLastSequencesRequest, v1::GetLastSequencesResponse>(
-        service + "GetLastSequences",
-        [this](v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); });
+    server.add(inbox_methods::find_first_emails, *this, &search_rpc::find_first);
+    server.add(inbox_methods::get_last_sequences, *this, &search_rpc::last_sequences);
 }
 
 awaitable<result<v1::FindFirstEmailsResponse>>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "rate-limit/block.hpp"
 
-#include <deque>
 #include <functional>
 #include <vector>
 
@@ -27,8 +27,8 @@ public:
 
     void submit(block_sync_request request, synced_callback done);
     // Whether the last statement failed.
-    bool is_failing() const { return is_failing_; }
-    bool is_idle() const { return in_flight_ == 0 && pending_.empty(); }
+    bool is_failing() const { return batches_.is_failing(); }
+    bool is_idle() const { return batches_.pending() == 0; }
 
 private:
     struct entry
@@ -37,16 +37,11 @@ private:
         synced_callback done;
     };
 
-    awaitable<void> sync_pending();
-    std::vector<entry> next_batch();
-    awaitable<std::vector<block_sync_result>> sync(const std::vector<entry>& batch);
+    awaitable<void> sync(std::vector<entry> batch);
 
-    runtime::host& host_;
     sync_statement sync_;
-    std::deque<entry> pending_;
-    int in_flight_ = 0;
-    bool is_failing_ = false;
     prometheus::Counter& statements_;
+    async::batcher<entry, void> batches_;
 };
 
 } // namespace tempinbox::rate_limit

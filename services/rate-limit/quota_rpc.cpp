@@ -1,6 +1,7 @@
 #include "rate-limit/quota_rpc.hpp"
 
 #include "common/async/wait_group.hpp"
+#include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/timestamp.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -102,17 +103,9 @@ awaitable<void> give_back_one(block_pool& blocks, account_id account, day on_day
 
 void quota_rpc::add_to(rpc::server& server)
 {
-    using namespace ratelimit::v1;
-    const std::string service = "tempinbox.ratelimit.v1.RateLimitService/";
-    server.add<TakeQuotaRequest, TakeQuotaResponse>(
-        service + "TakeQuota",
-        [this](TakeQuotaRequest request) { return take(std::move(request)); });
-    server.add<ReturnBlockRequest, ReturnBlockResponse>(
-        service + "ReturnBlock",
-        [this](ReturnBlockRequest request) { return give_back(std::move(request)); });
-    server.add<GetUsageRequest, GetUsageResponse>(
-        service + "GetUsage",
-        [this](GetUsageRequest request) { return usage(std::move(request)); });
+    server.add(rate_limit_methods::take_quota, *this, &quota_rpc::take);
+    server.add(rate_limit_methods::return_block, *this, &quota_rpc::give_back);
+    server.add(rate_limit_methods::get_usage, *this, &quota_rpc::usage);
 }
 
 awaitable<result<ratelimit::v1::TakeQuotaResponse>>

@@ -1,6 +1,7 @@
 #include "rate-limit/reclaim_client.hpp"
 
 #include "common/log/log.hpp"
+#include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/timestamp.hpp"
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
@@ -90,9 +91,8 @@ awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
         to->pending.erase(to->pending.begin());
         reclaims_.Increment();
         auto request = current->request;
-        const auto response = co_await to->client.call<ratelimit::v1::ReturnBlockResponse>(
-            "tempinbox.ratelimit.v1.RateLimitService/ReturnBlock", std::move(request),
-            call_timeout);
+        const auto response = co_await to->client.call(rate_limit_methods::return_block,
+                                                       std::move(request), call_timeout);
         if (!response) {
             to->retry_at = steady::now() + retry_delay;
             log::warning("blocks of a replica not reclaimed",

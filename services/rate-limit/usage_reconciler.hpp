@@ -1,12 +1,11 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "rate-limit/block.hpp"
 
 #include <functional>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -25,7 +24,8 @@ struct unreported_usage
 
 // Stores the usage that gateways report, in one statement at a time; reports that come meanwhile
 // form the next batch. Confirms nothing before the database has it: if the statement fails, the
-// usage is dropped here and stored when the gateway reports it again. Runs on the loop.
+// usage is dropped here and stored when the gateway reports it again. Runs on the loop; must
+// outlive its statements.
 class usage_reconciler
 {
 public:
@@ -42,20 +42,13 @@ public:
     bool take(const unreported_usage& reported);
 
 private:
-    // Sorted by account and day, as the statement requires.
-    using batch = std::map<std::tuple<account_id, day, uuid>, unreported_usage>;
+    awaitable<void> store(std::vector<unreported_usage> usages);
 
-    awaitable<void> store_pending();
-    awaitable<bool> store(std::vector<unreported_usage> usages);
-
-    runtime::host& host_;
     store_statement store_;
     stored_callback stored_;
-    batch pending_;
     std::unordered_map<uuid, bool> dedup_; // true: stored; false: pending or in flight
-    bool is_storing_ = false;
-    bool is_failing_ = false;
     prometheus::Counter& units_;
+    async::batcher<unreported_usage, void> batches_;
 };
 
 } // namespace tempinbox::rate_limit

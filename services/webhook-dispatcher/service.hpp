@@ -6,14 +6,7 @@
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 #include "webhook-dispatcher/api/secret_rpc.hpp"
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
-#include "webhook-dispatcher/delivery/claimer.hpp"
-#include "webhook-dispatcher/delivery/engine.hpp"
-#include "webhook-dispatcher/delivery/http_sender.hpp"
-#include "webhook-dispatcher/delivery/recorder.hpp"
-#include "webhook-dispatcher/delivery/retention.hpp"
-#include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
-#include "webhook-dispatcher/events/dead_letters.hpp"
-#include "webhook-dispatcher/events/event_ingest.hpp"
+#include "webhook-dispatcher/core.hpp"
 #include "webhook-dispatcher/settings.hpp"
 
 #include "common/admin/listener.hpp"
@@ -37,34 +30,10 @@ public:
     host_port rpc_address() const { return server_.local_address(); }
 
 private:
-    void take(delivery_outcome outcome);
-
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
-    postgres::pool db_;
-    kafka::producer producer_;
-
-    endpoint_repository endpoints_;
-    rule_repository rules_;
-    queue_repository queue_;
-    manual_retry_repository manual_retries_;
-    history_repository history_;
-    retention_repository partitions_;
-
-    config_cache configs_;
-    outcome_recorder recorder_;
-    auto_disable_monitor failures_;
-    name_resolver names_;
-    http_sender sender_;
-    delivery_engine engine_;
-    due_claimer claimer_;
-    manual_sender manual_sender_;
-    replayer replayer_;
-    retention retention_;
-
-    dead_letters dead_letters_;
-    event_ingest ingest_;
+    core core_;
     kafka::consumer consumer_;
 
     webhook_rpc webhook_rpc_;

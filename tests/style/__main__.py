@@ -1,5 +1,5 @@
 """The project's own rules, checked on the text of the tree: `python3 tests/style [ROOT]` lists what
-breaks them.
+breaks them; `python3 tests/style --house [ROOT]` prints the figures of its shape.
 """
 
 import subprocess
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import boundaries
 import coroutines
+import house
 import layout
 import leftovers
 import migrations
+import rpc_methods
 import words
 from source import Problem, Source
 
@@ -38,6 +40,7 @@ _RULES = [
     layout.check,
     leftovers.check,
     migrations.check,
+    rpc_methods.check,
     words.check,
 ]
 
@@ -62,9 +65,14 @@ def read_tree(root: Path) -> list[Source]:
 
 
 def main() -> int:
-    """Prints each problem as path:line: text; exit code 1 when there is one."""
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    """Prints each problem as path:line: text, or the figures; exit code 1 when one is not good."""
+    arguments = [one for one in sys.argv[1:] if one != "--house"]
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parents[2]
     sources = read_tree(root)
+    if "--house" in sys.argv:
+        found = house.figures(sources)
+        print(*found, sep="\n")
+        return 0 if all(figure.is_good for figure in found) else 1
     problems: list[Problem] = [problem for rule in _RULES for problem in rule(sources)]
     for problem in sorted(problems):
         print(problem)

@@ -1,5 +1,6 @@
 """Which folder may include what: libraries stay in their room, arrows between rooms point down, no
-service knows another, and inside a service arrows between folders point down, too.
+service knows another, and inside a service arrows between folders point down, too. No id passes as
+one of another kind.
 """
 
 import re
@@ -48,6 +49,8 @@ _LIBRARIES = {
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"
+# `key_id{account.value()}`, `key_id key(account.value())`
+_RELABELED_ID = re.compile(r"\b\w+_id(?: +\w+)?\s*[({]\s*[*\w][\w.:>*()-]*\.value\(\)\s*[)}]")
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
@@ -61,6 +64,12 @@ def check(sources: list[Source]) -> Iterator[Problem]:
     for source in sources:
         if not source.is_cpp:
             continue
+        yield from (
+            source.problem(
+                found.start(), "makes an id of another one's value: key by what it identifies"
+            )
+            for found in _RELABELED_ID.finditer(source.text)
+        )
         here = _room(source.path)
         for found in _INCLUDE.finditer(source.text):
             name = found[2]

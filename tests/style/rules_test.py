@@ -11,6 +11,7 @@ import coroutines
 import layout
 import leftovers
 import migrations
+import rpc_methods
 import words
 from source import Problem, Source
 
@@ -87,6 +88,15 @@ class Boundaries(unittest.TestCase):
         )
         self.assertIn("include each other", found[0].text)
 
+    def test_no_id_passes_as_another(self) -> None:
+        for body in (
+            "take(key_id{x.who.account().value()});",
+            "const key_id key(account.value());",
+        ):
+            self.assertEqual(len(_problems(boundaries, "services/gateway/a.cpp", body)), 1)
+        for body in ("key_id{*uuid}", "f(email.email_id()).value()", "event_id{mix(a, b.value())}"):
+            self.assertEqual(_problems(boundaries, "services/gateway/a.cpp", body), [])
+
     def test_no_service_knows_another(self) -> None:
         other = Source(Path("services/inbox/expiry.hpp"), "")
         self.assertEqual(
@@ -121,6 +131,42 @@ class Boundaries(unittest.TestCase):
         self.assertIn("lies above", found("storage/a.hpp", "endpoints/b.hpp")[0])
         self.assertIn("lies above", found("api/a.cpp", "settings.hpp")[0])
         self.assertIn("unknown", found("history/a.cpp", "storage/b.hpp")[0])
+
+
+class RpcMethods(unittest.TestCase):
+    """A method is one constant, with one handler."""
+
+    proto = Source(
+        Path("proto-schemas/tempinbox/a/v1/a.proto"),
+        "package tempinbox.a.v1;\nservice AService {\n  rpc Get(GetRequest) returns (R);\n}\n",
+    )
+    constant = Source(
+        Path("libs/common/rpc/a_methods.hpp"),
+        "namespace tempinbox::a_methods {\n"
+        'inline constexpr rpc::method<a::GetRequest,\n    a::R> get{"tempinbox.a.v1.AService/Get"};\n',
+    )
+
+    def found(self, handler: str, *others: Source) -> list[str]:
+        problems = _problems(rpc_methods, "services/a/a_rpc.cpp", handler, *others)
+        return [problem.text for problem in problems]
+
+    def test_each_has_both(self) -> None:
+        handler = "server.add(a_methods::get, *this, &a_rpc::get);\n"
+        self.assertEqual(self.found(handler, self.proto, self.constant), [])
+        handler = "counts_.add_to(server_, a_methods::get);\n"
+        self.assertEqual(self.found(handler, self.proto, self.constant), [])
+
+    def test_one_without_a_constant(self) -> None:
+        self.assertIn("has no constant", self.found("", self.proto)[0])
+
+    def test_one_that_is_only_called(self) -> None:
+        calling = "co_await client.call(a_methods::get, request);\n"
+        found = self.found(calling, self.proto, self.constant)
+        self.assertEqual(found, ["no service handles a_methods::get"])
+
+    def test_its_path_stands_once(self) -> None:
+        self.assertIn("string", self.found('call("tempinbox.a.v1.AService/Get");\n')[0])
+        self.assertEqual(self.found('// "tempinbox.a.v1.AService/Get"\n'), [])
 
 
 class Leftovers(unittest.TestCase):

@@ -1,5 +1,5 @@
-"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI
-file, the dashboard, Python, clang-tidy. Each part counts as one test.
+"""`./dev check`: format, the project's style rules, the figures of its shape, the tools behind ./dev,
+schemas, the OpenAPI file, the dashboard, Python, clang-tidy. Each part counts as one test.
 """
 
 import subprocess
@@ -34,6 +34,10 @@ def _check_style() -> bool:
     rules = places.ROOT / "tests" / "style"
     are_right = _run([sys.executable, "-B", "-m", "unittest", "-q", "rules_test"], rules)
     return _run([sys.executable, "-B", str(rules)]) and are_right
+
+
+def _check_house() -> bool:
+    return _run([sys.executable, "-B", str(places.ROOT / "tests" / "style"), "--house"])
 
 
 def _check_tools() -> bool:
@@ -72,7 +76,7 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
+PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -80,6 +84,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
     checks: dict[str, Callable[[], bool]] = {
         "format": lambda: _check_format(fix),
         "style": _check_style,
+        "house": _check_house,
         "tools": _check_tools,
         "schemas": schemas.check,
         "openapi": schemas.check_openapi,

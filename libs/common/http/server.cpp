@@ -1,7 +1,7 @@
 #include "common/http/server.hpp"
 
 #include "common/async/reset_event.hpp"
-#include "common/http/connection_limiter.hpp"
+#include "common/core/client_limiter.hpp"
 #include "common/http/session.hpp"
 #include "common/log/log.hpp"
 #include "common/tls/certificate.hpp"
@@ -118,8 +118,7 @@ struct server::state : std::enable_shared_from_this<server::state>
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
     std::size_t counted = 0;
-    connection_limiter by_address{context.settings.connections_per_address,
-                                  context.settings.uncounted};
+    client_limiter by_address{context.settings.connections_per_address, context.settings.uncounted};
     bool is_accepting = false;
     asio::steady_timer sweep_timer;
     async::reset_event all_closed; // and none is being accepted
@@ -242,9 +241,10 @@ void server::state::adopt(tcp::socket socket)
 // Why a new connection is refused; empty if it is accepted.
 std::string server::state::reason_to_refuse(const asio::ip::address& peer)
 {
-    if (auto reason = by_address.reason_to_refuse(peer); !reason.empty()) {
+    if (const auto full = by_address.find_full(peer)) {
         context.metrics.address_refused();
-        return reason;
+        return "Too many connections from " + full->name() + ": " + std::to_string(full->max) +
+               " are open";
     }
     if (counted < context.settings.connection_limit || make_room())
         return {};

@@ -1,3 +1,4 @@
+#include "common/async/batcher.hpp"
 #include "common/log/log.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/outbox/outbox_store.hpp"
@@ -17,12 +18,12 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr int claim_batch = 500;
-constexpr std::size_t delete_batch = 1'000;
-// Acknowledged rows that could not be deleted yet; past this number the oldest are dropped, and a
-// sweep publishes them once more.
-constexpr std::size_t max_acknowledged = 100'000;
 // Deletes are delayed so that one statement covers many rows; a lease is much longer.
-constexpr auto delete_linger = 50ms;
+constexpr async::batch_policy delete_policy{.max_items = 1'000, .linger = 50ms};
+constexpr auto delete_retry_delay = 1s;
+// Acknowledged rows that could not be deleted yet; those past this number are left in the table,
+// and a sweep publishes them once more.
+constexpr std::size_t max_acknowledged = 100'000;
 constexpr auto sweep_interval = 1s;
 constexpr auto failure_delay = 5s;
 constexpr auto measure_interval = 10s;
@@ -48,8 +49,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     void note(const std::string& id, bool acknowledged);
     void notify();
     awaitable<void> wait(asio::steady_timer& timer, steady::duration timeout);
-    static awaitable<void> run_deleter(std::shared_ptr<state> self);
-    awaitable<bool> delete_some();
+    static awaitable<void> remove(std::shared_ptr<state> self, std::vector<std::string> ids);
     static awaitable<void> run_sweeper(std::shared_ptr<state> self);
     awaitable<steady::duration> sweep_once();
     awaitable<std::vector<row>> claim();
@@ -62,19 +62,18 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     std::vector<row> gathered; // for the next batch
     bool is_gathering = false;
     publish_linger linger{steady::now()};
-    std::deque<std::string> acknowledged; // to be deleted
-    std::size_t deleting = 0;             // taken out of `acknowledged`
-    std::size_t under_way = 0;            // sent, outcome not known
+    std::size_t under_way = 0; // sent, outcome not known
     bool is_draining = false;
     bool is_stopping = false;
     asio::steady_timer linger_timer;
-    asio::steady_timer delete_timer;
+    async::reset_event has_stopped;
     asio::steady_timer sweep_timer;
     asio::steady_timer drain_timer;
     steady::time_point next_measure;
     prometheus::Gauge& pending;
     prometheus::Gauge& oldest_age;
     prometheus::Counter& publishes;
+    async::batcher<std::string, void> deletes; // ids of acknowledged rows
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
@@ -84,7 +83,7 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       store(db, schema_name),
       schema(schema_name),
       linger_timer(where.loop()),
-      delete_timer(where.loop()),
+      has_stopped(where.executor()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
       pending(where.metrics().gauge("outbox_pending",
@@ -95,7 +94,11 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
                                        {{"schema", schema}})),
       publishes(where.metrics().counter("outbox_hand_overs_total",
                                         "Times that committed events were published to Kafka.",
-                                        {{"schema", schema}}))
+                                        {{"schema", schema}})),
+      deletes(where.executor(), delete_policy, "published events not deleted",
+              [this](std::vector<std::string> ids) {
+                  return remove(shared_from_this(), std::move(ids));
+              })
 {}
 
 void publisher::state::take(std::vector<row> committed)
@@ -149,17 +152,13 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 
 void publisher::state::note(const std::string& id, bool is_acknowledged)
 {
-    if (is_acknowledged) {
-        acknowledged.push_back(id);
-        if (acknowledged.size() > max_acknowledged)
-            acknowledged.pop_front();
-    }
+    if (is_acknowledged && deletes.pending() < max_acknowledged)
+        deletes.submit(id);
     notify();
 }
 
 void publisher::state::notify()
 {
-    delete_timer.cancel();
     if (under_way == 0) {
         sweep_timer.cancel();
         drain_timer.cancel();
@@ -172,43 +171,21 @@ awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::durati
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
-awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
+awaitable<void> publisher::state::remove(std::shared_ptr<state> self, std::vector<std::string> ids)
 {
-    while (!self->is_stopping) {
-        if (self->acknowledged.empty()) {
-            co_await self->wait(self->delete_timer, 1s);
-            continue;
-        }
-        const auto gathered = steady::now() + delete_linger;
-        while (!self->is_draining && !self->is_stopping &&
-               self->acknowledged.size() < delete_batch && steady::now() < gathered)
-            co_await self->wait(self->delete_timer, gathered - steady::now());
-        if (self->is_stopping)
-            co_return;
-        if (!co_await self->delete_some())
-            co_await self->wait(self->delete_timer, 1s);
-        self->drain_timer.cancel();
-    }
-}
-
-awaitable<bool> publisher::state::delete_some()
-{
-    const auto count = static_cast<std::ptrdiff_t>(std::min(acknowledged.size(), delete_batch));
-    const std::vector<std::string> batch(acknowledged.begin(), acknowledged.begin() + count);
-    acknowledged.erase(acknowledged.begin(), acknowledged.begin() + count);
-    deleting = batch.size();
     bool is_done = false;
-    try {
-        co_await store.remove(batch);
-        is_done = true;
-    } catch (const std::exception& error) {
-        log::warning("published events not deleted yet",
-                     {{"schema", schema}, {"reason", error.what()}});
+    while (!is_done && !self->is_stopping) {
+        try {
+            co_await self->store.remove(ids);
+            is_done = true;
+        } catch (const std::exception& error) {
+            // The rows stay until this succeeds or their leases end.
+            log::warning("published events not deleted yet",
+                         {{"schema", self->schema}, {"reason", error.what()}});
+        }
+        if (!is_done)
+            co_await self->has_stopped.wait_until(async::deadline::after(delete_retry_delay));
     }
-    deleting = 0;
-    if (!is_done)
-        acknowledged.insert(acknowledged.begin(), batch.begin(), batch.end());
-    co_return is_done;
 }
 
 awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
@@ -276,13 +253,12 @@ publisher::~publisher()
     state_->is_stopping = true;
     state_->gathered.clear(); // their leases end, and a sweep claims them
     state_->linger_timer.cancel();
-    state_->delete_timer.cancel();
+    state_->has_stopped.set();
     state_->sweep_timer.cancel();
 }
 
 void publisher::start()
 {
-    asio::co_spawn(state_->host.loop(), state::run_deleter(state_), asio::detached);
     asio::co_spawn(state_->host.loop(), state::run_sweeper(state_), asio::detached);
 }
 
@@ -297,13 +273,12 @@ awaitable<void> publisher::drain(std::chrono::milliseconds timeout)
     const auto deadline = steady::now() + timeout;
     self->is_draining = true;
     self->publish();
-    self->delete_timer.cancel();
     self->sweep_timer.cancel();
-    while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) &&
-           steady::now() < deadline)
+    while (self->under_way > 0 && steady::now() < deadline)
         co_await self->wait(self->drain_timer, deadline - steady::now());
+    co_await self->deletes.stop(deadline);
     self->is_stopping = true;
-    self->delete_timer.cancel();
+    self->has_stopped.set();
 }
 
 } // namespace tempinbox::outbox

@@ -37,7 +37,7 @@ http::client_settings http_settings(const client_settings& chosen)
     return settings;
 }
 
-failure transport_failure(const http::client_response& http_response, const char* method)
+failure transport_failure(const http::client_response& http_response, std::string_view method)
 {
     const auto code = http_response.error == http::exchange_error::timeout ? errc::deadline_exceeded
                                                                            : errc::unavailable;
@@ -45,7 +45,7 @@ failure transport_failure(const http::client_response& http_response, const char
 }
 
 // A body that is not Connect's comes from an intermediary; only its status is usable.
-failure read_error(const http::client_response& http_response, const char* method)
+failure read_error(const http::client_response& http_response, std::string_view method)
 {
     const auto body = json::value::parse(http_response.body);
     const auto code = body ? body->find("code") : std::nullopt;
@@ -162,7 +162,7 @@ void client::back_off(const host_port& replica)
     replicas_->refresh_soon();
 }
 
-awaitable<result<void>> client::call_replicas(const char* method,
+awaitable<result<void>> client::call_replicas(std::string_view method,
                                               const google::protobuf::Message& request,
                                               google::protobuf::Message& response,
                                               milliseconds deadline)
@@ -187,7 +187,7 @@ awaitable<result<void>> client::call_replicas(const char* method,
         }
         http::client_request outgoing;
         outgoing.method = "POST";
-        outgoing.url = "http://" + replica->text() + "/" + method;
+        outgoing.url = "http://" + replica->text() + "/" + std::string(method);
         outgoing.headers.reserve(4);
         outgoing.headers.emplace_back("Content-Type", "application/proto");
         outgoing.headers.emplace_back("Connect-Protocol-Version", "1");

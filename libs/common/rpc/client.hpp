@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
+#include "common/rpc/method.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tempinbox::rpc {
@@ -40,12 +43,22 @@ public:
     ~client();
     client(const client&) = delete;
 
-    template <class Response, class Request>
-    awaitable<result<Response>> call(const char* method, Request request,
-                                     std::chrono::milliseconds deadline = std::chrono::seconds(5))
+    // Waits as long as the method says.
+    template <class Request, class Response>
+    awaitable<result<Response>> call(method<Request, Response> called,
+                                     std::type_identity_t<Request> request)
+    {
+        return call(called, std::move(request), called.timeout);
+    }
+
+    template <class Request, class Response>
+    awaitable<result<Response>> call(method<Request, Response> called,
+                                     std::type_identity_t<Request> request,
+                                     std::chrono::milliseconds timeout)
     {
         Response response;
-        const result<void> outcome = co_await call_replicas(method, request, response, deadline);
+        const result<void> outcome =
+            co_await call_replicas(called.path, request, response, timeout);
         if (!outcome)
             co_return outcome.error();
         co_return response;
@@ -54,7 +67,7 @@ public:
 private:
     struct replica_list;
 
-    awaitable<result<void>> call_replicas(const char* method,
+    awaitable<result<void>> call_replicas(std::string_view method,
                                           const google::protobuf::Message& request,
                                           google::protobuf::Message& response,
                                           std::chrono::milliseconds deadline);

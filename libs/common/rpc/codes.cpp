@@ -13,8 +13,8 @@ struct row
     unsigned http;
 };
 
-// Connect protocol, "Error codes". Both directions read this table, so that a failure passes
-// through a service unchanged.
+// Connect protocol, "Error codes", in the order of errc. Both directions read this table, so that a
+// failure passes through a service unchanged.
 constexpr std::array table{
     row{errc::invalid_argument, "invalid_argument", 400},
     row{errc::unauthenticated, "unauthenticated", 401},
@@ -30,12 +30,18 @@ constexpr std::array table{
     row{errc::internal, "internal", 500},
 };
 
+constexpr bool is_in_order()
+{
+    for (std::size_t i = 0; i < table.size(); ++i)
+        if (static_cast<std::size_t>(table[i].code) != i)
+            return false;
+    return table.back().code == errc::internal;
+}
+static_assert(is_in_order(), "a row is missing, or not in the order of errc");
+
 const row& row_of(errc code)
 {
-    const auto found = std::find_if(table.begin(), table.end(), [code](const row& candidate) {
-        return candidate.code == code;
-    });
-    return found == table.end() ? table.back() : *found;
+    return table[static_cast<std::size_t>(code)];
 }
 
 } // namespace

@@ -54,10 +54,9 @@ public:
     {}
 
     // The object must live at least as long as the server.
-    void add_to(server& rpc_server, const std::string& method)
+    void add_to(server& rpc_server, const method<Request, Response>& served)
     {
-        rpc_server.add<Request, Response>(
-            method, [this](Request request) { return handle(std::move(request)); });
+        rpc_server.add(served, *this, &daily_count_rpc::handle);
     }
 
     awaitable<result<Response>> handle(Request request)

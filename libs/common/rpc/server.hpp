@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
+#include "common/rpc/method.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace tempinbox::rpc {
 
@@ -26,15 +28,26 @@ public:
     // `accepted` outlives the server. A body limit left at HTTP's default becomes 1 MiB.
     server(runtime::host& host, http::server_settings settings, tokens& accepted);
 
-    // `method` is "tempinbox.inbox.v1.InboxService/CreateInbox". Before start.
+    // Before start.
     template <class Request, class Response>
-    void add(const std::string& method, std::function<awaitable<result<Response>>(Request)> handle)
+    void add(const method<Request, Response>& served,
+             std::type_identity_t<std::function<awaitable<result<Response>>(Request)>> handle)
     {
-        add_raw(method, std::make_unique<Request>(),
+        add_raw(std::string(served.path), std::make_unique<Request>(),
                 [handle = std::move(handle)](google::protobuf::Message& request) {
                     return call<Request, Response>(&handle,
                                                    std::move(static_cast<Request&>(request)));
                 });
+    }
+
+    // The same for a member function of `handlers`, which outlive the server.
+    template <class Request, class Response, class Handlers>
+    void add(const method<Request, Response>& served, Handlers& handlers,
+             awaitable<result<Response>> (Handlers::*handle)(Request))
+    {
+        add(served, [&handlers, handle](Request request) {
+            return (handlers.*handle)(std::move(request));
+        });
     }
 
     void start();

@@ -43,7 +43,8 @@ awaitable<std::chrono::microseconds> webhook_notices::poll()
 {
     webhooks::v1::ClaimNoticesRequest request;
     request.set_limit(max_notices_per_poll);
-    const auto claimed = co_await webhooks_.claim_notices(std::move(request));
+    const auto claimed =
+        co_await webhooks_.try_call(webhook_methods::claim_notices, std::move(request));
     if (!claimed)
         throw std::runtime_error(claimed.error().message);
     for (const auto& notice : claimed->notices())
@@ -72,7 +73,8 @@ awaitable<void> webhook_notices::settle(webhooks::v1::DisabledNotice notice)
     request.set_account_id(notice.account_id());
     request.set_webhook_id(notice.webhook_id());
     request.set_notice_id(notice.notice_id());
-    const auto settled = co_await webhooks_.settle_notice(std::move(request));
+    const auto settled =
+        co_await webhooks_.try_call(webhook_methods::settle_notice, std::move(request));
     if (!settled)
         log::warning("notice of a disabled webhook not settled, its email will be sent again",
                      {{"webhook_id", notice.webhook_id()}, {"error", settled.error().message}});

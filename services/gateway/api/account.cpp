@@ -56,18 +56,19 @@ awaitable<http::response> get_account(const http::request& received, const calle
     if (!account)
         co_return http::error_response(account.error());
 
-    const auto live = co_await inboxes.count(count_inboxes_of(who));
+    const auto live = co_await inboxes.call(inbox_methods::count_inboxes, count_inboxes_of(who));
     if (!live)
         co_return http::error_response(live.error());
 
-    const auto endpoints = co_await webhooks.list(list_webhooks_of(who));
+    const auto endpoints =
+        co_await webhooks.call(webhook_methods::list_webhooks, list_webhooks_of(who));
     if (!endpoints)
         co_return http::error_response(endpoints.error());
 
     account_usage usage;
     usage.requests_today = who.quota.limit - who.quota.remaining;
     if (who.is_dashboard) {
-        const auto today = co_await quotas.usage(usage_of_today(who));
+        const auto today = co_await quotas.call(rate_limit_methods::get_usage, usage_of_today(who));
         if (today) // otherwise the last known value has to do
             usage.requests_today = std::max(usage.requests_today, sum_of(*today));
     }

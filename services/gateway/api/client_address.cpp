@@ -46,16 +46,4 @@ boost::asio::ip::address client_address(const http::request& received,
     return address;
 }
 
-std::string client_prefix_key(const boost::asio::ip::address& address)
-{
-    if (address.is_v4()) {
-        const auto bytes = address.to_v4().to_bytes();
-        return std::string(bytes.begin(), bytes.end());
-    }
-    const auto bytes = address.to_v6().to_bytes();
-    if (address.to_v6().is_v4_mapped())
-        return std::string(bytes.begin() + 12, bytes.end());
-    return std::string(bytes.begin(), bytes.begin() + 8);
-}
-
 } // namespace tempinbox::gateway

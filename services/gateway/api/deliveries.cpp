@@ -112,7 +112,8 @@ awaitable<http::response> list_deliveries(const http::request& received, const c
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.list_deliveries(std::move(*request));
+    const auto found =
+        co_await webhooks.call(webhook_methods::list_deliveries, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -127,7 +128,7 @@ awaitable<http::response> test_webhook(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto sent = co_await webhooks.test(std::move(*request));
+    const auto sent = co_await webhooks.call(webhook_methods::test_webhook, std::move(*request));
     if (!sent)
         co_return refuse(sent.error());
 
@@ -152,7 +153,7 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto sent = co_await webhooks.retry(std::move(*request));
+    const auto sent = co_await webhooks.call(webhook_methods::retry_delivery, std::move(*request));
     if (!sent)
         co_return refuse(sent.error());
 
@@ -177,7 +178,7 @@ awaitable<http::response> replay_deliveries(const http::request& received, const
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto begun = co_await webhooks.replay(*request);
+    const auto begun = co_await webhooks.call(webhook_methods::replay_deliveries, *request);
     if (!begun)
         co_return http::error_response(begun.error());
 

@@ -110,7 +110,7 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
     if (!request)
         co_return http::error_response(request.error());
     request->set_most_bytes(small_response);
-    auto found = co_await inboxes.find_raw(*request);
+    auto found = co_await inboxes.call(inbox_methods::get_raw_email, *request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -130,7 +130,7 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
         if (!booked)
             co_return out_of_memory_response();
         request->set_most_bytes(0);
-        found = co_await inboxes.find_raw(*request);
+        found = co_await inboxes.call(inbox_methods::get_raw_email, *request);
         if (!found)
             co_return http::error_response(found.error());
     }
@@ -148,7 +148,7 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
         co_return http::error_response(request.error());
     request->set_attachment_id(std::string(received.path_param("attachmentId")));
     request->set_most_bytes(small_response);
-    auto found = co_await inboxes.find_attachment(*request);
+    auto found = co_await inboxes.call(inbox_methods::get_attachment, *request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -171,7 +171,7 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
         if (!booked)
             co_return out_of_memory_response();
         request->set_most_bytes(0);
-        found = co_await inboxes.find_attachment(*request);
+        found = co_await inboxes.call(inbox_methods::get_attachment, *request);
         if (!found)
             co_return http::error_response(found.error());
     }

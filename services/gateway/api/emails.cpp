@@ -94,7 +94,7 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
     webhooks::v1::GetRoutingRequest request;
     request.set_account_id(who.account().text());
     request.set_email_id(std::move(email));
-    auto found = co_await webhooks.find_routing(std::move(request));
+    auto found = co_await webhooks.try_call(webhook_methods::get_routing, std::move(request));
     if (!found)
         co_return webhooks::v1::GetRoutingResponse();
     co_return std::move(*found);
@@ -106,7 +106,7 @@ read_list_of(const caller& who, list_query query, inbox_client& inboxes, respons
 {
     std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)>
         fetch = [&inboxes](inbox::v1::ListEmailsRequest request) {
-            return inboxes.list_emails(std::move(request));
+            return inboxes.call(inbox_methods::list_emails, std::move(request));
         };
     return read_counted(std::move(query.request), std::move(fetch),
                         memory.reserver_for(who.account()));
@@ -163,7 +163,7 @@ awaitable<http::response> get_email(const http::request& received, const caller&
 
     std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)>
         fetch = [&inboxes](inbox::v1::GetEmailRequest request) {
-            return inboxes.find_email(std::move(request));
+            return inboxes.call(inbox_methods::get_email, std::move(request));
         };
     auto read = co_await read_counted(std::move(*email_request), std::move(fetch),
                                       memory.reserver_for(who.account()));
@@ -185,7 +185,7 @@ awaitable<http::response> update_email(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.update_email(std::move(*request));
+    const auto changed = co_await inboxes.call(inbox_methods::update_email, std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -200,7 +200,7 @@ awaitable<http::response> delete_email(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove_email(*request);
+    const auto deleted = co_await inboxes.call(inbox_methods::delete_email, *request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 

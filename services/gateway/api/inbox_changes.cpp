@@ -93,7 +93,7 @@ awaitable<http::response> update_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.change(std::move(*request));
+    const auto changed = co_await inboxes.call(inbox_methods::update_inbox, std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -108,7 +108,8 @@ awaitable<http::response> delete_tagged_inboxes(const http::request& received, c
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove_tagged(std::move(*request));
+    const auto deleted =
+        co_await inboxes.call(inbox_methods::delete_inboxes_by_tag, std::move(*request));
     if (!deleted)
         co_return http::error_response(deleted.error());
 
@@ -126,7 +127,7 @@ awaitable<http::response> empty_inbox(const http::request& received, const calle
     if (!query)
         co_return http::error_response(query.error());
 
-    const auto emptied = co_await inboxes.empty(*request);
+    const auto emptied = co_await inboxes.call(inbox_methods::empty_inbox, *request);
     if (!emptied)
         co_return http::error_response(emptied.error());
 

@@ -86,7 +86,7 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto created = co_await inboxes.create(std::move(*request));
+    const auto created = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -102,7 +102,7 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
         co_return http::error_response(request.error());
     request->set_check_only(true);
 
-    const auto checked = co_await inboxes.create(std::move(*request));
+    const auto checked = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
     if (!checked)
         co_return http::error_response(checked.error());
 
@@ -117,7 +117,7 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await inboxes.list(std::move(*request));
+    const auto found = co_await inboxes.call(inbox_methods::list_inboxes, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -133,7 +133,7 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await inboxes.find(std::move(*request));
+    const auto found = co_await inboxes.call(inbox_methods::get_inbox, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -151,7 +151,7 @@ awaitable<http::response> delete_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove(*request);
+    const auto deleted = co_await inboxes.call(inbox_methods::delete_inbox, *request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 
@@ -166,7 +166,7 @@ awaitable<http::response> list_domains(const http::request& received, const call
     if (!query)
         co_return http::error_response(query.error());
 
-    const auto found = co_await inboxes.list_domains();
+    const auto found = co_await inboxes.call(inbox_methods::list_domains, {});
     if (!found)
         co_return http::error_response(found.error());
 

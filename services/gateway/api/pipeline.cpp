@@ -45,10 +45,11 @@ struct pipeline::request_context
     }
 };
 
-pipeline::pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
-                   std::vector<network> trusted_proxies, response_budget& memory)
+pipeline::pipeline(const clock_source& clock, std::vector<route> operations,
+                   pipeline_sources sources, std::vector<network> trusted_proxies,
+                   response_budget& memory)
     : clock_(clock),
-      operations_(operations),
+      operations_(std::move(operations)),
       sources_(std::move(sources)),
       trusted_proxies_(std::move(trusted_proxies)),
       memory_(memory)

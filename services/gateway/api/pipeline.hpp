@@ -41,7 +41,7 @@ struct pipeline_sources
 class pipeline
 {
 public:
-    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
+    pipeline(const clock_source& clock, std::vector<route> operations, pipeline_sources sources,
              std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
@@ -61,7 +61,7 @@ private:
     http::response refuse_lookup(request_context& x, const failure& reason);
 
     const clock_source& clock_;
-    const routes& operations_;
+    routes operations_;
     pipeline_sources sources_;
     std::vector<network> trusted_proxies_;
     response_budget& memory_;

@@ -131,13 +131,14 @@ awaitable<http::response> test_rules(const http::request& received, const caller
         co_return http::error_response(preview.error());
     if (preview->email) {
         auto request = email_request(who, *preview->email);
-        const auto found = co_await inboxes.find_email(std::move(request));
+        const auto found = co_await inboxes.call(inbox_methods::get_email, std::move(request));
         if (!found)
             co_return http::error_response(found.error());
         take_mail(preview->request, found->email().summary());
     }
 
-    const auto tested = co_await webhooks.test_rules(std::move(preview->request));
+    const auto tested =
+        co_await webhooks.call(webhook_methods::test_rules, std::move(preview->request));
     if (!tested)
         co_return http::error_response(tested.error());
 

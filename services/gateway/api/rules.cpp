@@ -86,7 +86,7 @@ awaitable<http::response> create_rule(const http::request& received, const calle
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto created = co_await webhooks.create_rule(std::move(*request));
+    const auto created = co_await webhooks.call(webhook_methods::create_rule, std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -104,7 +104,7 @@ awaitable<http::response> list_rules(const http::request& received, const caller
     webhooks::v1::ListRulesRequest request;
     request.set_account_id(who.account().text());
 
-    const auto found = co_await webhooks.list_rules(request);
+    const auto found = co_await webhooks.call(webhook_methods::list_rules, request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -120,7 +120,7 @@ awaitable<http::response> get_rule(const http::request& received, const caller& 
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.find_rule(std::move(*request));
+    const auto found = co_await webhooks.call(webhook_methods::get_rule, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -135,7 +135,7 @@ awaitable<http::response> update_rule(const http::request& received, const calle
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await webhooks.change_rule(std::move(*request));
+    const auto changed = co_await webhooks.call(webhook_methods::update_rule, std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -151,7 +151,7 @@ awaitable<http::response> delete_rule(const http::request& received, const calle
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await webhooks.remove_rule(*request);
+    const auto deleted = co_await webhooks.call(webhook_methods::delete_rule, *request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 

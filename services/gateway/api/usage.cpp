@@ -56,15 +56,16 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
     if (!query)
         co_return http::error_response(query.error());
 
-    const auto requests = co_await quotas.usage(request_of<ratelimit::v1::GetUsageRequest>(who));
+    const auto requests = co_await quotas.call(rate_limit_methods::get_usage,
+                                               request_of<ratelimit::v1::GetUsageRequest>(who));
     if (!requests)
         co_return http::error_response(requests.error());
-    const auto emails =
-        co_await inboxes.count_emails(request_of<inbox::v1::CountEmailsRequest>(who));
+    const auto emails = co_await inboxes.call(inbox_methods::count_emails,
+                                              request_of<inbox::v1::CountEmailsRequest>(who));
     if (!emails)
         co_return http::error_response(emails.error());
-    const auto deliveries =
-        co_await webhooks.count_deliveries(request_of<webhooks::v1::CountDeliveriesRequest>(who));
+    const auto deliveries = co_await webhooks.call(
+        webhook_methods::count_deliveries, request_of<webhooks::v1::CountDeliveriesRequest>(who));
     if (!deliveries)
         co_return http::error_response(deliveries.error());
 

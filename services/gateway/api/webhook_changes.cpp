@@ -82,7 +82,8 @@ awaitable<http::response> update_webhook(const http::request& received, const ca
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await webhooks.change(std::move(*request));
+    const auto changed =
+        co_await webhooks.call(webhook_methods::update_webhook, std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -97,7 +98,7 @@ awaitable<http::response> rotate_webhook_secret(const http::request& received, c
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto rotated = co_await webhooks.rotate_secret(*request);
+    const auto rotated = co_await webhooks.call(webhook_methods::rotate_secret, *request);
     if (!rotated)
         co_return http::error_response(rotated.error());
 

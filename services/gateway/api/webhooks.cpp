@@ -57,7 +57,8 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto created = co_await webhooks.create(std::move(*request));
+    const auto created =
+        co_await webhooks.call(webhook_methods::create_webhook, std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -73,7 +74,8 @@ awaitable<http::response> check_new_webhook(const http::request& received, const
         co_return http::error_response(request.error());
     request->set_check_only(true);
 
-    const auto checked = co_await webhooks.create(std::move(*request));
+    const auto checked =
+        co_await webhooks.call(webhook_methods::create_webhook, std::move(*request));
     if (!checked)
         co_return http::error_response(checked.error());
 
@@ -88,7 +90,7 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.list(std::move(*request));
+    const auto found = co_await webhooks.call(webhook_methods::list_webhooks, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -104,7 +106,7 @@ awaitable<http::response> get_webhook(const http::request& received, const calle
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.find(std::move(*request));
+    const auto found = co_await webhooks.call(webhook_methods::get_webhook, std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -120,7 +122,7 @@ awaitable<http::response> delete_webhook(const http::request& received, const ca
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await webhooks.remove(*request);
+    const auto deleted = co_await webhooks.call(webhook_methods::delete_webhook, *request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 

@@ -10,7 +10,7 @@ service_client::service_client(runtime::host& host, std::string service,
       rpc_(host, std::move(replicas), tokens)
 {}
 
-failure service_client::for_caller(const char* method, const failure& reason) const
+failure service_client::for_caller(std::string_view method, const failure& reason) const
 {
     switch (reason.code) {
     case errc::unavailable:

@@ -4,6 +4,7 @@
 #include "common/rpc/client.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace tempinbox::gateway {
 
@@ -16,27 +17,26 @@ public:
     service_client(runtime::host& host, std::string service, std::vector<host_port> replicas,
                    rpc::tokens& tokens);
 
-    template <class Response, class Request>
-    awaitable<result<Response>> call(const char* method, Request request,
-                                     std::chrono::milliseconds deadline = std::chrono::seconds(5))
+    template <class Request, class Response>
+    awaitable<result<Response>> call(rpc::method<Request, Response> called,
+                                     std::type_identity_t<Request> request)
     {
-        result<Response> outcome =
-            co_await rpc_.call<Response>(method, std::move(request), deadline);
+        result<Response> outcome = co_await rpc_.call(called, std::move(request));
         if (!outcome)
-            co_return for_caller(method, outcome.error());
+            co_return for_caller(called.path, outcome.error());
         co_return outcome;
     }
 
     // For data that the response can do without: an error is returned unchanged and not logged.
-    template <class Response, class Request>
-    awaitable<result<Response>> try_call(const char* method, Request request,
-                                         std::chrono::milliseconds deadline)
+    template <class Request, class Response>
+    awaitable<result<Response>> try_call(rpc::method<Request, Response> called,
+                                         std::type_identity_t<Request> request)
     {
-        return rpc_.call<Response>(method, std::move(request), deadline);
+        return rpc_.call(called, std::move(request));
     }
 
 private:
-    failure for_caller(const char* method, const failure& reason) const;
+    failure for_caller(std::string_view method, const failure& reason) const;
 
     std::string service_;
     rpc::client rpc_;

@@ -42,13 +42,14 @@ struct dashboard_pipeline::request_context
     }
 };
 
-dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations,
-                                       const routes& operations, dashboard_sources sources,
+dashboard_pipeline::dashboard_pipeline(const clock_source& clock,
+                                       std::vector<route> open_operations,
+                                       std::vector<route> operations, dashboard_sources sources,
                                        std::vector<network> trusted_proxies,
                                        response_budget& memory)
     : clock_(clock),
-      open_operations_(open_operations),
-      operations_(operations),
+      open_operations_(std::move(open_operations)),
+      operations_(std::move(operations)),
       sources_(std::move(sources)),
       trusted_proxies_(std::move(trusted_proxies)),
       memory_(memory)

@@ -45,8 +45,8 @@ public:
     static constexpr std::string_view root = "/dashboard/api";
     static constexpr int requests_per_second = 50;
 
-    dashboard_pipeline(const clock_source& clock, const routes& open_operations,
-                       const routes& operations, dashboard_sources sources,
+    dashboard_pipeline(const clock_source& clock, std::vector<route> open_operations,
+                       std::vector<route> operations, dashboard_sources sources,
                        std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
@@ -67,8 +67,8 @@ private:
                                         const rate_limit_headers& rate_limit);
 
     const clock_source& clock_;
-    const routes& open_operations_;
-    const routes& operations_;
+    routes open_operations_;
+    routes operations_;
     dashboard_sources sources_;
     std::vector<network> trusted_proxies_;
     response_budget& memory_;

@@ -42,7 +42,7 @@ session_cookie session_issuer::cookie_of(const http::request& received) const
 
 std::string session_issuer::address_of(const http::request& received) const
 {
-    return client_prefix_key(client_address(received, trusted_proxies_));
+    return client_prefix(client_address(received, trusted_proxies_));
 }
 
 http::response wrong_credentials()

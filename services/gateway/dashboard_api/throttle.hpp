@@ -7,7 +7,7 @@
 
 namespace tempinbox::gateway {
 
-// The subjects for which failed attempts are counted. `address` comes from client_prefix_key.
+// The subjects for which failed attempts are counted. `address` comes from client_prefix.
 accounts::attempt_subject sign_ins_of_account(const std::string& email);
 accounts::attempt_subject sign_ins_of_address(const std::string& address);
 // The response reveals that an email address is taken, so nobody may test long lists of them.

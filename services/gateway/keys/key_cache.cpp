@@ -1,10 +1,5 @@
 #include "gateway/keys/key_cache.hpp"
 
-#include "common/async/reset_event.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace tempinbox::gateway {
 namespace {
 
@@ -24,33 +19,9 @@ constexpr std::size_t max_unknown = 50'000;
 
 } // namespace
 
-// One statement for all requests that need the same key at the same time.
-struct key_cache::lookup
-{
-    // When the statement began; absent while the lookup waits for the limiter.
-    std::optional<steady::time_point> began;
-    bool is_over = false;
-    bool is_answered = false;
-    bool is_refused = false;
-    owner found;
-    std::string error = "no result in time";
-    std::vector<std::shared_ptr<async::reset_event>> waiters;
-
-    bool is_joinable() const { return !began || steady::now() - *began < joinable_for; }
-
-    void finish()
-    {
-        is_over = true;
-        for (const auto& waiter : waiters)
-            waiter->set();
-        waiters.clear();
-    }
-};
-
 key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
                      accounts::key_repository& changes, lookup_limiter& strangers)
-    : host_(host),
-      keys_(keys),
+    : keys_(keys),
       changes_(changes),
       strangers_(strangers),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total",
@@ -59,6 +30,8 @@ key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
                                            "Reads of accounts.changes that failed")),
       known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version",
                                           "Version up to which accounts.changes has been read")),
+      in_flight_(host.executor(), {lookup_timeout, joinable_for},
+                 [this](std::string digest) { return look_up(std::move(digest)); }),
       // One failed read in between still leaves the entries fresh.
       reader_(
           host.executor(), "changes of accounts and keys not read",
@@ -81,15 +54,12 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
                           "Too many requests without a valid API key from this address"};
 
     // Otherwise from PostgreSQL, in one lookup with all who need the same key.
-    const auto current = join_lookup(digest, is_strange);
-    if (!current->is_over) {
-        const auto done = std::make_shared<async::reset_event>(host_.executor());
-        current->waiters.push_back(done);
-        co_await done->wait_until(steady::now() + lookup_timeout);
-    }
+    const auto current = co_await in_flight_.ask(std::move(digest));
+    if (!current)
+        throw dependency_error("API keys cannot be looked up: no result in time");
     if (current->is_refused)
         co_return too_many_lookups();
-    if (!current->is_answered)
+    if (!current->error.empty())
         throw dependency_error("API keys cannot be looked up: " + current->error);
     co_return key_result{current->found, true};
 }
@@ -99,46 +69,33 @@ bool key_cache::is_fresh() const
     return version_ && steady::now() - read_at_ < max_staleness;
 }
 
-std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest,
-                                                          bool is_strange)
+awaitable<key_cache::lookup> key_cache::look_up(std::string digest)
 {
-    if (const auto joined = in_flight_.find(digest);
-        joined != in_flight_.end() && joined->second->is_joinable())
-        return joined->second;
-    const auto fresh = std::make_shared<lookup>();
-    in_flight_[digest] = fresh;
-    // If the lookup is refused, it may be over when this returns.
-    boost::asio::co_spawn(host_.loop(), look_up(fresh, digest, is_strange), boost::asio::detached);
-    return fresh;
+    if (cached_.contains(digest))
+        co_return co_await query(std::move(digest));
+    const auto slot = co_await strangers_.enter();
+    if (!slot) {
+        lookup refused;
+        refused.is_refused = true;
+        co_return refused;
+    }
+    co_return co_await query(std::move(digest));
 }
 
-awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string digest,
-                                   bool is_strange)
-{
-    lookup_limiter::slot slot;
-    if (is_strange)
-        slot = co_await strangers_.enter();
-    current->is_refused = is_strange && !slot;
-    if (!current->is_refused)
-        co_await query(*current, digest);
-    if (const auto own = in_flight_.find(digest); own != in_flight_.end() && own->second == current)
-        in_flight_.erase(own);
-    current->finish();
-}
-
-awaitable<void> key_cache::query(lookup& current, const std::string& digest)
+awaitable<key_cache::lookup> key_cache::query(std::string digest)
 {
     lookups_.Increment();
-    current.began = steady::now();
+    lookup current;
     try {
         auto row = co_await keys_.find_by_digest(digest);
         if (row.owner)
             current.found = std::make_shared<const accounts::key_owner>(std::move(*row.owner));
-        current.is_answered = true;
         remember(digest, current.found, row.version);
     } catch (const std::exception& error) {
+        // Each request that waits reports it.
         current.error = error.what();
     }
+    co_return current;
 }
 
 // A row older than the changes already read may have missed a change that will not be read again,

@@ -2,6 +2,7 @@
 
 #include "accounts/key_repository.hpp"
 #include "common/async/periodic_task.hpp"
+#include "common/async/single_flight.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
@@ -55,7 +56,13 @@ public:
     awaitable<result<key_result>> find(std::string digest, lookups allowed);
 
 private:
-    struct lookup;
+    // What one statement found, for all requests that need the same key at the same time.
+    struct lookup
+    {
+        bool is_refused = false; // by the limiter: there was no statement
+        owner found;
+        std::string error; // why there is no result
+    };
     // An entry that is not current was good at its last lookup, and is looked up again before use.
     struct entry
     {
@@ -67,12 +74,10 @@ private:
     void take_changes(const accounts::change_set& changes);
     void evict(const std::string& digest);
     bool is_fresh() const;
-    std::shared_ptr<lookup> join_lookup(const std::string& digest, bool is_strange);
-    awaitable<void> look_up(std::shared_ptr<lookup> current, std::string digest, bool is_strange);
-    awaitable<void> query(lookup& current, const std::string& digest);
+    awaitable<lookup> look_up(std::string digest);
+    awaitable<lookup> query(std::string digest);
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
-    runtime::host& host_;
     accounts::key_repository& keys_;
     accounts::key_repository& changes_;
     lookup_limiter& strangers_;
@@ -81,10 +86,10 @@ private:
     std::unordered_map<std::string, entry> cached_;
     std::unordered_map<account_id, std::vector<std::string>> digests_of_; // of the cached keys
     std::unordered_set<std::string> unknown_;
-    std::unordered_map<std::string, std::shared_ptr<lookup>> in_flight_;
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;
+    async::single_flight<std::string, lookup> in_flight_;
     async::periodic_task reader_;
 };
 

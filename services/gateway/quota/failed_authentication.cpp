@@ -1,6 +1,6 @@
 #include "gateway/quota/failed_authentication.hpp"
 
-#include "gateway/api/client_address.hpp"
+#include "common/core/network.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ failed_authentication::decision failed_authentication::note(const boost::asio::i
                                                             time_point now)
 {
     start_minute(now);
-    auto prefix = client_prefix_key(address);
+    auto prefix = client_prefix(address);
     if (failures_.size() >= max_addresses && !failures_.contains(prefix))
         prefix.clear();
     auto& failures = failures_[prefix];
@@ -29,7 +29,7 @@ rate_limit_headers failed_authentication::rate_limit(const boost::asio::ip::addr
                                                      time_point now)
 {
     start_minute(now);
-    auto entry = failures_.find(client_prefix_key(address));
+    auto entry = failures_.find(client_prefix(address));
     if (entry == failures_.end() && failures_.size() >= max_addresses)
         entry = failures_.find("");
     return rate_limit_of(entry == failures_.end() ? 0 : entry->second);

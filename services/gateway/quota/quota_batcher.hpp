@@ -58,7 +58,9 @@ using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 // Batches the tickets for one replica: one call is in flight, and tickets that come meanwhile go
 // into the next. A call that exceeds `timeout` no longer holds up the next one, but its response
 // still counts: a unit that it granted to a request that failed open is not kept as unreported
-// usage too. Owned by the client and by its own calls, so it outlives the removal of its replica.
+// usage too. So its calls outlive their waiters and change what others keep, and a ticket can move
+// to another replica: async::batcher, whose late results are dropped, does not fit. Owned by the
+// client and by its own calls, so it outlives the removal of its replica.
 class quota_batcher : public std::enable_shared_from_this<quota_batcher>
 {
 public:

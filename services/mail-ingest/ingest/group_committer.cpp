@@ -2,11 +2,7 @@
 
 #include "common/log/log.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -14,6 +10,16 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 64, 128};
+
+async::batch_policy policy_of(const group_commit_settings& chosen)
+{
+    async::batch_policy policy;
+    policy.max_in_flight = chosen.max_concurrent_commits;
+    policy.slow_after = chosen.slow_commit;
+    policy.max_items = chosen.max_batch_messages;
+    policy.max_weight = chosen.max_batch_bytes;
+    return policy;
+}
 
 } // namespace
 
@@ -32,81 +38,27 @@ group_committer::group_committer(runtime::host& host, mailbox::ingest_repository
                                                metrics::latency_buckets())),
       left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_left_out_total",
                                        "Deliveries whose inbox ended or was full at the commit, or "
-                                       "whose account was deleted before it."))
+                                       "whose account was deleted before it.")),
+      commits_(host.executor(), policy_of(chosen), "mail not committed",
+               [this](entries batch) { return commit(std::move(batch)); })
 {}
 
 awaitable<mailbox::stored_message>
 group_committer::store(std::shared_ptr<const mailbox::new_message> message,
                        std::shared_ptr<in_flight_message> in_flight, steady::time_point deadline)
 {
-    const auto mine =
-        std::make_shared<entry>(std::move(message), std::move(in_flight), host_.executor());
-    queue_.push_back(mine);
-    begin_if_needed();
-    if (!co_await mine->done.wait_until(deadline)) {
-        // Its sender gets 451.
+    const auto mine = std::make_shared<entry>(std::move(message), std::move(in_flight));
+    auto result = co_await commits_.ask(mine, deadline);
+    if (!result) {
         mine->is_abandoned = true;
         if (mine->in_flight)
             mine->in_flight->lose_sender();
+        co_return mailbox::stored_message();
     }
-    co_return mine->result;
+    co_return std::move(*result);
 }
 
-bool group_committer::may_begin() const
-{
-    if (is_beginning_)
-        return false;
-    const auto slow_since = steady::now() - settings_.slow_commit;
-    return under_way_.empty() || (under_way_.size() < settings_.max_concurrent_commits &&
-                                  *under_way_.rbegin() <= slow_since);
-}
-
-void group_committer::begin_if_needed()
-{
-    if (!queue_.empty() && may_begin())
-        boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
-}
-
-group_committer::entries group_committer::take_batch()
-{
-    entries batch;
-    std::size_t bytes = 0;
-    while (!queue_.empty() && batch.size() < settings_.max_batch_messages) {
-        auto& next = queue_.front();
-        const auto more = next->message->held_bytes();
-        if (!batch.empty() && bytes + more > settings_.max_batch_bytes)
-            break;
-        bytes += more;
-        if (!next->is_abandoned)
-            batch.push_back(std::move(next));
-        queue_.pop_front();
-    }
-    return batch;
-}
-
-awaitable<void> group_committer::run()
-{
-    while (!queue_.empty() && may_begin()) {
-        // Lets messages that are complete by now join the batch.
-        is_beginning_ = true;
-        co_await boost::asio::post(host_.executor(), boost::asio::use_awaitable);
-        is_beginning_ = false;
-        auto batch = take_batch();
-        if (batch.empty())
-            continue;
-        const auto mine = under_way_.insert(steady::now());
-        // While this commit is slow, queued messages do not wait for its end.
-        boost::asio::steady_timer slow(host_.executor(), settings_.slow_commit);
-        slow.async_wait([this](const boost::system::error_code& error) {
-            if (!error)
-                begin_if_needed();
-        });
-        co_await commit(std::move(batch));
-        under_way_.erase(mine);
-    }
-}
-
-awaitable<void> group_committer::commit(entries batch)
+awaitable<std::vector<mailbox::stored_message>> group_committer::commit(entries batch)
 {
     mailbox::mail_batch messages;
     for (const auto& one : batch)
@@ -115,14 +67,18 @@ awaitable<void> group_committer::commit(entries batch)
     auto results = co_await store_.store(std::move(messages));
     commit_seconds_.Observe(std::chrono::duration<double>(steady::now() - started).count());
     batch_messages_.Observe(static_cast<double>(batch.size()));
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        batch[i]->result = std::move(results[i]);
-        if (!batch[i]->is_abandoned)
-            batch[i]->in_flight.reset();
-        batch[i]->done.set();
-    }
-    // Runs after the sessions just woken, concurrently with the next commit.
-    boost::asio::post(host_.executor(), [this, stored = std::move(batch)] { publish(stored); });
+    for (const auto& one : batch)
+        if (!one->is_abandoned)
+            one->in_flight.reset();
+
+    // The sessions are woken when this returns. Events are published after that, so in the second
+    // turn of the loop from here on, and concurrently with the next commit.
+    const auto executor = host_.executor();
+    boost::asio::post(executor, [this, executor, stored = std::move(batch), results]() mutable {
+        boost::asio::post(executor, [this, stored = std::move(stored),
+                                     results = std::move(results)] { publish(stored, results); });
+    });
+    co_return results;
 }
 
 void group_committer::note_left_out(inbox_id inbox, std::string_view why)
@@ -131,14 +87,17 @@ void group_committer::note_left_out(inbox_id inbox, std::string_view why)
     log::info(why, {{"inbox_id", inbox.text()}});
 }
 
-void group_committer::publish(const entries& batch)
+void group_committer::publish(const entries& batch,
+                              const std::vector<mailbox::stored_message>& results)
 {
     std::vector<outbox::row> events;
-    for (const auto& one : batch) {
-        if (!one->result)
+    for (std::size_t at = 0; at < batch.size(); ++at) {
+        const auto& one = batch[at];
+        const auto& deliveries = results[at];
+        if (!deliveries)
             continue;
-        for (std::size_t i = 0; i < one->result->size(); ++i) {
-            const auto& result = (*one->result)[i];
+        for (std::size_t i = 0; i < deliveries->size(); ++i) {
+            const auto& result = (*deliveries)[i];
             const auto& delivery = one->message->deliveries[i];
             if (result.status == mailbox::delivery_status::repeated ||
                 result.status == mailbox::delivery_status::unstorable)

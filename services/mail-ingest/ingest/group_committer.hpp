@@ -1,14 +1,12 @@
 #pragma once
 
-#include "common/async/reset_event.hpp"
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mailbox/ingest_repository.hpp"
 
-#include <deque>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace tempinbox::mail_ingest {
@@ -37,7 +35,7 @@ public:
                     const group_commit_settings& chosen);
 
     // The queue is full.
-    bool are_full() const { return queue_.size() >= settings_.max_queued_messages; }
+    bool are_full() const { return commits_.gathered() >= settings_.max_queued_messages; }
     // Absent: not stored, or the outcome is unknown at the deadline. `in_flight` is held until the
     // outcome is known; null for a message without Message-ID, which dedup cannot recognize.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
@@ -53,37 +51,29 @@ private:
         std::shared_ptr<const mailbox::new_message> message;
         // Once the commit is answered: kept only if its sender was told 451 before.
         std::shared_ptr<in_flight_message> in_flight;
-        async::reset_event done;
-        mailbox::stored_message result;
-        bool is_abandoned = false;
-
-        entry(std::shared_ptr<const mailbox::new_message> given,
-              std::shared_ptr<in_flight_message> kept, const boost::asio::any_io_executor& executor)
-            : message(std::move(given)),
-              in_flight(std::move(kept)),
-              done(executor)
-        {}
+        bool is_abandoned = false; // its sender was told 451
     };
     using entries = std::vector<std::shared_ptr<entry>>;
+    struct held_bytes
+    {
+        std::size_t operator()(const std::shared_ptr<entry>& one) const
+        {
+            return one->message->held_bytes();
+        }
+    };
 
-    bool may_begin() const;
-    void begin_if_needed();
-    entries take_batch();
-    awaitable<void> run();
-    awaitable<void> commit(entries batch);
-    void publish(const entries& batch);
+    awaitable<std::vector<mailbox::stored_message>> commit(entries batch);
+    void publish(const entries& batch, const std::vector<mailbox::stored_message>& results);
 
     runtime::host& host_;
     mailbox::ingest_repository& store_;
     outbox::publisher& publisher_;
     unacknowledged_mail& unacknowledged_;
     group_commit_settings settings_;
-    std::deque<std::shared_ptr<entry>> queue_;
-    std::multiset<std::chrono::steady_clock::time_point> under_way_; // when each commit began
-    bool is_beginning_ = false; // a coroutine is about to take a batch
     prometheus::Histogram& batch_messages_;
     prometheus::Histogram& commit_seconds_;
     prometheus::Counter& left_out_;
+    async::batcher<std::shared_ptr<entry>, mailbox::stored_message, held_bytes> commits_;
 };
 
 } // namespace tempinbox::mail_ingest

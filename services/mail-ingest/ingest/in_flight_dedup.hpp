@@ -39,7 +39,7 @@ struct in_flight_group
 
 // A stored or not yet stored message whose sender may not have seen the 250. It begins when the
 // message was read and ends when its session goes on or, if the session ended, when the emails are
-// written to mailbox.unconfirmed. Whoever can still change that holds a shared_ptr.
+// written to mailbox.unacknowledged_emails. Whoever can still change that holds a shared_ptr.
 class in_flight_message
 {
 public:

@@ -2,9 +2,6 @@
 
 #include "common/log/log.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace tempinbox::mail_ingest {
 namespace {
 
@@ -14,9 +11,8 @@ constexpr std::chrono::seconds max_age{1};
 
 domains::domains(runtime::host& host, mailbox::domain_repository& store,
                  std::chrono::milliseconds timeout)
-    : host_(host),
-      store_(store),
-      timeout_(timeout)
+    : store_(store),
+      refresh_(host.executor(), {timeout}, [this](std::monostate) { return read_list(); })
 {}
 
 // An empty name means the default domain.
@@ -27,23 +23,14 @@ awaitable<domains::status> domains::find(std::string domain)
         return refreshed_at_ && std::chrono::steady_clock::now() - *refreshed_at_ < max_age;
     };
     if (!is_cached() && !is_fresh())
-        co_await refresh();
+        co_await refresh_.ask({});
     if (is_cached())
         co_return status::ours;
     co_return is_fresh() ? status::foreign : status::unknown;
 }
 
-awaitable<void> domains::refresh()
-{
-    if (!under_way_) {
-        under_way_ = std::make_shared<async::reset_event>(host_.executor());
-        boost::asio::co_spawn(host_.executor(), run_refresh(under_way_), boost::asio::detached);
-    }
-    const auto mine = under_way_;
-    co_await mine->wait_until(async::deadline::after(timeout_));
-}
-
-awaitable<void> domains::run_refresh(std::shared_ptr<async::reset_event> done)
+// Whether it was read.
+awaitable<bool> domains::read_list()
 {
     const auto started_at = std::chrono::steady_clock::now();
     try {
@@ -59,11 +46,12 @@ awaitable<void> domains::run_refresh(std::shared_ptr<async::reset_event> done)
                              {{"domain", one.name}});
         }
         refreshed_at_ = started_at;
+        co_return true;
     } catch (const std::exception& error) {
+        // Logged once for all who ask; they see by the list's age that it was not read.
         log::warning("domains cannot be read", {{"error", error.what()}});
     }
-    under_way_.reset();
-    done->set();
+    co_return false;
 }
 
 } // namespace tempinbox::mail_ingest

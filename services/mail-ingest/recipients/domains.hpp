@@ -1,14 +1,14 @@
 #pragma once
 
-#include "common/async/reset_event.hpp"
+#include "common/async/single_flight.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "mailbox/domain_repository.hpp"
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 
 namespace tempinbox::mail_ingest {
 
@@ -29,16 +29,13 @@ public:
     awaitable<status> find(std::string domain);
 
 private:
-    awaitable<void> refresh();
-    awaitable<void> run_refresh(std::shared_ptr<async::reset_event> done);
+    awaitable<bool> read_list();
 
-    runtime::host& host_;
     mailbox::domain_repository& store_;
-    std::chrono::milliseconds timeout_;
     std::set<std::string, std::less<>> cached_;
     std::string default_;
     std::optional<std::chrono::steady_clock::time_point> refreshed_at_;
-    std::shared_ptr<async::reset_event> under_way_;
+    async::single_flight<std::monostate, bool> refresh_; // there is one list
 };
 
 } // namespace tempinbox::mail_ingest

@@ -12,14 +12,12 @@ client_limiter::admission client_limiter::enter(const address& who)
 {
     if (limits_.connections > 0 && connected_ >= limits_.connections)
         return admission::too_many;
-    if (!is_exempt(who)) {
-        const auto max_connections = contains(limits_.large_senders, who)
-                                         ? limits_.connections_per_large_sender
-                                         : limits_.connections_per_address;
-        if (max_connections > 0 && connections_.find_full(who, max_connections))
-            return admission::too_many_from_address;
-        connections_.enter(who);
-    }
+    const auto max_connections = contains(limits_.large_senders, who)
+                                     ? limits_.connections_per_large_sender
+                                     : limits_.connections_per_address;
+    if (connections_.find_full(who, max_connections))
+        return admission::too_many_from_address;
+    connections_.enter(who);
     ++connected_;
     return admission::welcome;
 }
@@ -27,8 +25,7 @@ client_limiter::admission client_limiter::enter(const address& who)
 void client_limiter::leave(const address& who)
 {
     --connected_;
-    if (!is_exempt(who))
-        connections_.leave(who);
+    connections_.leave(who);
 }
 
 bool client_limiter::is_over_rate(const address& who, time_point now)

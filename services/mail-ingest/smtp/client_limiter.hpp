@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/core/client_counter.hpp"
+#include "common/core/client_limiter.hpp"
 #include "common/core/lru_cache.hpp"
 #include "common/core/network.hpp"
 #include "common/core/token_bucket.hpp"
@@ -28,7 +28,7 @@ struct client_limits
 };
 
 // Counts connections, messages and unknown recipients by client address: IPv4, or the /64 of IPv6;
-// connections by its /56 and /48 too (client_counter). Bounded; on the loop alone. A limit of zero:
+// connections by its /56 and /48 too. Bounded; on the loop alone. A limit of zero:
 // no bound.
 class client_limiter
 {
@@ -40,10 +40,11 @@ public:
 
     explicit client_limiter(client_limits limits)
         : limits_(std::move(limits)),
+          connections_(limits_.connections_per_address, limits_.exempt),
           messages_(token_rate::per_minute(limits_.messages_per_minute, limits_.message_burst))
     {}
 
-    bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }
+    bool is_exempt(const address& who) const { return connections_.is_exempt(who); }
     // A `welcome` client is counted until `leave`.
     admission enter(const address& who);
     void leave(const address& who);
@@ -70,7 +71,7 @@ private:
 
     client_limits limits_;
     std::size_t connected_ = 0;
-    client_counter connections_; // of clients that are not exempt
+    tempinbox::client_limiter connections_;
     token_bucket<std::string> messages_;
     lru_cache<std::string, guesses> guesses_{100'000};
     lru_cache<std::string, time_point> accepted_{100'000};

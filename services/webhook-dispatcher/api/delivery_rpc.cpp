@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/api/delivery_rpc.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "webhook-dispatcher/api/delivery_requests.hpp"
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
@@ -18,22 +19,11 @@ delivery_rpc::delivery_rpc(runtime::host& host, history_repository& history, man
 
 void delivery_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.webhooks.v1.DeliveryService/";
-    server.add<v1::ListDeliveriesRequest, v1::ListDeliveriesResponse>(
-        service + "ListDeliveries",
-        [this](v1::ListDeliveriesRequest request) { return list(std::move(request)); });
-    server.add<v1::TestWebhookRequest, v1::TestWebhookResponse>(
-        service + "TestWebhook",
-        [this](v1::TestWebhookRequest request) { return test(std::move(request)); });
-    server.add<v1::RetryDeliveryRequest, v1::RetryDeliveryResponse>(
-        service + "RetryDelivery",
-        [this](v1::RetryDeliveryRequest request) { return retry(std::move(request)); });
-    server.add<v1::ReplayDeliveriesRequest, v1::ReplayDeliveriesResponse>(
-        service + "ReplayDeliveries",
-        [this](v1::ReplayDeliveriesRequest request) { return replay(std::move(request)); });
-    server.add<v1::GetRoutingRequest, v1::GetRoutingResponse>(
-        service + "GetRouting",
-        [this](v1::GetRoutingRequest request) { return get_routing(std::move(request)); });
+    server.add(webhook_methods::list_deliveries, *this, &delivery_rpc::list);
+    server.add(webhook_methods::test_webhook, *this, &delivery_rpc::test);
+    server.add(webhook_methods::retry_delivery, *this, &delivery_rpc::retry);
+    server.add(webhook_methods::replay_deliveries, *this, &delivery_rpc::replay);
+    server.add(webhook_methods::get_routing, *this, &delivery_rpc::get_routing);
 }
 
 awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliveriesRequest request)

@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/api/notice_rpc.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
+
 namespace tempinbox::webhooks {
 namespace {
 
@@ -9,13 +11,8 @@ constexpr int max_claimed = 100;
 
 void notice_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.webhooks.v1.NoticeService/";
-    server.add<v1::ClaimNoticesRequest, v1::ClaimNoticesResponse>(
-        service + "ClaimNotices",
-        [this](v1::ClaimNoticesRequest request) { return claim(std::move(request)); });
-    server.add<v1::SettleNoticeRequest, v1::SettleNoticeResponse>(
-        service + "SettleNotice",
-        [this](v1::SettleNoticeRequest request) { return settle(std::move(request)); });
+    server.add(webhook_methods::claim_notices, *this, &notice_rpc::claim);
+    server.add(webhook_methods::settle_notice, *this, &notice_rpc::settle);
 }
 
 awaitable<result<v1::ClaimNoticesResponse>> notice_rpc::claim(v1::ClaimNoticesRequest request)

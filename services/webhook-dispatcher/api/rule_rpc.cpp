@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "webhook-dispatcher/api/rule_requests.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
@@ -57,25 +58,12 @@ v1::TestRulesResponse to_response(const stored_config& stored, const rules::test
 
 void rule_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.webhooks.v1.WebhookService/";
-    server.add<v1::CreateRuleRequest, v1::CreateRuleResponse>(
-        service + "CreateRule",
-        [this](v1::CreateRuleRequest request) { return create(std::move(request)); });
-    server.add<v1::GetRuleRequest, v1::GetRuleResponse>(
-        service + "GetRule",
-        [this](v1::GetRuleRequest request) { return get(std::move(request)); });
-    server.add<v1::ListRulesRequest, v1::ListRulesResponse>(
-        service + "ListRules",
-        [this](v1::ListRulesRequest request) { return list(std::move(request)); });
-    server.add<v1::UpdateRuleRequest, v1::UpdateRuleResponse>(
-        service + "UpdateRule",
-        [this](v1::UpdateRuleRequest request) { return update(std::move(request)); });
-    server.add<v1::TestRulesRequest, v1::TestRulesResponse>(
-        service + "TestRules",
-        [this](v1::TestRulesRequest request) { return test(std::move(request)); });
-    server.add<v1::DeleteRuleRequest, v1::DeleteRuleResponse>(
-        service + "DeleteRule",
-        [this](v1::DeleteRuleRequest request) { return remove(std::move(request)); });
+    server.add(webhook_methods::create_rule, *this, &rule_rpc::create);
+    server.add(webhook_methods::get_rule, *this, &rule_rpc::get);
+    server.add(webhook_methods::list_rules, *this, &rule_rpc::list);
+    server.add(webhook_methods::update_rule, *this, &rule_rpc::update);
+    server.add(webhook_methods::test_rules, *this, &rule_rpc::test);
+    server.add(webhook_methods::delete_rule, *this, &rule_rpc::remove);
 }
 
 awaitable<result<v1::CreateRuleResponse>> rule_rpc::create(v1::CreateRuleRequest request)

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/log/log.hpp"
+#include "common/rpc/webhook_methods.hpp"
 
 namespace tempinbox::webhooks {
 namespace {
@@ -62,13 +63,8 @@ std::vector<resealed_secret> seal_anew(const std::vector<sealed_secret>& found,
 
 void secret_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.webhooks.v1.SecretService/";
-    server.add<v1::CountSecretsRequest, v1::CountSecretsResponse>(
-        service + "CountSecrets",
-        [this](v1::CountSecretsRequest request) { return count(std::move(request)); });
-    server.add<v1::ResealSecretsRequest, v1::ResealSecretsResponse>(
-        service + "ResealSecrets",
-        [this](v1::ResealSecretsRequest request) { return reseal(std::move(request)); });
+    server.add(webhook_methods::count_secrets, *this, &secret_rpc::count);
+    server.add(webhook_methods::reseal_secrets, *this, &secret_rpc::reseal);
 }
 
 awaitable<result<v1::CountSecretsResponse>> secret_rpc::count(v1::CountSecretsRequest)

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
 
+#include "common/rpc/webhook_methods.hpp"
 #include "webhook-dispatcher/api/requests.hpp"
 #include "webhook-dispatcher/endpoints/signature.hpp"
 
@@ -27,25 +28,12 @@ webhook_rpc::webhook_rpc(runtime::host& host, endpoint_repository& endpoints,
 
 void webhook_rpc::add_to(rpc::server& server)
 {
-    const std::string service = "tempinbox.webhooks.v1.WebhookService/";
-    server.add<v1::CreateWebhookRequest, v1::CreateWebhookResponse>(
-        service + "CreateWebhook",
-        [this](v1::CreateWebhookRequest request) { return create(std::move(request)); });
-    server.add<v1::GetWebhookRequest, v1::GetWebhookResponse>(
-        service + "GetWebhook",
-        [this](v1::GetWebhookRequest request) { return get(std::move(request)); });
-    server.add<v1::ListWebhooksRequest, v1::ListWebhooksResponse>(
-        service + "ListWebhooks",
-        [this](v1::ListWebhooksRequest request) { return list(std::move(request)); });
-    server.add<v1::UpdateWebhookRequest, v1::UpdateWebhookResponse>(
-        service + "UpdateWebhook",
-        [this](v1::UpdateWebhookRequest request) { return update(std::move(request)); });
-    server.add<v1::RotateSecretRequest, v1::RotateSecretResponse>(
-        service + "RotateSecret",
-        [this](v1::RotateSecretRequest request) { return rotate(std::move(request)); });
-    server.add<v1::DeleteWebhookRequest, v1::DeleteWebhookResponse>(
-        service + "DeleteWebhook",
-        [this](v1::DeleteWebhookRequest request) { return remove(std::move(request)); });
+    server.add(webhook_methods::create_webhook, *this, &webhook_rpc::create);
+    server.add(webhook_methods::get_webhook, *this, &webhook_rpc::get);
+    server.add(webhook_methods::list_webhooks, *this, &webhook_rpc::list);
+    server.add(webhook_methods::update_webhook, *this, &webhook_rpc::update);
+    server.add(webhook_methods::rotate_secret, *this, &webhook_rpc::rotate);
+    server.add(webhook_methods::delete_webhook, *this, &webhook_rpc::remove);
 }
 
 awaitable<result<v1::CreateWebhookResponse>> webhook_rpc::create(v1::CreateWebhookRequest request)

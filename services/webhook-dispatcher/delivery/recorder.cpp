@@ -2,15 +2,13 @@
 
 #include "common/log/log.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr std::size_t batch_limit = 500;
+constexpr async::batch_policy policy{.max_items = 500};
 constexpr std::chrono::milliseconds retry_delay{200};
 constexpr std::chrono::milliseconds backpressure_poll_interval{20};
 constexpr std::chrono::seconds backpressure_timeout{5};
@@ -23,11 +21,12 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),
-      has_work_(host.executor(), async::reset_event::mode::automatic),
-      has_drained_(host.executor()),
+      has_started_(host.executor()),
       durations_(host.metrics().histogram("webhook_delivery_duration_seconds",
                                           "Time from the first byte to the whole response.",
-                                          metrics::wait_buckets()))
+                                          metrics::wait_buckets())),
+      batches_(host.executor(), policy, "outcomes not written",
+               [this](std::vector<delivery_outcome> batch) { return write_all(std::move(batch)); })
 {
     for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted",
                             "skipped_disabled", "dropped"})
@@ -35,17 +34,10 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
                                                   "Deliveries by outcome.", {{"outcome", name}});
 }
 
-void outcome_recorder::start()
-{
-    is_running_ = true;
-    boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
-}
-
 void outcome_recorder::record(delivery_outcome outcome)
 {
     count(outcome);
-    pending_.push_back(std::move(outcome));
-    has_work_.set();
+    batches_.submit(std::move(outcome));
 }
 
 void outcome_recorder::count(const delivery_outcome& outcome)
@@ -71,37 +63,20 @@ awaitable<void> outcome_recorder::wait_for_room()
 
 awaitable<void> outcome_recorder::drain(std::chrono::milliseconds timeout)
 {
-    is_stopping_ = true;
-    has_work_.set();
-    const auto until = std::chrono::steady_clock::now() + timeout;
-    while (is_running_ && std::chrono::steady_clock::now() < until)
-        co_await has_drained_.wait_until(until);
+    co_await batches_.stop(async::deadline::after(timeout));
     if (pending() != 0)
         log::warning("outcomes not written before the end, their deliveries will be repeated",
                      {{"outcomes", pending()}});
 }
 
-awaitable<void> outcome_recorder::run()
+awaitable<void> outcome_recorder::write_all(std::vector<delivery_outcome> batch)
 {
-    std::vector<delivery_outcome> batch;
-    while (!(is_stopping_ && pending_.empty())) {
-        if (pending_.empty()) {
-            co_await has_work_.wait();
-            continue;
-        }
-        const auto count = std::min(pending_.size(), batch_limit);
-        batch.assign(
-            std::make_move_iterator(pending_.begin()),
-            std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(count)));
-        pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
-        being_written_ = batch.size();
-        if (!co_await write(batch))
-            co_await write_one_by_one(batch);
-        co_await disable_endpoints(batch);
-        being_written_ = 0;
-    }
-    is_running_ = false;
-    has_drained_.set();
+    // False: this recorder ended before it began.
+    if (!co_await has_started_.wait_until(async::deadline::never()))
+        co_return;
+    if (!co_await write(batch))
+        co_await write_one_by_one(batch);
+    co_await disable_endpoints(batch);
 }
 
 // False if PostgreSQL refuses the batch; while it is away this keeps trying.

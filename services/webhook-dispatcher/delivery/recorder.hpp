@@ -1,13 +1,12 @@
 #pragma once
 
-#include "common/async/reset_event.hpp"
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include "common/runtime/host.hpp"
 
-#include <deque>
 #include <map>
 #include <vector>
 
@@ -22,10 +21,11 @@ public:
     outcome_recorder(runtime::host& host, queue_repository& outcomes,
                      endpoint_repository& endpoints);
 
-    void start();
+    // Nothing is written before.
+    void start() { has_started_.set(); }
     void record(delivery_outcome outcome);
     // Not yet written.
-    std::size_t pending() const { return pending_.size() + being_written_; }
+    std::size_t pending() const { return batches_.pending(); }
     // Whether few enough are pending to take up new deliveries.
     bool has_room() const { return pending() < max_pending; }
     // Returns once there is room; throws dependency_error if there is none for 5 s.
@@ -36,7 +36,7 @@ public:
     static constexpr std::size_t max_pending = 5'000;
 
 private:
-    awaitable<void> run();
+    awaitable<void> write_all(std::vector<delivery_outcome> batch);
     awaitable<bool> write(const std::vector<delivery_outcome>& batch);
     awaitable<void> write_one_by_one(std::vector<delivery_outcome> batch);
     awaitable<void> disable_endpoints(const std::vector<delivery_outcome>& batch);
@@ -46,14 +46,10 @@ private:
     runtime::host& host_;
     queue_repository& outcomes_;
     endpoint_repository& endpoints_;
-    std::deque<delivery_outcome> pending_;
-    std::size_t being_written_ = 0;
-    async::reset_event has_work_;
-    async::reset_event has_drained_;
-    bool is_stopping_ = false;
-    bool is_running_ = false;
+    async::reset_event has_started_;
     std::map<std::string_view, prometheus::Counter*> counters_;
     prometheus::Histogram& durations_;
+    async::batcher<delivery_outcome, void> batches_;
 };
 
 } // namespace tempinbox::webhooks

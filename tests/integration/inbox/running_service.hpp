@@ -95,7 +95,8 @@ struct running_service
     result<Response> call(const std::string& method, Request request)
     {
         const auto path = "tempinbox.inbox.v1.InboxService/" + method;
-        return testing::await(client->call<Response>(path.c_str(), std::move(request), 5s));
+        return testing::await(
+            client->call(rpc::method<Request, Response>{path}, std::move(request)));
     }
 
     void add_domain()

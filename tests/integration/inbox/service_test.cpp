@@ -1,3 +1,4 @@
+#include "common/rpc/inbox_methods.hpp"
 #include "integration/inbox/running_service.hpp"
 
 #include <catch2/catch.hpp>
@@ -196,10 +197,8 @@ TEST_CASE("a call without the token is refused", "[inbox][postgres][kafka]")
     std::ofstream(wrong.path) << "another token of enough length\n";
     rpc::tokens tokens(wrong.path);
     rpc::client client(testing::test_host(), {running.service->rpc_address()}, tokens);
-    v1::ListDomainsRequest request;
 
-    const auto refused = testing::await(client.call<v1::ListDomainsResponse>(
-        "tempinbox.inbox.v1.InboxService/ListDomains", request));
+    const auto refused = testing::await(client.call(inbox_methods::list_domains, {}));
 
     CHECK(refused.error().code == errc::unauthenticated);
 }

@@ -88,7 +88,7 @@ TEST_CASE("a message whose commit ends too late for its sender is one email when
     auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     CHECK(client.deliver(message) == "451 4.3.0 Temporary failure, try again later");
     lock.reset();
-    REQUIRE(testing::eventually([&] { return world.count("unconfirmed") == 1; }));
+    REQUIRE(testing::eventually([&] { return world.count("unacknowledged_emails") == 1; }));
 
     mail_server patient(world.scratch.dsn());
     mail_client again(patient.listener.local_address());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "integration/mailbox/seeds.hpp"
-#include "mail-ingest/smtp/listener.hpp"
+#include "mail-ingest/core.hpp"
 #include "mailbox/email_repository.hpp"
 #include "unit/common/scratch_folder.hpp"
 
@@ -26,8 +26,8 @@ private:
     std::chrono::microseconds ahead_{0};
 };
 
-// The components of one mail-ingest process on a database; its broker is unreachable, so events
-// stay in the outbox.
+// The core of a mail-ingest process on a database, with a clock that tests set; its broker is
+// unreachable, so events stay in the outbox.
 struct mail_server
 {
     explicit mail_server(const std::string& dsn,
@@ -35,23 +35,10 @@ struct mail_server
                          smtp::limits bounds = {},
                          mail_ingest::ingest_settings ingest_settings = {},
                          smtp::client_limits limiter_bounds = {})
-        : limits(std::move(bounds)),
-          db(test_host(), database(dsn)),
-          look_up_db(test_host(), database(dsn)),
-          producer(test_host(), nowhere()),
-          publisher(test_host(), db, producer, mailbox::schema),
-          store(test_host(), db, recipient_settings.inbox_bounds),
-          unacknowledged(test_host(), store, "test"),
-          recipients(test_host(), look_up_db, recipient_settings),
-          ingest(test_host(), recipients, store, publisher, unacknowledged,
-                 with_own_folder(std::move(ingest_settings))),
-          clock_watch(test_host(), look_up_db, clock),
-          client_limiter(std::move(limiter_bounds)),
-          tls({}, {}),
-          metrics(test_host().metrics()),
-          context{test_host(), limits,         recipients, ingest,
-                  clock_watch, client_limiter, tls,        metrics},
-          listener(context, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
+        : chosen(settings_of(dsn, std::move(recipient_settings), std::move(bounds),
+                             with_own_folder(std::move(ingest_settings)),
+                             std::move(limiter_bounds))),
+          core(test_host(), chosen, clock, "test", [this] { return is_database_away; })
     {
         unacknowledged.start();
         clock_watch.start();
@@ -64,44 +51,44 @@ struct mail_server
         await(clock_watch.stop());
     }
 
-    static postgres::settings database(const std::string& dsn)
+    static mail_ingest::settings settings_of(const std::string& dsn,
+                                             mail_ingest::recipient_settings recipients,
+                                             smtp::limits session,
+                                             mail_ingest::ingest_settings ingest,
+                                             smtp::client_limits limits)
     {
-        postgres::settings chosen;
-        chosen.dsn = dsn;
-        chosen.connections = 3;
+        mail_ingest::settings chosen;
+        chosen.database.dsn = dsn;
+        chosen.database.connections = 3;
+        chosen.look_up_connections = 3;
+        chosen.kafka.brokers = "127.0.0.1:1";
+        chosen.smtp_listen = {host_port("127.0.0.1", 0)};
+        chosen.session = std::move(session);
+        chosen.client_limits = std::move(limits);
+        chosen.recipients = std::move(recipients);
+        chosen.ingest = std::move(ingest);
         return chosen;
     }
-    mail_ingest::ingest_settings with_own_folder(mail_ingest::ingest_settings chosen) const
+    mail_ingest::ingest_settings with_own_folder(mail_ingest::ingest_settings chosen_ingest) const
     {
-        if (chosen.spool_directory == mail_ingest::ingest_settings().spool_directory)
-            chosen.spool_directory = folder.file("spool");
-        return chosen;
-    }
-    static kafka::settings nowhere()
-    {
-        kafka::settings chosen;
-        chosen.brokers = "127.0.0.1:1";
-        return chosen;
+        if (chosen_ingest.spool_directory == mail_ingest::ingest_settings().spool_directory)
+            chosen_ingest.spool_directory = folder.file("spool");
+        return chosen_ingest;
     }
 
     scratch_folder folder;
-    smtp::limits limits;
-    postgres::pool db;
-    postgres::pool look_up_db;
-    kafka::producer producer;
-    outbox::publisher publisher;
-    mailbox::ingest_repository store;
-    mail_ingest::unacknowledged_mail unacknowledged;
-    mail_ingest::recipients recipients;
-    mail_ingest::ingest ingest;
+    mail_ingest::settings chosen;
     shifted_clock clock;
-    postgres::clock_watch clock_watch;
-    smtp::client_limiter client_limiter;
-    smtp::tls_context tls;
-    smtp::session_metrics metrics;
-    smtp::session_context context;
     bool is_database_away = false;
-    smtp::listener listener;
+    mail_ingest::core core;
+
+    postgres::pool& db = core.db;
+    postgres::pool& look_up_db = core.look_up_db;
+    mail_ingest::unacknowledged_mail& unacknowledged = core.unacknowledged;
+    mail_ingest::recipients& recipients = core.recipients;
+    mail_ingest::ingest& ingest = core.ingest;
+    postgres::clock_watch& clock_watch = core.clock_watch;
+    smtp::listener& listener = core.listener;
 };
 
 // A client on the test's own thread: the server's loop runs while it waits for a reply.

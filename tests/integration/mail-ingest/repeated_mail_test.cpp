@@ -23,7 +23,7 @@ struct repeat_world : mailbox::seeds::world
 
     bool has_unacknowledged(std::int64_t expected)
     {
-        return testing::eventually([&] { return count("unconfirmed") == expected; });
+        return testing::eventually([&] { return count("unacknowledged_emails") == expected; });
     }
     bool waits_for_a_lock(int expected)
     {
@@ -37,7 +37,7 @@ struct repeat_world : mailbox::seeds::world
 const std::string inbox_row =
     "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
 const std::string unacknowledged_rows =
-    "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // readers pass, writers wait
+    "LOCK TABLE mailbox.unacknowledged_emails IN SHARE MODE"; // readers pass, writers wait
 
 // Sends a message up to its end, without reading the reply.
 void begin_sending(mail_client& client, const std::string& text)
@@ -87,7 +87,7 @@ TEST_CASE("a message again, after its sender said something behind the 250, is a
     CHECK(send(server, message, true) != first);
 
     CHECK(world.count("emails") == 2);
-    CHECK(world.count("unconfirmed") == 0);
+    CHECK(world.count("unacknowledged_emails") == 0);
 }
 
 TEST_CASE(
@@ -134,13 +134,14 @@ TEST_CASE("after ten minutes a repeat is a new email", "[mail-ingest][postgres]"
     mail_server server(world.scratch.dsn());
     const auto first = send(server, message, false);
     REQUIRE(world.has_unacknowledged(1));
-    world.scratch.execute("UPDATE mailbox.unconfirmed SET until = until - interval '10 minutes'");
+    world.scratch.execute(
+        "UPDATE mailbox.unacknowledged_emails SET until = until - interval '10 minutes'");
 
     CHECK(send(server, message, true) != first);
 
     mailbox::ingest_repository store(testing::test_host(), world.scratch.db(), {});
     testing::await(store.heartbeat("any"));
-    CHECK(world.count("unconfirmed") == 0);
+    CHECK(world.count("unacknowledged_emails") == 0);
 }
 
 TEST_CASE("all mail of the minute before a crash is unacknowledged", "[mail-ingest][postgres]")
@@ -151,7 +152,7 @@ TEST_CASE("all mail of the minute before a crash is unacknowledged", "[mail-inge
         mail_server server(world.scratch.dsn());
         first = send(server, message, true);
     }
-    REQUIRE(world.count("unconfirmed") == 0);
+    REQUIRE(world.count("unacknowledged_emails") == 0);
     REQUIRE(world.count("ingest_runs") == 0);
     mailbox::ingest_repository store(testing::test_host(), world.scratch.db(), {});
 

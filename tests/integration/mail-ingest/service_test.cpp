@@ -1,5 +1,7 @@
 #include "mail-ingest/service.hpp"
 
+#include "common/events/events.hpp"
+#include "common/kafka/producer.hpp"
 #include "common/kafka/topics.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"

@@ -1,7 +1,7 @@
 #include "mailbox/email_repository.hpp"
 
 #include "integration/mailbox/seeds.hpp"
-#include "mailbox/body_removal_store.hpp"
+#include "mailbox/body_removal.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -80,7 +80,8 @@ TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][post
         "INSERT INTO mailbox.addresses (address, account_id, inbox_id, state, until) SELECT "
         "email_address, account_id, inbox_id, 'live', "
         "expires_at FROM mailbox.inboxes; "
-        "INSERT INTO mailbox.account_usage (account_id, live_inboxes) SELECT account_id, count(*) "
+        "INSERT INTO mailbox.live_inbox_counts (account_id, live_inboxes) SELECT account_id, "
+        "count(*) "
         "FROM mailbox.inboxes GROUP "
         "BY account_id");
     expiry_repository another(world.scratch.db(), "another", std::chrono::hours(24));
@@ -99,7 +100,7 @@ TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][post
     CHECK(std::set<inbox_id>(ended.begin(), ended.end()).size() == 1'700);
     CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1'700);
     CHECK(world.count("inboxes WHERE is_live") == 0);
-    CHECK(world.count("account_usage WHERE live_inboxes <> 0") == 0);
+    CHECK(world.count("live_inbox_counts WHERE live_inboxes <> 0") == 0);
     CHECK(world.count("addresses WHERE state = 'live'") == 0);
 }
 

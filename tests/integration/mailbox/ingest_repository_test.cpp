@@ -1,3 +1,4 @@
+#include "common/core/encoding.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
 #include "common/postgres/dsn.hpp"
@@ -102,7 +103,7 @@ struct lost_store
                               [this](const std::exception_ptr&, std::vector<stored_message> found) {
                                   results = std::move(found);
                               });
-        REQUIRE(testing::eventually([&] { return waiting("store_mail_once") == 1; }));
+        REQUIRE(testing::eventually([&] { return waiting("store_mail") == 1; }));
         way.cut();
         way.restore();
         REQUIRE(testing::eventually([&] { return waiting("FOR UPDATE") == 1; }));
@@ -462,8 +463,8 @@ TEST_CASE("a lost connection whose statement came to nothing is found to have st
     lost_store lost;
 
     lost.world.scratch.execute("SELECT pg_terminate_backend(pid)" +
-                               lost_store::waiting_condition("store_mail_once"));
-    REQUIRE(testing::eventually([&] { return lost.waiting("store_mail_once") == 0; }));
+                               lost_store::waiting_condition("store_mail"));
+    REQUIRE(testing::eventually([&] { return lost.waiting("store_mail") == 0; }));
     lost.release();
 
     CHECK_FALSE(lost.results->at(0));
@@ -479,5 +480,5 @@ TEST_CASE("there is one function that stores mail", "[mailbox][postgres]")
                               "'mailbox'::regnamespace AND proname LIKE 'store\\_mail%'");
 
     REQUIRE(named.size() == 1);
-    CHECK(named[0][0].as<std::string>() == "store_mail_once");
+    CHECK(named[0][0].as<std::string>() == "store_mail");
 }

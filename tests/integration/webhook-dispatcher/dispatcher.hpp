@@ -9,14 +9,7 @@
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 #include "webhook-dispatcher/api/secret_rpc.hpp"
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
-#include "webhook-dispatcher/delivery/claimer.hpp"
-#include "webhook-dispatcher/delivery/http_sender.hpp"
-#include "webhook-dispatcher/delivery/name_resolver.hpp"
-#include "webhook-dispatcher/delivery/recorder.hpp"
-#include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
-#include "webhook-dispatcher/events/event_ingest.hpp"
-#include "webhook-dispatcher/storage/queue_repository.hpp"
-#include "webhook-dispatcher/storage/retention_repository.hpp"
+#include "webhook-dispatcher/core.hpp"
 
 #include <memory>
 #include <string>
@@ -38,45 +31,20 @@ inline webhooks::url_policy loopback_policy()
     return policy;
 }
 
-// The parts of one dispatcher process on a database, without RPC and without a broker: events are
-// passed to `event_ingest`.
+// The core of a dispatcher process on a database, and its RPC without a server. Its broker is
+// unreachable: events are passed to `ingest`.
 struct dispatcher
 {
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
                         webhooks::engine_limits limits = {},
                         webhooks::name_resolver_settings names_from = {},
                         crypto::keyring master_keys = test_keys())
-        : keys(std::move(master_keys)),
-          db(test_host(), database(dsn)),
-          producer(test_host(), nowhere()),
-          endpoints(db),
-          rules(db),
-          queue(db),
-          manual_retries(db),
-          history(db),
-          partitions(db),
-          configs(rules, keys, policy),
-          recorder(test_host(), queue, endpoints),
-          failures(test_host(), endpoints),
-          names(test_host(), names_from),
-          sender(test_host(), policy.addresses, names.function(), ""),
-          engine(
-              test_host(),
-              [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
-              [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }, limits),
-          claimer(test_host(), queue, configs, engine, recorder,
-                  [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
-          manual_sender(test_host(), manual_retries, configs,
-                        [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
-          replayer(test_host(), manual_retries,
-                   [this](webhook_id webhook) {
-                       engine.note_backlog({webhook, webhooks::queue_kind::retry});
-                   }),
-          dead_letters(test_host(), producer),
-          ingest(test_host(), rules, configs, queue, engine, recorder, dead_letters),
-          webhook_rpc(test_host(), endpoints, keys, policy, names.function()),
-          secret_rpc(endpoints, keys),
-          rule_rpc(rules, policy),
+        : chosen(
+              settings_of(dsn, std::move(policy), std::move(names_from), std::move(master_keys))),
+          core(test_host(), chosen, limits),
+          webhook_rpc(test_host(), endpoints, chosen.keys, chosen.urls, names.function()),
+          secret_rpc(endpoints, chosen.keys),
+          rule_rpc(rules, chosen.urls),
           delivery_rpc(test_host(), history, manual_sender, manual_retries, replayer)
     {}
 
@@ -87,11 +55,6 @@ struct dispatcher
         replayer.start();
         is_started = true;
     }
-    void take(webhooks::delivery_outcome outcome)
-    {
-        failures.note(outcome);
-        recorder.record(std::move(outcome));
-    }
     ~dispatcher()
     {
         if (is_started) {
@@ -100,44 +63,43 @@ struct dispatcher
             await(engine.drain(std::chrono::seconds(16)));
             await(recorder.drain(std::chrono::seconds(5)));
         }
-        db.stop();
+        core.stored.stop();
     }
     dispatcher(const dispatcher&) = delete;
 
-    static postgres::settings database(const std::string& dsn)
+    static webhooks::settings settings_of(const std::string& dsn, webhooks::url_policy policy,
+                                          webhooks::name_resolver_settings names_from,
+                                          crypto::keyring master_keys)
     {
-        postgres::settings chosen;
-        chosen.dsn = dsn;
-        chosen.connections = 4;
+        webhooks::settings chosen;
+        chosen.database.dsn = dsn;
+        chosen.database.connections = 4;
+        chosen.kafka.brokers = "127.0.0.1:1";
+        chosen.urls = std::move(policy);
+        chosen.names = std::move(names_from);
+        chosen.keys = std::move(master_keys);
         return chosen;
     }
-    static kafka::settings nowhere()
-    {
-        kafka::settings cluster;
-        cluster.brokers = "127.0.0.1:1";
-        return cluster;
-    }
 
-    crypto::keyring keys;
-    postgres::pool db;
-    kafka::producer producer;
-    webhooks::endpoint_repository endpoints;
-    webhooks::rule_repository rules;
-    webhooks::queue_repository queue;
-    webhooks::manual_retry_repository manual_retries;
-    webhooks::history_repository history;
-    webhooks::retention_repository partitions;
-    webhooks::config_cache configs;
-    webhooks::outcome_recorder recorder;
-    webhooks::auto_disable_monitor failures;
-    webhooks::name_resolver names;
-    webhooks::http_sender sender;
-    webhooks::delivery_engine engine;
-    webhooks::due_claimer claimer;
-    webhooks::manual_sender manual_sender;
-    webhooks::replayer replayer;
-    webhooks::dead_letters dead_letters;
-    webhooks::event_ingest ingest;
+    webhooks::settings chosen;
+    webhooks::core core;
+    crypto::keyring& keys = chosen.keys;
+    postgres::pool& db = core.stored.db;
+    webhooks::endpoint_repository& endpoints = core.stored.endpoints;
+    webhooks::rule_repository& rules = core.stored.rules;
+    webhooks::queue_repository& queue = core.stored.queue;
+    webhooks::manual_retry_repository& manual_retries = core.stored.manual_retries;
+    webhooks::history_repository& history = core.stored.history;
+    webhooks::retention_repository& partitions = core.stored.partitions;
+    webhooks::config_cache& configs = core.configs;
+    webhooks::outcome_recorder& recorder = core.recorder;
+    webhooks::auto_disable_monitor& failures = core.failures;
+    webhooks::delivery_engine& engine = core.engine;
+    webhooks::due_claimer& claimer = core.claimer;
+    webhooks::name_resolver& names = core.names;
+    webhooks::manual_sender& manual_sender = core.manual_sender;
+    webhooks::replayer& replayer = core.replayer;
+    webhooks::event_ingest& ingest = core.ingest;
     webhooks::webhook_rpc webhook_rpc;
     webhooks::secret_rpc secret_rpc;
     webhooks::rule_rpc rule_rpc;

@@ -96,7 +96,7 @@ struct running_service
     {
         rpc::client client(testing::test_host(), {service->rpc_address()}, tokens);
         const auto path = std::string("tempinbox.webhooks.v1.WebhookService/") + method;
-        return await(client.call<Response>(path.c_str(), request));
+        return await(client.call(rpc::method<Request, Response>{path}, request));
     }
 
     void publish(const kafka::record& record, const std::string& topic)

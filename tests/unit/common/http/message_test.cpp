@@ -1,6 +1,10 @@
 #include "common/http/message.hpp"
 
+#include "unit/common/every_errc.hpp"
+
 #include <catch2/catch.hpp>
+
+#include <map>
 
 using namespace tempinbox;
 
@@ -44,4 +48,23 @@ TEST_CASE("a request knows its raw path", "[http]")
     received.target = "/a%2Fb?c=/d";
 
     CHECK(received.raw_path() == "/a%2Fb");
+}
+
+TEST_CASE("every errc has its HTTP status", "[http]")
+{
+    const std::map<errc, unsigned> expected{
+        {errc::invalid_argument, 400},  {errc::unauthenticated, 401},
+        {errc::permission_denied, 403}, {errc::not_found, 404},
+        {errc::conflict, 409},          {errc::payload_too_large, 413},
+        {errc::unprocessable, 422},     {errc::unsupported_media_type, 415},
+        {errc::rate_limited, 429},      {errc::internal, 500},
+        {errc::unavailable, 503},       {errc::deadline_exceeded, 504}};
+
+    std::map<errc, unsigned> found;
+    for (const auto code : testing::every_errc())
+        found.emplace(code, http::status_of(code));
+
+    CHECK(found == expected);
+    for (const auto& [code, status] : found)
+        CHECK(http::status_name(status) != "Unknown");
 }

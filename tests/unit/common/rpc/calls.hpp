@@ -2,11 +2,10 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/client.hpp"
+#include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/server.hpp"
 #include "common/testing/await.hpp"
 #include "unit/common/scratch_folder.hpp"
-
-#include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
 
 #include <string>
 
@@ -16,7 +15,7 @@ using ratelimit::v1::TakeQuotaRequest;
 using ratelimit::v1::TakeQuotaResponse;
 
 inline const std::string rpc_token = "a-token-of-the-tests-0123456789";
-inline constexpr const char* take_quota = "tempinbox.ratelimit.v1.RateLimitService/TakeQuota";
+using rate_limit_methods::take_quota;
 
 struct token_file
 {
@@ -47,7 +46,7 @@ public:
     explicit running_rpc_server(rpc::tokens& tokens, host_port listen = {"127.0.0.1", 0})
         : server(test_host(), settings(std::move(listen)), tokens)
     {
-        server.add<TakeQuotaRequest, TakeQuotaResponse>(take_quota, grant);
+        server.add(take_quota, grant);
         server.start();
     }
     ~running_rpc_server()

@@ -20,11 +20,10 @@ public:
     explicit counted_replica(rpc::tokens& tokens, host_port listen = {"127.0.0.1", 0})
         : server_(testing::test_host(), settings(std::move(listen)), tokens)
     {
-        server_.add<TakeQuotaRequest, TakeQuotaResponse>(
-            testing::take_quota, [this](TakeQuotaRequest request) {
-                ++calls;
-                return testing::grant(std::move(request));
-            });
+        server_.add(testing::take_quota, [this](TakeQuotaRequest request) {
+            ++calls;
+            return testing::grant(std::move(request));
+        });
         server_.start();
     }
     ~counted_replica()
@@ -74,9 +73,7 @@ struct arranged_name
 
 bool take(rpc::client& client)
 {
-    return testing::await(client.call<TakeQuotaResponse, TakeQuotaRequest>(
-                              testing::take_quota, testing::quota_request(1)))
-        .has_value();
+    return testing::await(client.call(testing::take_quota, testing::quota_request(1))).has_value();
 }
 
 } // namespace

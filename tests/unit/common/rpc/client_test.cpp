@@ -20,14 +20,13 @@ namespace {
 result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units,
                                milliseconds deadline = std::chrono::seconds(5))
 {
-    return testing::await(client.call<TakeQuotaResponse, TakeQuotaRequest>(
-        testing::take_quota, testing::quota_request(units), deadline));
+    return testing::await(
+        client.call(testing::take_quota, testing::quota_request(units), deadline));
 }
 
 awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaResponse>>& responses)
 {
-    auto response = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(
-        testing::take_quota, testing::quota_request(1));
+    auto response = co_await client.call(testing::take_quota, testing::quota_request(1));
     responses.push_back(std::move(response));
 }
 

@@ -1,6 +1,10 @@
 #include "common/rpc/codes.hpp"
 
+#include "unit/common/every_errc.hpp"
+
 #include <catch2/catch.hpp>
+
+#include <set>
 
 using namespace tempinbox;
 
@@ -12,6 +16,16 @@ TEST_CASE("a failure keeps its meaning through the Connect code", "[rpc]")
           errc::unavailable, errc::deadline_exceeded, errc::internal}) {
         CAPTURE(to_string(code));
         CHECK(rpc::code_from_connect(rpc::connect_code(code)) == code);
+    }
+}
+
+TEST_CASE("every errc has a Connect code of its own", "[rpc]")
+{
+    std::set<std::string_view> codes;
+    for (const auto code : testing::every_errc()) {
+        CAPTURE(to_string(code));
+        CHECK(codes.insert(rpc::connect_code(code)).second);
+        CHECK(rpc::connect_http_status(code) >= 400);
     }
 }
 

@@ -11,7 +11,7 @@ using testing::rpc_token;
 
 namespace {
 
-const std::string method_path = std::string("/") + testing::take_quota;
+const std::string method_path = "/" + std::string(testing::take_quota.path);
 
 // A call as curl sends it.
 struct raw_call

@@ -93,7 +93,7 @@ public:
     int quota_taken = 0;
     int uses_noted = 0;
     manual_clock clock;
-    routes operations;
+    std::vector<route> operations;
     response_budget memory{1'000'000};
     pipeline checked;
 

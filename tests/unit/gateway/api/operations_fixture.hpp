@@ -24,8 +24,8 @@ public:
     template <class Request, class Response>
     void response(const std::string& method, std::function<result<Response>(const Request&)> handle)
     {
-        server_.add<Request, Response>(
-            method, [handle](Request request) { return respond_with(handle(request)); });
+        server_.add(rpc::method<Request, Response>{method},
+                    [handle](Request request) { return respond_with(handle(request)); });
     }
     std::vector<host_port> start()
     {

@@ -22,7 +22,7 @@ struct slow_pipeline
     bool is_key_store_away = false;
     int keys_found = 0;
     std::function<void()> meanwhile = [] {};
-    routes operations{all_routes()};
+    std::vector<route> operations{all_routes()};
     response_budget memory{1'000};
     pipeline checked{clock, operations, sources(), {}, memory};
 

@@ -1,6 +1,7 @@
 #include "gateway/dashboard_api/errors.hpp"
 
 #include "common/json/value.hpp"
+#include "unit/common/every_errc.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -63,8 +64,7 @@ TEST_CASE("an error of an operation shared with /v1 gets the word of its status"
     CHECK(completed(http::error_response(405, "POST is not allowed here")) == "method_not_allowed");
     CHECK(completed(http::error_response(406, "Accept")) == "not_acceptable");
     CHECK(completed(http::error_response(418, "unknown")) == "internal");
-    for (int i = 0; i <= static_cast<int>(errc::internal); ++i) {
-        const auto code = static_cast<errc>(i);
+    for (const auto code : testing::every_errc()) {
         CHECK(completed(http::error_response(failure{code, "sentence"})) == to_string(code));
     }
 }

@@ -86,8 +86,8 @@ public:
     int looked_up = 0;
     int handled_idempotent = 0;
     manual_clock clock;
-    routes open_operations;
-    routes operations;
+    std::vector<route> open_operations;
+    std::vector<route> operations;
     response_budget memory{1'000'000};
     dashboard_pipeline checked;
 

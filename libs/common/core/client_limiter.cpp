@@ -1,6 +1,4 @@
-#include "common/core/client_counter.hpp"
-
-#include "common/core/network.hpp"
+#include "common/core/client_limiter.hpp"
 
 #include <array>
 
@@ -33,9 +31,17 @@ void for_each_prefix(const boost::asio::ip::address& who, Visit visit)
 
 } // namespace
 
-std::optional<client_counter::full_prefix> client_counter::find_full(const address& who,
+std::string client_limiter::full_prefix::name() const
+{
+    const bool is_wide = bits == 56 || bits == 48;
+    return "this address" + (is_wide ? "'s /" + std::to_string(bits) : std::string());
+}
+
+std::optional<client_limiter::full_prefix> client_limiter::find_full(const address& who,
                                                                      std::size_t max) const
 {
+    if (max == 0 || is_exempt(who))
+        return std::nullopt;
     std::optional<full_prefix> found;
     for_each_prefix(who, [&](const prefix& each, const std::string& key) {
         const auto known = counts_.find(key);
@@ -45,13 +51,17 @@ std::optional<client_counter::full_prefix> client_counter::find_full(const addre
     return found;
 }
 
-void client_counter::enter(const address& who)
+void client_limiter::enter(const address& who)
 {
+    if (is_exempt(who))
+        return;
     for_each_prefix(who, [&](const prefix&, const std::string& key) { ++counts_[key]; });
 }
 
-void client_counter::leave(const address& who)
+void client_limiter::leave(const address& who)
 {
+    if (is_exempt(who))
+        return;
     for_each_prefix(who, [&](const prefix&, const std::string& key) {
         const auto known = counts_.find(key);
         if (known != counts_.end() && --known->second == 0)

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "common/rpc/method.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+// What the inbox service is asked for, as client and server both name it.
+namespace tempinbox::inbox_methods {
+
+inline constexpr rpc::method<inbox::v1::CreateInboxRequest, inbox::v1::CreateInboxResponse>
+    create_inbox{"tempinbox.inbox.v1.InboxService/CreateInbox"};
+inline constexpr rpc::method<inbox::v1::GetInboxRequest, inbox::v1::GetInboxResponse> get_inbox{
+    "tempinbox.inbox.v1.InboxService/GetInbox"};
+inline constexpr rpc::method<inbox::v1::ListInboxesRequest, inbox::v1::ListInboxesResponse>
+    list_inboxes{"tempinbox.inbox.v1.InboxService/ListInboxes"};
+inline constexpr rpc::method<inbox::v1::DeleteInboxRequest, inbox::v1::DeleteInboxResponse>
+    delete_inbox{"tempinbox.inbox.v1.InboxService/DeleteInbox"};
+inline constexpr rpc::method<inbox::v1::CountInboxesRequest, inbox::v1::CountInboxesResponse>
+    count_inboxes{"tempinbox.inbox.v1.InboxService/CountInboxes"};
+inline constexpr rpc::method<inbox::v1::UpdateInboxRequest, inbox::v1::UpdateInboxResponse>
+    update_inbox{"tempinbox.inbox.v1.InboxService/UpdateInbox"};
+inline constexpr rpc::method<inbox::v1::DeleteInboxesByTagRequest,
+                             inbox::v1::DeleteInboxesByTagResponse>
+    delete_inboxes_by_tag{"tempinbox.inbox.v1.InboxService/DeleteInboxesByTag"};
+inline constexpr rpc::method<inbox::v1::EmptyInboxRequest, inbox::v1::EmptyInboxResponse>
+    empty_inbox{"tempinbox.inbox.v1.InboxService/EmptyInbox"};
+inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
+    list_emails{"tempinbox.inbox.v1.InboxService/ListEmails"};
+// On failure the caller reads the list as usual; that call reports the error.
+inline constexpr rpc::method<inbox::v1::GetListVersionsRequest, inbox::v1::GetListVersionsResponse>
+    get_list_versions{"tempinbox.inbox.v1.InboxService/GetListVersions", std::chrono::seconds(1)};
+inline constexpr rpc::method<inbox::v1::GetEmailRequest, inbox::v1::GetEmailResponse> get_email{
+    "tempinbox.inbox.v1.InboxService/GetEmail"};
+inline constexpr rpc::method<inbox::v1::UpdateEmailRequest, inbox::v1::UpdateEmailResponse>
+    update_email{"tempinbox.inbox.v1.InboxService/UpdateEmail"};
+inline constexpr rpc::method<inbox::v1::DeleteEmailRequest, inbox::v1::DeleteEmailResponse>
+    delete_email{"tempinbox.inbox.v1.InboxService/DeleteEmail"};
+inline constexpr rpc::method<inbox::v1::GetRawEmailRequest, inbox::v1::GetRawEmailResponse>
+    get_raw_email{"tempinbox.inbox.v1.InboxService/GetRawEmail"};
+inline constexpr rpc::method<inbox::v1::GetAttachmentRequest, inbox::v1::GetAttachmentResponse>
+    get_attachment{"tempinbox.inbox.v1.InboxService/GetAttachment"};
+inline constexpr rpc::method<inbox::v1::CountEmailsRequest, inbox::v1::CountEmailsResponse>
+    count_emails{"tempinbox.inbox.v1.InboxService/CountEmails"};
+inline constexpr rpc::method<inbox::v1::AddDomainRequest, inbox::v1::AddDomainResponse> add_domain{
+    "tempinbox.inbox.v1.InboxService/AddDomain"};
+inline constexpr rpc::method<inbox::v1::ListDomainsRequest, inbox::v1::ListDomainsResponse>
+    list_domains{"tempinbox.inbox.v1.InboxService/ListDomains"};
+inline constexpr rpc::method<inbox::v1::FindFirstEmailsRequest, inbox::v1::FindFirstEmailsResponse>
+    find_first_emails{"tempinbox.inbox.v1.InboxService/FindFirstEmails"};
+inline constexpr rpc::method<inbox::v1::GetLastSequencesRequest,
+                             inbox::v1::GetLastSequencesResponse>
+    get_last_sequences{"tempinbox.inbox.v1.InboxService/GetLastSequences"};
+
+} // namespace tempinbox::inbox_methods

@@ -1,0 +1,120 @@
+-- How mail-ingest stores a batch of messages: one statement, its own transaction.
+-- Locks the inboxes in id order, keeps those that live by the clock, hands out their sequence
+-- numbers, writes emails, bodies and outbox rows, and returns what became of each delivery:
+--   stored    with its sequence
+--   repeated  the inbox has the message from the same sender as an unacknowledged email: nothing is
+--             stored; with that email's id and sequence
+--   gone      the inbox does not live
+--   full      by count or bytes (0: no limit)
+-- What is refused of an inbox is the end of its part of the batch, so sequences have no gaps.
+-- A delivery names its message by ordinal, from 1; lists within a column are joined by U+001F.
+-- What a delivery needs of its message is taken out of the arrays by the ordinal: a table of the
+-- messages would be copied with their bodies into a CTE and joined three times. Looking into an
+-- array walks over what is in front, which is less for the 128 messages of a batch at most.
+-- The function has no settings of its own: connections have them (docs/decisions/
+-- 0006-plans-of-a-queue.md), and setting them costs every call.
+CREATE OR REPLACE FUNCTION mailbox.store_mail(
+    delivery_message integer[], delivery_account uuid[], delivery_inbox uuid[],
+    delivery_email uuid[], delivery_rcpt text[], delivery_headers text[], delivery_event bytea[],
+    message_body uuid[], message_raw bytea[], message_size bigint[],
+    message_received timestamptz[], message_from text[], message_from_name text[],
+    message_subject text[], message_preview text[], message_id text[], message_to text[],
+    message_mail_from text[], message_remote text[], message_helo text[], message_tls text[],
+    message_attachments integer[], message_codes text[], message_links text[],
+    message_defects text[], message_sha256 bytea[],
+    owner text, max_emails bigint, max_bytes bigint)
+RETURNS TABLE (ordinal bigint, outcome text, sequence bigint, email uuid)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz;
+BEGIN
+    PERFORM 1 FROM mailbox.inboxes AS i
+    WHERE (i.account_id, i.inbox_id) IN (SELECT * FROM unnest(delivery_account, delivery_inbox))
+    ORDER BY i.inbox_id FOR UPDATE;
+    moment := clock_timestamp();
+
+    RETURN QUERY
+    WITH delivery AS (
+        SELECT d.*, message_size[d.message] AS size, message_received[d.message] AS received,
+               earlier.email_id AS earlier_email, earlier.sequence AS earlier_sequence
+        FROM unnest(delivery_message, delivery_account, delivery_inbox, delivery_email,
+                    delivery_rcpt, delivery_headers, delivery_event) WITH ORDINALITY
+                 AS d(message, account, inbox, email, rcpt, headers, event, ordinal)
+        LEFT JOIN LATERAL (
+            SELECT u.email_id, u.sequence FROM mailbox.unacknowledged_emails AS u
+            WHERE u.account_id = d.account AND u.inbox_id = d.inbox
+                AND u.content_sha256 = message_sha256[d.message]
+                AND u.mail_from = message_mail_from[d.message] AND u.until > moment
+            ORDER BY u.email_id LIMIT 1) AS earlier ON true
+    ), ranked AS (
+        SELECT d.*,
+               count(*) FILTER (WHERE d.earlier_email IS NULL)
+                   OVER (so_far ROWS UNBOUNDED PRECEDING) AS rank,
+               coalesce(sum(d.size) FILTER (WHERE d.earlier_email IS NULL)
+                   OVER (so_far ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
+                   AS bytes_before
+        FROM delivery AS d
+        WINDOW so_far AS (PARTITION BY d.inbox ORDER BY d.ordinal)
+    ), judged AS MATERIALIZED (
+        SELECT d.*, i.expires_at,
+               coalesce(d.earlier_sequence, i.last_sequence + d.rank) AS sequence,
+               CASE WHEN i.is_live IS NOT TRUE OR i.expires_at <= moment THEN 'gone'
+                    WHEN d.earlier_email IS NOT NULL THEN 'repeated'
+                    WHEN max_emails > 0 AND i.email_count + d.rank > max_emails THEN 'full'
+                    WHEN max_bytes > 0 AND i.email_bytes + d.bytes_before >= max_bytes THEN 'full'
+                    ELSE 'stored' END AS outcome
+        FROM ranked AS d
+            LEFT JOIN mailbox.inboxes AS i ON i.account_id = d.account AND i.inbox_id = d.inbox
+    ), stored AS (
+        SELECT j.*, date_trunc('hour', max(j.expires_at) OVER same_message, 'UTC') AS body_hour,
+               count(*) OVER same_message > 1 AS is_shared,
+               row_number() OVER same_message = 1 AS is_first
+        FROM judged AS j WHERE j.outcome = 'stored'
+        WINDOW same_message AS (PARTITION BY j.message)
+    ), new_body AS (
+        INSERT INTO mailbox.bodies (body_hour, body_id, raw)
+        SELECT s.body_hour, message_body[s.message], message_raw[s.message]
+        FROM stored AS s WHERE s.is_first
+    ), new_email AS (
+        INSERT INTO mailbox.emails (
+            account_id, email_id, inbox_id, sequence, received_at,
+            from_address, from_name, subject,
+            preview, message_id,
+            rcpt_to, to_header,
+            mail_from, remote_address, helo,
+            tls, size_bytes, attachment_count,
+            codes, links,
+            defects, content_sha256,
+            body_hour, body_id, is_body_shared)
+        SELECT s.account, s.email, s.inbox, s.sequence, s.received,
+               message_from[s.message], message_from_name[s.message], message_subject[s.message],
+               message_preview[s.message], message_id[s.message],
+               string_to_array(s.rcpt, E'\x1f'), string_to_array(message_to[s.message], E'\x1f'),
+               message_mail_from[s.message], message_remote[s.message], message_helo[s.message],
+               message_tls[s.message], s.size, message_attachments[s.message],
+               message_codes[s.message]::jsonb, message_links[s.message]::jsonb,
+               string_to_array(message_defects[s.message], E'\x1f'), message_sha256[s.message],
+               s.body_hour, message_body[s.message], s.is_shared
+        FROM stored AS s
+    ), new_event AS (
+        INSERT INTO mailbox.outbox (
+            event_id, topic, key, sequence, headers,
+            payload, owner, lease_until)
+        SELECT s.email, 'email.received', s.inbox::text, s.sequence, s.headers,
+               s.event || mailbox.sequence_field(s.sequence), owner, moment + interval '30 seconds'
+        FROM stored AS s
+    ), counted AS (
+        UPDATE mailbox.inboxes AS i
+        SET last_sequence = t.last, email_count = i.email_count + t.emails,
+            email_bytes = i.email_bytes + t.bytes,
+            last_email_at = greatest(i.last_email_at, t.received)
+        FROM (SELECT s.account, s.inbox, max(s.sequence) AS last, count(*) AS emails,
+                     sum(s.size) AS bytes, max(s.received) AS received
+              FROM stored AS s GROUP BY s.account, s.inbox) AS t
+        WHERE i.account_id = t.account AND i.inbox_id = t.inbox
+    )
+    SELECT j.ordinal, j.outcome, j.sequence, coalesce(j.earlier_email, j.email)
+    FROM judged AS j ORDER BY j.ordinal;
+END
+$$;

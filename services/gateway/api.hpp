@@ -1,0 +1,36 @@
+#pragma once
+
+#include "accounts/key_repository.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/postgres/pool.hpp"
+#include "gateway/api/pipeline.hpp"
+#include "gateway/core.hpp"
+#include "gateway/keys/key_cache.hpp"
+#include "gateway/keys/key_uses.hpp"
+
+namespace tempinbox::gateway {
+
+// The public API, everything under /v1: its keys, its quota, its operations.
+class api
+{
+public:
+    // `shared` outlives this.
+    api(runtime::host& host, const settings& chosen, core& shared);
+    api(const api&) = delete;
+
+    void start();
+    // Once the requests have ended.
+    awaitable<void> stop();
+
+    awaitable<http::response> handle(http::request& received) { return pipeline_.handle(received); }
+
+private:
+    postgres::pool changes_db_; // one connection, so reads here wait for nothing else
+    accounts::key_repository keys_;
+    accounts::key_repository changes_;
+    key_cache key_cache_;
+    key_uses key_uses_;
+    pipeline pipeline_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,133 @@
+#include "gateway/dashboard.hpp"
+
+#include "common/crypto/digest.hpp"
+#include "gateway/dashboard_api/routes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between full batches of the purge, so requests go first.
+constexpr auto purge_batch_delay = 10ms;
+constexpr auto purge_interval = 60s;
+
+// The sessions of an account have their own day: to rate-limit they are another account.
+account_id sessions_of(account_id account)
+{
+    const auto digest = crypto::sha256("sessions of " + account.text());
+    std::array<std::uint8_t, 16> bytes{};
+    std::copy_n(digest.begin(), bytes.size(), bytes.begin());
+    return account_id{uuid(bytes)};
+}
+
+dashboard_sources sources_of(session_lookups& sessions, quota_client& quota,
+                             idempotent_calls& idempotency, std::int64_t requests_a_day,
+                             time_point started)
+{
+    dashboard_sources sources;
+    sources.find_session = [&sessions](std::string digest, lookups allowed) {
+        return sessions.find(std::move(digest), allowed);
+    };
+    if (requests_a_day > 0)
+        sources.take_session_quota = [&quota, requests_a_day,
+                                      version = to_unix_micros(started)](account_id account) {
+            plans::account_state day;
+            day.account = sessions_of(account);
+            day.limits.requests_per_day = requests_a_day;
+            day.version = version; // the gateway that started last decides
+            return quota.take(day);
+        };
+    sources.last_known_quota = [&quota](const plans::account_state& account) {
+        return quota.last_known(account);
+    };
+    sources.handle_idempotent = [&idempotency](http::request& received, caller& who,
+                                               const route& operation) {
+        return idempotency.handle(received, who, operation);
+    };
+    return sources;
+}
+
+} // namespace
+
+dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
+    : accounts_(shared.accounts),
+      plans_(shared.db, account_events_of(host, shared.publisher)),
+      keys_(shared.db),
+      sign_in_(shared.db),
+      session_lookups_(sign_in_, shared.strangers),
+      event_stream_(
+          host, [this](std::string digest) { return is_open(std::move(digest)); },
+          event_stream::check_times()),
+      gate_(sign_in_, shared.strangers),
+      purge_task_(host.executor(), "old sessions not purged", [this] { return purge(); }),
+      hasher_(host),
+      session_issuer_(sign_in_, session_lookups_, chosen.trusted_proxies),
+      sign_ins_(accounts_, sign_in_, gate_, hasher_, session_issuer_, event_stream_,
+                chosen.who_signs_up, chosen.relay.is_set()),
+      passwords_(sign_in_, gate_, hasher_, session_issuer_, event_stream_),
+      relay_(host, chosen.relay),
+      notices_(host, shared.webhooks, accounts_, relay_),
+      email_verification_(accounts_, sign_in_, gate_, hasher_, session_issuer_, relay_,
+                          chosen.who_signs_up),
+      pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
+                dashboard_operations(shared.services(), plans_, keys_, sign_ins_, passwords_,
+                                     event_stream_, session_issuer_),
+                sources_of(session_lookups_, shared.quota, shared.idempotency,
+                           chosen.session_requests_a_day, host.clock().now()),
+                chosen.trusted_proxies, shared.response_memory),
+      assets_(chosen.dashboard_files, chosen.base_path)
+{}
+
+void dashboard::start()
+{
+    purge_task_.start();
+    notices_.start();
+}
+
+awaitable<void> dashboard::stop()
+{
+    co_await purge_task_.stop();
+    co_await notices_.stop();
+    hasher_.stop();
+    relay_.stop();
+}
+
+bool dashboard::serves(std::string_view path)
+{
+    return dashboard_pipeline::serves(path) || dashboard_assets::serves(path);
+}
+
+awaitable<http::response> dashboard::handle(http::request& received)
+{
+    if (dashboard_pipeline::serves(received.path))
+        return pipeline_.handle(received);
+    return handle_asset(received);
+}
+
+awaitable<http::response> dashboard::handle_asset(http::request& received)
+{
+    received.route = "/dashboard/{file}";
+    co_return assets_.handle(received);
+}
+
+awaitable<bool> dashboard::is_open(std::string session_digest)
+{
+    const auto account = co_await sign_in_.find_session(std::move(session_digest));
+    co_return account.has_value();
+}
+
+awaitable<std::chrono::microseconds> dashboard::purge()
+{
+    const int ended = co_await sign_in_.purge();
+    const int left = co_await accounts_.purge();
+    const bool is_done = ended < accounts::sign_in_repository::batch_size &&
+                         left < accounts::account_repository::batch_size;
+    co_return is_done ? std::chrono::microseconds(purge_interval)
+                      : std::chrono::microseconds(purge_batch_delay);
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,45 @@
+#include "inbox/core.hpp"
+
+namespace tempinbox::inbox {
+
+core::core(runtime::host& host, const settings& chosen)
+    : db(host, chosen.database),
+      clock_watch(host, db, host.clock()),
+      producer(host, chosen.kafka),
+      publisher(host, db, producer, mailbox::schema),
+      account_states(db),
+      domains(db),
+      inboxes(db, host.instance()),
+      emails(db),
+      email_search(db),
+      expiry_repository(db, host.instance(), chosen.quarantine),
+      maintenance_repository(db),
+      partitions(host, maintenance_repository),
+      expiry(host, expiry_repository, publisher),
+      purge(host, maintenance_repository, chosen.purge_interval, chosen.quarantine),
+      mail_reader(chosen.mail_readers, chosen.view, chosen.reading_bytes)
+{
+    db.require_schema(mailbox::schema, mailbox::schema_version);
+}
+
+void core::start()
+{
+    clock_watch.start();
+    publisher.start();
+    partitions.start();
+    expiry.start();
+    purge.start();
+}
+
+awaitable<void> core::drain(std::chrono::milliseconds timeout)
+{
+    co_await expiry.stop();
+    co_await purge.stop();
+    co_await partitions.stop();
+    co_await clock_watch.stop();
+    co_await publisher.drain(timeout);
+    co_await producer.flush(timeout / 2);
+    db.stop();
+}
+
+} // namespace tempinbox::inbox

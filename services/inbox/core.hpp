@@ -1,0 +1,55 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/kafka/producer.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/clock_watch.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/runtime/host.hpp"
+#include "inbox/expiry.hpp"
+#include "inbox/mail_reader.hpp"
+#include "inbox/partition_maintenance.hpp"
+#include "inbox/purge.hpp"
+#include "inbox/settings.hpp"
+#include "mailbox/account_state_repository.hpp"
+#include "mailbox/domain_repository.hpp"
+#include "mailbox/email_repository.hpp"
+#include "mailbox/email_search_repository.hpp"
+#include "mailbox/expiry_repository.hpp"
+#include "mailbox/inbox_repository.hpp"
+#include "mailbox/maintenance_repository.hpp"
+
+#include <chrono>
+
+namespace tempinbox::inbox {
+
+// The mailbox and what keeps it in order: expiry, purge, partitions; and its events.
+class core
+{
+public:
+    core(runtime::host& host, const settings& chosen);
+    core(const core&) = delete;
+
+    void start();
+    // Once nothing changes the mailbox any more: ends background work, then publishes what is left,
+    // for `timeout` at most.
+    awaitable<void> drain(std::chrono::milliseconds timeout);
+
+    postgres::pool db;
+    postgres::clock_watch clock_watch;
+    kafka::producer producer;
+    outbox::publisher publisher;
+    mailbox::account_state_repository account_states;
+    mailbox::domain_repository domains;
+    mailbox::inbox_repository inboxes;
+    mailbox::email_repository emails;
+    mailbox::email_search_repository email_search;
+    mailbox::expiry_repository expiry_repository;
+    mailbox::maintenance_repository maintenance_repository;
+    partition_maintenance partitions;
+    inbox::expiry expiry;
+    inbox::purge purge;
+    inbox::mail_reader mail_reader;
+};
+
+} // namespace tempinbox::inbox

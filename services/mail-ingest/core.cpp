@@ -1,0 +1,56 @@
+#include "mail-ingest/core.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+postgres::settings look_up_settings(const settings& chosen)
+{
+    auto look_ups = chosen.database;
+    look_ups.connections = chosen.look_up_connections;
+    look_ups.statement_timeout = chosen.recipients.timeout;
+    return look_ups;
+}
+
+} // namespace
+
+core::core(runtime::host& host, const settings& chosen, const clock_source& clock,
+           std::string replica, std::function<bool()> is_database_away)
+    : db(host, chosen.database),
+      look_up_db(host, look_up_settings(chosen)),
+      producer(host, chosen.kafka),
+      publisher(host, db, producer, mailbox::schema),
+      store(host, db, chosen.recipients.inbox_bounds),
+      unacknowledged(host, store, std::move(replica)),
+      recipients(host, look_up_db, chosen.recipients),
+      ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
+      clock_watch(host, db, clock),
+      client_limiter(chosen.client_limits),
+      tls(chosen.tls_certificate_file, chosen.tls_key_file),
+      session_metrics(host.metrics()),
+      session_context{host,        chosen.session, recipients, ingest,
+                      clock_watch, client_limiter, tls,        session_metrics},
+      listener(session_context, chosen.smtp_listen, std::move(is_database_away))
+{
+    db.require_schema(mailbox::schema, mailbox::schema_version);
+}
+
+void core::start()
+{
+    publisher.start();
+    unacknowledged.start();
+    clock_watch.start();
+    listener.start();
+}
+
+awaitable<void> core::stop(std::chrono::milliseconds timeout)
+{
+    co_await clock_watch.stop();
+    co_await unacknowledged.stop();
+    co_await publisher.drain(timeout);
+    co_await producer.flush(timeout);
+    ingest.stop();
+    look_up_db.stop();
+    db.stop();
+}
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,55 @@
+#include "webhook-dispatcher/core.hpp"
+
+namespace tempinbox::webhooks {
+
+core::core(runtime::host& host, const settings& chosen, engine_limits limits)
+    : stored(host, chosen.database),
+      producer(host, chosen.kafka),
+      configs(stored.rules, chosen.keys, chosen.urls),
+      recorder(host, stored.queue, stored.endpoints),
+      failures(host, stored.endpoints),
+      names(host, chosen.names),
+      sender(host, chosen.urls.addresses, names.function(), chosen.ca_file),
+      engine(
+          host, [this](delivery_job job) { return sender.send(std::move(job)); },
+          [this](delivery_outcome outcome) { take(std::move(outcome)); }, limits),
+      claimer(host, stored.queue, configs, engine, recorder,
+              [this](delivery_outcome outcome) { take(std::move(outcome)); }),
+      manual_sender(host, stored.manual_retries, configs,
+                    [this](delivery_job job) { return sender.send(std::move(job)); }),
+      replayer(host, stored.manual_retries,
+               [this](webhook_id webhook) { engine.note_backlog({webhook, queue_kind::retry}); }),
+      retention(host, stored.partitions, stored.manual_retries, chosen.retention_days),
+      dead_letters(host, producer),
+      ingest(host, stored.rules, configs, stored.queue, engine, recorder, dead_letters)
+{}
+
+void core::take(delivery_outcome outcome)
+{
+    failures.note(outcome);
+    recorder.record(std::move(outcome));
+}
+
+void core::start()
+{
+    retention.start();
+    recorder.start();
+    failures.start();
+    claimer.start();
+    replayer.start();
+}
+
+awaitable<void> core::drain(std::chrono::milliseconds timeout)
+{
+    co_await replayer.stop();
+    co_await claimer.stop();
+    co_await retention.stop();
+    const auto last_request = std::chrono::steady_clock::now() + timeout * 7 / 10;
+    co_await engine.drain(timeout * 7 / 10);
+    co_await manual_sender.drain(last_request);
+    co_await failures.stop();
+    co_await recorder.drain(timeout / 10);
+    co_await producer.flush(timeout / 20);
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,22 @@
+#include "webhook-dispatcher/storage/storage.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr int schema_version = 2;
+
+} // namespace
+
+storage::storage(runtime::host& host, const postgres::settings& database)
+    : db(host, database),
+      endpoints(db),
+      rules(db),
+      queue(db),
+      manual_retries(db),
+      history(db),
+      partitions(db)
+{
+    db.require_schema("webhooks", schema_version);
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "common/postgres/pool.hpp"
+#include "webhook-dispatcher/storage/endpoint_repository.hpp"
+#include "webhook-dispatcher/storage/history_repository.hpp"
+#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/queue_repository.hpp"
+#include "webhook-dispatcher/storage/retention_repository.hpp"
+#include "webhook-dispatcher/storage/rule_repository.hpp"
+
+namespace tempinbox::webhooks {
+
+// Schema webhooks: its connections, whose version of the schema is checked, and its repositories.
+class storage
+{
+public:
+    storage(runtime::host& host, const postgres::settings& database);
+    storage(const storage&) = delete;
+
+    void stop() { db.stop(); }
+
+    postgres::pool db;
+    endpoint_repository endpoints;
+    rule_repository rules;
+    queue_repository queue;
+    manual_retry_repository manual_retries;
+    history_repository history;
+    retention_repository partitions;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,166 @@
+"""The figures by which the shape of the code is judged: `./dev check house` prints them, and fails
+where one is past its bound.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import words
+from source import Source
+
+_PRODUCT = {"libs", "services", "programs"}
+_MAX_COLUMNS = 100
+_MEMBER = re.compile(
+    r"^    (?!using |return |friend |static )[\w:<>,&* ]+[ &*](\w+)(?:\{[^;]*\})?;", re.MULTILINE
+)
+_ROOTS = {"service.hpp", "core.hpp", "api.hpp", "dashboard.hpp"}
+_FUNCTION = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w.]+)", re.I)
+# What whoever knows the field looks for.
+_TERMS = [
+    "evict",
+    "dedup",
+    "lru",
+    "long_poll",
+    "single_flight",
+    "group_commit",
+    "backpressure",
+    "circuit_breaker",
+    "token_bucket",
+    "fail_open",
+]
+# One tool for one task: what else such a class was called, or could be.
+_TOOLS = {
+    "event classes": r"reset_event|completion|wait_point|wakeup|\w+_event_flag",
+    "token bucket classes": r"\w*token_bucket|\w*rate_buckets?|burst_limiter",
+    "memory budget classes": r"\w*(?:memory|byte|response)_budget|answer_memory",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number. Without a bound it is only reported."""
+
+    name: str
+    value: float
+    at_most: float | None = None
+    at_least: float | None = None
+    note: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it keeps its bound."""
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+
+    def __str__(self) -> str:
+        bound = "" if self.at_most is None else f"at most {self.at_most:g}"
+        bound = bound if self.at_least is None else f"at least {self.at_least:g}"
+        mark = "" if self.is_good else "  <- past its bound"
+        note = f"  {self.note}" if self.note else ""
+        return f"  {self.name:44} {self.value:>8g}  {bound:14}{mark}{note}"
+
+
+def figures(sources: list[Source]) -> list[Figure]:
+    """All of them, of the tree's files."""
+    cpp = [source for source in sources if source.is_cpp]
+    product = [source for source in cpp if source.path.parts[0] in _PRODUCT and not source.is_test]
+    sql = [source for source in sources if source.path.suffix == ".sql"]
+    return [
+        Figure("C++ units (a header and its .cpp are one)", _units(product)),
+        Figure("C++ lines", sum(_lines(source) for source in product)),
+        *_classes(product),
+        *_sql(sql),
+        *_roots(product),
+        *_wide(cpp, sql),
+        Figure("findings of words.py", len(list(words.check(sources))), at_most=0),
+        _terms(product),
+    ]
+
+
+def _lines(source: Source) -> int:
+    return source.text.count("\n")
+
+
+def _units(product: list[Source]) -> int:
+    return len({source.path.with_suffix("") for source in product})
+
+
+def _class_names(product: list[Source]) -> Counter[str]:
+    return Counter(
+        found[1]
+        for source in product
+        for found in re.finditer(
+            r"^(?:class|struct) (\w+)\b(?!::)[^;{]*\{", source.code, re.MULTILINE
+        )
+    )
+
+
+def _classes(product: list[Source]) -> list[Figure]:
+    names = _class_names(product)
+    stores = sorted(name for name in names if name.endswith("_store"))
+    repositories = [name for name in names if name.endswith("_repository")]
+    found = [
+        Figure("*_store classes of a schema", len(stores), at_most=1, note=" ".join(stores)),
+        Figure("*_repository classes", len(repositories), at_most=21),
+    ]
+    for name, pattern in _TOOLS.items():
+        those = sorted(each for each in names if re.fullmatch(pattern, each))
+        found.append(Figure(name, len(those), at_most=1, note=" ".join(those)))
+    own = sorted(
+        source.path.stem
+        for source in product
+        if source.path.suffix == ".hpp"
+        and source.path.stem.endswith("batcher")
+        and "batcher<" not in source.code.replace("class batcher", "")
+    )
+    found.append(
+        Figure("batchers beside async::batcher", len(own), at_most=1, note=" ".join(own))
+    )
+    return found
+
+
+def _sql(sql: list[Source]) -> list[Figure]:
+    functions = Counter(name for source in sql for name in _FUNCTION.findall(source.text))
+    return [
+        Figure("SQL lines", sum(_lines(source) for source in sql)),
+        Figure("texts of one SQL function", max(functions.values(), default=0), at_most=1),
+    ]
+
+
+def _roots(product: list[Source]) -> list[Figure]:
+    """The members of each service's roots."""
+    roots = {
+        "/".join(source.path.parts[1:]): len(set(_MEMBER.findall(source.code)))
+        for source in product
+        if source.path.parts[0] == "services"
+        and len(source.path.parts) == 3
+        and source.path.name in _ROOTS
+    }
+    largest = max(roots.values(), default=0)
+    listed = ", ".join(f"{name} {count}" for name, count in sorted(roots.items()))
+    return [Figure("members of the largest root", largest, note=listed)]
+
+
+def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:
+    found = []
+    for name, those in (("C++", cpp), ("SQL", sql)):
+        lines = [line for source in those for line in source.text.splitlines()]
+        wide = sum(len(line) > _MAX_COLUMNS for line in lines)
+        share = round(100 * wide / max(len(lines), 1), 2)
+        found.append(
+            Figure(f"% of {name} lines over {_MAX_COLUMNS} columns", share, at_most=0.5)
+        )
+    return found
+
+
+def _terms(product: list[Source]) -> Figure:
+    code = "\n".join(source.code for source in product)
+    missing = [term for term in _TERMS if not re.search(rf"\b\w*{term}\w*\b", code)]
+    return Figure(
+        "terms of the field found as names",
+        len(_TERMS) - len(missing),
+        at_least=len(_TERMS),
+        note=" ".join(missing),
+    )
