@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
-using smtp::client_limiter;
 using admission = smtp::client_limiter::admission;
 
 namespace {
