@@ -11,11 +11,15 @@
 namespace tempinbox::webhooks {
 
 const char* const endpoint_columns =
-    R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled, disabled_reason,
+    R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled,
+    disabled_reason,
     sealed_secret, rotation_id, (extract(epoch FROM renewed_at) * 1000000)::bigint,
-    (SELECT coalesce(json_agg(json_build_object('sealed', p.sealed_secret, 'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
+    (SELECT coalesce(json_agg(json_build_object(
+                'sealed', p.sealed_secret,
+                'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
                               ORDER BY p.valid_until DESC), '[]')
-     FROM webhooks.previous_secrets p WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id),
+     FROM webhooks.previous_secrets p
+     WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id),
     (extract(epoch FROM created_at) * 1000000)::bigint)";
 
 namespace {
@@ -32,8 +36,11 @@ VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
                                columns;
 
 const std::string update_sql = R"(
-UPDATE webhooks.endpoints SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
-    notice_id = CASE WHEN $6 THEN NULL ELSE notice_id END, notice_at = CASE WHEN $6 THEN NULL ELSE notice_at END,
+UPDATE webhooks.endpoints
+SET url = $3, events = $4::text[], description = $5, is_enabled = $6,
+    disabled_reason = nullif($7, ''),
+    notice_id = CASE WHEN $6 THEN NULL ELSE notice_id END,
+    notice_at = CASE WHEN $6 THEN NULL ELSE notice_at END,
     renewed_at = CASE WHEN $8 THEN clock_timestamp() ELSE renewed_at END
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
@@ -51,7 +58,8 @@ constexpr postgres::statement count_webhooks{"webhooks_count", R"(
 SELECT count(*) FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
 
 constexpr postgres::statement rules_of_webhook{"webhooks_rules_of_webhook", R"(
-SELECT name FROM webhooks.rules WHERE account_id = $1::uuid AND webhook_id = $2::uuid ORDER BY created_at, rule_id LIMIT 20)"};
+SELECT name FROM webhooks.rules WHERE account_id = $1::uuid AND webhook_id = $2::uuid
+    ORDER BY created_at, rule_id LIMIT 20)"};
 
 constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
 DELETE FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
@@ -60,10 +68,12 @@ DELETE FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::
 constexpr postgres::statement delete_due{"webhooks_delete_due", R"(
 DELETE FROM webhooks.due_deliveries WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due_deliveries
-    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000
+        FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
-UPDATE webhooks.endpoints SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
+UPDATE webhooks.endpoints
+SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
   AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 
@@ -71,7 +81,8 @@ WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
 constexpr postgres::statement make_due_now{"webhooks_make_due_now", R"(
 UPDATE webhooks.due_deliveries SET run_at = now() WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due_deliveries
-    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry AND run_at > now()
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry
+        AND run_at > now()
     LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement delete_failures{"webhooks_delete_failures", R"(
@@ -86,7 +97,8 @@ WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
 
 constexpr postgres::statement purge_ended{"secrets_purge_ended", R"(
-DELETE FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND valid_until <= clock_timestamp())"};
+DELETE FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid
+    AND valid_until <= clock_timestamp())"};
 
 constexpr postgres::statement count_previous{"secrets_count_previous", R"(
 SELECT count(*), (extract(epoch FROM min(valid_until)) * 1000000)::bigint
@@ -97,22 +109,28 @@ constexpr postgres::statement keep_present{"secrets_keep_present", R"(
 WITH present AS (
     SELECT account_id, webhook_id, sealed_secret FROM webhooks.endpoints
     WHERE account_id = $1::uuid AND webhook_id = $2::uuid FOR UPDATE)
-INSERT INTO webhooks.previous_secrets (account_id, webhook_id, rotation_id, sealed_secret, valid_until)
-SELECT account_id, webhook_id, $3::uuid, sealed_secret, clock_timestamp() + interval '24 hours' FROM present)"};
+INSERT INTO webhooks.previous_secrets (account_id, webhook_id, rotation_id, sealed_secret,
+    valid_until)
+SELECT account_id, webhook_id, $3::uuid, sealed_secret, clock_timestamp() + interval '24 hours'
+    FROM present)"};
 
 constexpr postgres::statement count_by_key{"secrets_count_by_key", R"(
 SELECT split_part(sealed_secret, ':', 1), count(*)
-FROM (SELECT sealed_secret FROM webhooks.endpoints UNION ALL SELECT sealed_secret FROM webhooks.previous_secrets) s
+FROM (SELECT sealed_secret FROM webhooks.endpoints
+      UNION ALL SELECT sealed_secret FROM webhooks.previous_secrets) s
 GROUP BY 1 ORDER BY 1)"};
 
 constexpr postgres::statement find_otherwise{"secrets_find_otherwise", R"(
-(SELECT account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid AS replaced_by, sealed_secret FROM webhooks.endpoints
- WHERE (account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid) > ($2::uuid, $3::uuid, $4::uuid)
+(SELECT account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid AS replaced_by,
+    sealed_secret FROM webhooks.endpoints
+ WHERE (account_id, webhook_id, '00000000-0000-0000-0000-000000000000'::uuid)
+       > ($2::uuid, $3::uuid, $4::uuid)
    AND (account_id, webhook_id) >= ($2::uuid, $3::uuid) AND split_part(sealed_secret, ':', 1) <> $1
  ORDER BY account_id, webhook_id LIMIT $5)
 UNION ALL
 (SELECT account_id, webhook_id, rotation_id, sealed_secret FROM webhooks.previous_secrets
- WHERE (account_id, webhook_id, rotation_id) > ($2::uuid, $3::uuid, $4::uuid) AND split_part(sealed_secret, ':', 1) <> $1
+ WHERE (account_id, webhook_id, rotation_id) > ($2::uuid, $3::uuid, $4::uuid)
+     AND split_part(sealed_secret, ':', 1) <> $1
  ORDER BY account_id, webhook_id, rotation_id LIMIT $5)
 ORDER BY account_id, webhook_id, replaced_by LIMIT $5)"};
 
@@ -122,10 +140,12 @@ WITH given AS MATERIALIZED (
         AS g(account_id, webhook_id, replaced_by, before, sealed)
 ), present AS (
     UPDATE webhooks.endpoints e SET sealed_secret = g.sealed FROM given g
-    WHERE e.account_id = g.account_id AND e.webhook_id = g.webhook_id AND e.sealed_secret = g.before RETURNING 1
+    WHERE e.account_id = g.account_id AND e.webhook_id = g.webhook_id
+      AND e.sealed_secret = g.before RETURNING 1
 ), previous AS (
     UPDATE webhooks.previous_secrets p SET sealed_secret = g.sealed FROM given g
-    WHERE p.account_id = g.account_id AND p.webhook_id = g.webhook_id AND p.rotation_id = g.replaced_by
+    WHERE p.account_id = g.account_id AND p.webhook_id = g.webhook_id
+      AND p.rotation_id = g.replaced_by
       AND p.sealed_secret = g.before RETURNING 1
 )
 SELECT (SELECT count(*) FROM present) + (SELECT count(*) FROM previous))"};
@@ -145,10 +165,12 @@ UPDATE webhooks.endpoints SET notice_id = NULL, notice_at = NULL
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND notice_id = $3::uuid)"};
 
 constexpr postgres::statement add_failures_sql{"failures_add", R"(
-INSERT INTO webhooks.failing_endpoints AS known (webhook_id, account_id, failures, first_failure_at, last_failure_at)
+INSERT INTO webhooks.failing_endpoints AS known (webhook_id, account_id, failures, first_failure_at,
+    last_failure_at)
 SELECT webhook_id, account_id, failures, timestamptz 'epoch' + first * interval '1 microsecond',
        timestamptz 'epoch' + last * interval '1 microsecond'
-FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[]) AS f(webhook_id, account_id, failures, first, last)
+FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[])
+    AS f(webhook_id, account_id, failures, first, last)
 ORDER BY webhook_id
 ON CONFLICT (webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.failures,
     first_failure_at = least(known.first_failure_at, EXCLUDED.first_failure_at),
@@ -156,7 +178,8 @@ ON CONFLICT (webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.fail
 
 constexpr postgres::statement find_suspects{"failures_find_suspects", R"(
 SELECT webhook_id, account_id FROM webhooks.failing_endpoints
-WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days' ORDER BY webhook_id LIMIT 100)"};
+WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days'
+ORDER BY webhook_id LIMIT 100)"};
 
 // A delivery lives seven days, so older events need not be read. A working webhook is found by its
 // newest.
@@ -164,9 +187,11 @@ constexpr postgres::statement restart_count{"failures_restart_count", R"(
 UPDATE webhooks.failing_endpoints f SET failures = 0, first_failure_at = s.at FROM (
     SELECT finished_at AS at FROM webhooks.deliveries
     WHERE webhook_id = $1::uuid AND state = 'succeeded'
-      AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days') FROM webhooks.failing_endpoints
+      AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days')
+                      FROM webhooks.failing_endpoints
                       WHERE webhook_id = $1::uuid)
-      AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)
+      AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoints
+          WHERE webhook_id = $1::uuid)
     ORDER BY event_id DESC LIMIT 1) s
 WHERE f.webhook_id = $1::uuid)"};
 

@@ -18,10 +18,12 @@ SELECT 1 FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2
 // A delivery is in one of the two tables. $1 account, $2 webhook, $3 only older events.
 const std::string unfinished_sql = R"(
     SELECT event_id, 'pending' AS state, run_at AS next_at, created_at, rule_ids
-    FROM webhooks.due_deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
+    FROM webhooks.due_deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
+        AND event_id < $3::uuid)";
 const std::string finished_sql = R"(
     SELECT event_id, state, NULL::timestamptz AS next_at, created_at, rule_ids
-    FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND event_id < $3::uuid)";
+    FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
+        AND event_id < $3::uuid)";
 
 std::string newest(const std::string& sql, const std::string& limit)
 {
@@ -33,8 +35,10 @@ std::string page_sql(const std::string& rows)
 {
     return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows +
            R"() AS found ORDER BY event_id DESC LIMIT $4)
-SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint, (extract(epoch FROM p.created_at) * 1000000)::bigint,
-       array_to_string(p.rule_ids, ','), (SELECT type FROM webhooks.events e WHERE e.event_id = p.event_id OFFSET 0)
+SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint,
+       (extract(epoch FROM p.created_at) * 1000000)::bigint,
+       array_to_string(p.rule_ids, ','),
+       (SELECT type FROM webhooks.events e WHERE e.event_id = p.event_id OFFSET 0)
 FROM page p ORDER BY p.event_id DESC)";
 }
 
@@ -60,23 +64,29 @@ const std::string find_sql = page_sql(unfinished_sql + " AND event_id = $5::uuid
 constexpr postgres::statement find_attempts{"log_attempts", R"(
 SELECT w.event_id, a.at, a.took, a.status, a.error, a.response_body
 FROM unnest($2::uuid[]) AS w(event_id) CROSS JOIN LATERAL (
-    SELECT (extract(epoch FROM at) * 1000000)::bigint AS at, duration_ms AS took, status, error, response_body
-    FROM webhooks.attempts WHERE event_id = w.event_id AND webhook_id = $1::uuid AND account_id = $3::uuid
+    SELECT (extract(epoch FROM at) * 1000000)::bigint AS at, duration_ms AS took, status, error,
+        response_body
+    FROM webhooks.attempts WHERE event_id = w.event_id AND webhook_id = $1::uuid
+        AND account_id = $3::uuid
     ORDER BY at DESC, number DESC LIMIT $4) a
 ORDER BY w.event_id, a.at)"};
 
 constexpr postgres::statement count_by_day{"deliveries_count", R"(
     SELECT date.day - date '1970-01-01', counted.deliveries
-    FROM (SELECT (now() AT TIME ZONE 'UTC')::date - n AS day FROM generate_series(0, $2::int - 1) AS n) AS date,
-    LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoints AS e JOIN webhooks.deliveries AS d ON d.webhook_id = e.webhook_id
+    FROM (SELECT (now() AT TIME ZONE 'UTC')::date - n AS day
+        FROM generate_series(0, $2::int - 1) AS n) AS date,
+    LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoints AS e
+        JOIN webhooks.deliveries AS d ON d.webhook_id = e.webhook_id
              WHERE e.account_id = $1::uuid
                  AND d.event_id >= webhooks.lowest_uuid(date.day::timestamp AT TIME ZONE 'UTC')
-                 AND d.event_id < webhooks.lowest_uuid((date.day + 1)::timestamp AT TIME ZONE 'UTC')) AS counted
+                 AND d.event_id < webhooks.lowest_uuid(
+                     (date.day + 1)::timestamp AT TIME ZONE 'UTC')) AS counted
     WHERE counted.deliveries > 0 ORDER BY 1)"};
 
 constexpr postgres::statement find_routing_sql{"routing_find", R"(
 SELECT said.rule_id, said.matched
-FROM (SELECT rule_ids, matched FROM webhooks.routings WHERE event_id = $2::uuid AND account_id = $1::uuid) AS stored,
+FROM (SELECT rule_ids, matched FROM webhooks.routings WHERE event_id = $2::uuid
+    AND account_id = $1::uuid) AS stored,
      unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS said(rule_id, matched, number)
 ORDER BY said.number)"};
 

@@ -21,56 +21,74 @@ SELECT 1 FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2:
 
 constexpr postgres::statement insert_event{"resend_insert_event", R"(
 INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body)
-VALUES ($1::uuid, $2::uuid, $3, timestamptz 'epoch' + $4 * interval '1 microsecond', convert_to($5, 'UTF8')))"};
+VALUES ($1::uuid, $2::uuid, $3, timestamptz 'epoch' + $4 * interval '1 microsecond',
+    convert_to($5, 'UTF8')))"};
 
 // After a crash, the process that takes over makes the last attempt.
 constexpr postgres::statement insert_test{"resend_insert_test", R"(
-INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, is_test)
-VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid, clock_timestamp() + $6 * interval '1 millisecond', true))"};
+INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at,
+    lease_id, lease_until, is_test)
+VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid,
+    clock_timestamp() + $6 * interval '1 millisecond', true))"};
 
 constexpr postgres::statement find_attempt{"resend_find_attempt", R"(
-SELECT 1 FROM webhooks.attempts WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND lease_id = $4::uuid)"};
+SELECT 1 FROM webhooks.attempts WHERE event_id = $1::uuid AND webhook_id = $2::uuid
+    AND account_id = $3::uuid AND lease_id = $4::uuid)"};
 
 constexpr postgres::statement lease_waiting{"resend_lease_waiting", R"(
-UPDATE webhooks.due_deliveries SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
-WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND (lease_id IS NULL OR lease_until < clock_timestamp())
+UPDATE webhooks.due_deliveries
+SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
+    AND (lease_id IS NULL OR lease_until < clock_timestamp())
 RETURNING attempts, (extract(epoch FROM coalesce(began_at, created_at)) * 1000000)::bigint)"};
 
 constexpr postgres::statement is_due{"resend_is_due", R"(
-SELECT 1 FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid)"};
+SELECT 1 FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid
+    AND account_id = $3::uuid)"};
 
 constexpr postgres::statement revive{"resend_revive", R"(
 WITH finished AS (
-    DELETE FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
+    DELETE FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid
+        AND account_id = $3::uuid
     RETURNING event_id, webhook_id, account_id, attempts, rule_ids, last_status, created_at, is_test
 )
-INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, rule_ids, last_status,
-                          created_at, began_at, is_test)
-SELECT event_id, webhook_id, account_id, attempts, true, now(), $4::uuid, clock_timestamp() + $5 * interval '1 millisecond', rule_ids,
-       last_status, created_at, now(), is_test FROM finished
+INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at,
+    lease_id, lease_until, rule_ids, last_status, created_at, began_at, is_test)
+SELECT event_id, webhook_id, account_id, attempts, true, now(), $4::uuid,
+    clock_timestamp() + $5 * interval '1 millisecond', rule_ids, last_status, created_at, now(),
+    is_test FROM finished
 ON CONFLICT (event_id, webhook_id) DO NOTHING
 RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint)"};
 
 constexpr postgres::statement find_event{"resend_find_event", R"(
-SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.events WHERE event_id = $1::uuid AND account_id = $2::uuid)"};
+SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.events WHERE event_id = $1::uuid
+    AND account_id = $2::uuid)"};
 
 // $5: it was finished before; $6: it succeeded. The outcome is written only under the lease, the
 // attempt in any case.
 constexpr postgres::statement finish_manual{"resend_finish", R"(
 WITH finished AS (
-    DELETE FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
+    DELETE FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid
+        AND lease_id = $4::uuid AND ($5 OR $6)
     RETURNING event_id, webhook_id, account_id, attempts, last_status, rule_ids, created_at, is_test
 ), given_back AS (
-    UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif($10::int, 0), last_status)
+    UPDATE webhooks.due_deliveries
+    SET lease_id = NULL, lease_until = NULL,
+        last_status = coalesce(nullif($10::int, 0), last_status)
     WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND NOT ($5 OR $6)
 ), delivered AS (
-    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
-    SELECT event_id, webhook_id, account_id, CASE WHEN $6 THEN 'succeeded' ELSE 'exhausted' END, $7::int,
-           coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at, is_test FROM finished
+    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, last_status,
+        reason, rule_ids, created_at, is_test)
+    SELECT event_id, webhook_id, account_id,
+           CASE WHEN $6 THEN 'succeeded' ELSE 'exhausted' END, $7::int,
+           coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at,
+           is_test FROM finished
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 )
-INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
-VALUES ($1::uuid, $2::uuid, $7::int, $4::uuid, $3::uuid, timestamptz 'epoch' + $8 * interval '1 microsecond', $9,
+INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms,
+    status, error, response_body)
+VALUES ($1::uuid, $2::uuid, $7::int, $4::uuid, $3::uuid,
+    timestamptz 'epoch' + $8 * interval '1 microsecond', $9,
         nullif($10::int, 0), nullif($11, ''), nullif($12, ''))
 ON CONFLICT DO NOTHING)"};
 
@@ -135,7 +153,8 @@ constexpr int step_interval_millis = 100;
 constexpr int backpressure_interval_millis = 500;
 
 constexpr postgres::statement find_replay{"replay_find", R"(
-SELECT counted FROM webhooks.replays WHERE replay_id = $1::uuid AND account_id = $2::uuid AND webhook_id = $3::uuid)"};
+SELECT counted FROM webhooks.replays WHERE replay_id = $1::uuid AND account_id = $2::uuid
+    AND webhook_id = $3::uuid)"};
 
 constexpr postgres::statement find_webhook{"replay_find_webhook", R"(
 SELECT is_enabled FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
@@ -144,22 +163,30 @@ constexpr postgres::statement count_under_way{"replay_count_under_way", R"(
 SELECT count(*) FROM webhooks.replays WHERE webhook_id = $1::uuid AND finished_at IS NULL)"};
 
 constexpr postgres::statement count_failed{"replay_count_failed", R"(
-SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state <> 'succeeded' AND NOT is_test
-  AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
+SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
+    AND state <> 'succeeded' AND NOT is_test
+    AND finished_at <= now()
+    AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement count_succeeded{"replay_count_succeeded", R"(
-SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state = 'succeeded' AND NOT is_test
-  AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
+SELECT count(*) FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
+    AND state = 'succeeded' AND NOT is_test
+    AND finished_at <= now()
+    AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement insert_replay{"replay_insert", R"(
-INSERT INTO webhooks.replays (replay_id, account_id, webhook_id, is_of_succeeded, position, counted, created_at, finished_at)
-VALUES ($1::uuid, $2::uuid, $3::uuid, $4, webhooks.lowest_uuid(timestamptz 'epoch' + $5 * interval '1 microsecond'), $6::bigint,
+INSERT INTO webhooks.replays (replay_id, account_id, webhook_id, is_of_succeeded, position, counted,
+    created_at, finished_at)
+VALUES ($1::uuid, $2::uuid, $3::uuid, $4,
+    webhooks.lowest_uuid(timestamptz 'epoch' + $5 * interval '1 microsecond'), $6::bigint,
         now(), CASE WHEN $6::bigint = 0 THEN now() END))"};
 
 constexpr postgres::statement take_step{"replay_take_step", R"(
 SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
-       (SELECT e.is_enabled FROM webhooks.endpoints e WHERE e.account_id = r.account_id AND e.webhook_id = r.webhook_id),
-       (SELECT count(*) FROM (SELECT 1 FROM webhooks.due_deliveries d WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w)
+       (SELECT e.is_enabled FROM webhooks.endpoints e WHERE e.account_id = r.account_id
+           AND e.webhook_id = r.webhook_id),
+       (SELECT count(*) FROM (SELECT 1 FROM webhooks.due_deliveries d
+           WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w)
 FROM webhooks.replays r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
 ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)"};
 
@@ -173,11 +200,14 @@ chosen AS MATERIALIZED (
       AND d.finished_at <= (SELECT created_at FROM replayed) AND NOT d.is_test AND %STATE%
     ORDER BY d.event_id LIMIT $4 FOR UPDATE
 ), moved AS (
-    DELETE FROM webhooks.deliveries d USING chosen c WHERE d.event_id = c.event_id AND d.webhook_id = $1::uuid
+    DELETE FROM webhooks.deliveries d USING chosen c WHERE d.event_id = c.event_id
+        AND d.webhook_id = $1::uuid
     RETURNING d.event_id, d.webhook_id, d.account_id, d.rule_ids, d.last_status, d.created_at
 ), put_back AS (
-    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry, run_at, rule_ids, last_status, created_at, began_at)
-    SELECT event_id, webhook_id, account_id, 0, true, now(), rule_ids, last_status, created_at, now() FROM moved ORDER BY event_id
+    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry,
+        run_at, rule_ids, last_status, created_at, began_at)
+    SELECT event_id, webhook_id, account_id, 0, true, now(), rule_ids, last_status, created_at,
+        now() FROM moved ORDER BY event_id
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 )
 SELECT event_id FROM chosen ORDER BY event_id)";
@@ -196,7 +226,8 @@ UPDATE webhooks.replays SET position = $2::uuid, moved = moved + $3,
     next_step_at = clock_timestamp() + $4 * interval '1 millisecond' WHERE replay_id = $1::uuid)"};
 
 constexpr postgres::statement end_replay{"replay_end", R"(
-UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif($2, '') WHERE replay_id = $1::uuid)"};
+UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif($2, '')
+    WHERE replay_id = $1::uuid)"};
 
 constexpr postgres::statement purge_replays{"replay_purge", R"(
 DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};

@@ -21,67 +21,83 @@ using postgres::text_array;
 // probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
-    SELECT NOT EXISTS (SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
-                       WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_versions v
-                                                         WHERE v.account_id = c.account_id)) AS is_current
+    SELECT NOT EXISTS (
+        SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
+        WHERE c.version IS DISTINCT FROM (
+            SELECT v.version FROM webhooks.config_versions v WHERE v.account_id = c.account_id)
+        ) AS is_current
 ), incoming AS MATERIALIZED (
-    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::bigint[], $12::text[])
+    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::bigint[],
+        $12::text[])
         AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
 ), fresh AS MATERIALIZED (
     SELECT i.* FROM incoming i
     WHERE (SELECT is_current FROM decided)
-      AND NOT EXISTS (SELECT 1 FROM webhooks.due_deliveries d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
-      AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
+      AND NOT EXISTS (SELECT 1 FROM webhooks.due_deliveries d
+                      WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f
+                      WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
                         AND f.event_id BETWEEN $15::uuid AND $16::uuid OFFSET 0)
 ), events AS (
     INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body, traceparent)
-    SELECT e.event_id, e.account_id, e.type, timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
+    SELECT e.event_id, e.account_id, e.type,
+        timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
            nullif(e.traceparent, '')
     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
         AS e(event_id, account_id, type, occurred_at, body, traceparent)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), skipped AS (
-    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
-    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 'skipped'
+    INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids,
+        created_at)
+    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now()
+        FROM fresh WHERE start = 'skipped'
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 ), said AS MATERIALIZED (
     SELECT s.account_id, s.rule_ids::uuid[], s.matched::boolean[], s.event_ids::uuid[]
-    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, matched, event_ids)
+    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[])
+        AS s(account_id, rule_ids, matched, event_ids)
 ), routed AS (
     INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched)
-    SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
+    SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s
+        CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), queued AS (
-    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
-    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 'leased' THEN $13::uuid END,
-           CASE WHEN start = 'leased' THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
+    INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id,
+        lease_until, rule_ids)
+    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond',
+           CASE WHEN start = 'leased' THEN $13::uuid END,
+           CASE WHEN start = 'leased' THEN clock_timestamp() + $14 * interval '1 millisecond' END,
+           rule_ids::uuid[]
     FROM fresh WHERE start <> 'skipped' ORDER BY event_id, webhook_id
     ON CONFLICT (event_id, webhook_id) DO NOTHING
     RETURNING event_id, webhook_id, lease_id
 )
 SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
 
-// A page of due deliveries in the order of due_waiting; only the queues of its rows leave the
-// database.
+// A page of due deliveries in the order of due_deliveries_waiting; only the queues of its rows
+// leave the database.
 constexpr postgres::statement find_due_page{"deliveries_find_due", R"(
 WITH page AS MATERIALIZED (
     SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due_deliveries
     WHERE lease_id IS NULL AND run_at <= now()
-      AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid, $3::uuid)
+      AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond',
+          $2::uuid, $3::uuid)
     ORDER BY run_at, event_id, webhook_id LIMIT $4
 )
-SELECT queue.webhook_id, queue.is_retry, last.rows, (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
+SELECT queue.webhook_id, queue.is_retry, last.rows,
+    (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
 FROM (SELECT DISTINCT webhook_id, is_retry FROM page) queue
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
-// `queue` steps from queue to queue by due_waiting_for_webhook and reads the oldest delivery of
-// each: one index probe a queue, however much waits in it.
+// `queue` steps from queue to queue by due_deliveries_waiting_for_webhook and reads the oldest
+// delivery of each: one index probe a queue, however much waits in it.
 const std::string each_queue = R"(
 WITH RECURSIVE queue AS (
-    (SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+    (SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries WHERE lease_id IS NULL
+        ORDER BY webhook_id, is_retry, run_at LIMIT 1)
     UNION ALL
     SELECT following.* FROM queue CROSS JOIN LATERAL (
         SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries
@@ -95,7 +111,8 @@ const postgres::statement find_due_queues{"deliveries_find_due_queues",
                                           find_due_queues_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
-SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due_deliveries WHERE lease_id IS NULL AND run_at > now())"};
+SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due_deliveries
+    WHERE lease_id IS NULL AND run_at > now())"};
 
 // If PostgreSQL crashes and loses a claim, nothing is harmed: the commit need not wait for the
 // disk. Rows are updated at the ctid where they were locked: joined by their keys, a plan made
@@ -106,15 +123,19 @@ WITH request AS (
 ), chosen AS MATERIALIZED (
     SELECT d.row_at FROM request w CROSS JOIN LATERAL (
         SELECT ctid AS row_at FROM webhooks.due_deliveries
-        WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL AND run_at <= now()
+        WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL
+            AND run_at <= now()
         ORDER BY run_at LIMIT w.capacity FOR UPDATE SKIP LOCKED) d
 ), claimed AS (
-    UPDATE webhooks.due_deliveries d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+    UPDATE webhooks.due_deliveries d
+    SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
     FROM chosen c WHERE d.ctid = c.row_at
-    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
+    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry,
+        coalesce(d.began_at, d.created_at) AS began_at
 )
-SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
-       set_config('synchronous_commit', 'off', true)
+SELECT event_id, webhook_id, account_id, attempts, is_retry,
+    (extract(epoch FROM began_at) * 1000000)::bigint,
+    set_config('synchronous_commit', 'off', true)
 FROM claimed)"};
 
 // Each row is found by its key, then changed by its ctid: a plan made while webhooks.due_deliveries
@@ -123,32 +144,43 @@ FROM claimed)"};
 // longer ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
-                         $10::int[], $11::text[], $12::text[])
-        AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[],
+        $7::bigint[], $8::bigint[], $9::int[], $10::int[], $11::text[], $12::text[])
+        AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status,
+            error, response_body)
 ), held AS MATERIALIZED (
-    SELECT o.*, (SELECT d.ctid FROM webhooks.due_deliveries d WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+    SELECT o.*, (SELECT d.ctid FROM webhooks.due_deliveries d
+                 WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
                    AND d.lease_id IS NOT DISTINCT FROM o.lease_id OFFSET 0) AS row_at
     FROM outcome o
 ), finished AS (
     DELETE FROM webhooks.due_deliveries d USING held o
     WHERE o.state <> 'waiting' AND d.ctid = o.row_at AND d.lease_id IS NOT DISTINCT FROM o.lease_id
-    RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
+    RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts,
+        coalesce(nullif(o.status, 0), d.last_status) AS last_status,
               nullif(o.error, '') AS reason, d.rule_ids, d.created_at, d.is_test
 ), kept AS (
-    UPDATE webhooks.due_deliveries d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
-           lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
+    UPDATE webhooks.due_deliveries d
+    SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0,
+        run_at = clock_timestamp() + o.wait * interval '1 millisecond',
+        lease_id = NULL, lease_until = NULL,
+        last_status = coalesce(nullif(o.status, 0), d.last_status)
     FROM held o
     WHERE o.state = 'waiting' AND d.ctid = o.row_at AND d.lease_id IS NOT DISTINCT FROM o.lease_id
 ), delivered AS (
-    INSERT INTO webhooks.deliveries AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
-    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test FROM finished
+    INSERT INTO webhooks.deliveries AS known (event_id, webhook_id, account_id, state, attempts,
+        last_status, reason, rule_ids, created_at, is_test)
+    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids,
+        created_at, is_test FROM finished
     WHERE state <> 'dropped'
-    ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
-        last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
+    ON CONFLICT (event_id, webhook_id) DO UPDATE
+    SET state = EXCLUDED.state, attempts = EXCLUDED.attempts, last_status = EXCLUDED.last_status,
+        reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
 )
-INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
-SELECT event_id, webhook_id, attempts, lease_id, account_id, timestamptz 'epoch' + at * interval '1 microsecond', took,
+INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms,
+    status, error, response_body)
+SELECT event_id, webhook_id, attempts, lease_id, account_id,
+    timestamptz 'epoch' + at * interval '1 microsecond', took,
        nullif(status, 0), nullif(error, ''), nullif(response_body, '')
 FROM outcome WHERE at <> 0
 ON CONFLICT DO NOTHING)"};
@@ -159,8 +191,10 @@ SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhoo
 WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
-UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
+UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL
+WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now()
+        ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
 SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoints
@@ -169,12 +203,15 @@ WHERE renewed_at > now() - interval '1 minute')"};
 // Looks at the first rows only. The second column says whether all of them are left out: then the
 // oldest may be past them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
-WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due_deliveries WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
-SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
+WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due_deliveries
+    WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
+SELECT greatest(0, extract(epoch FROM now() - (
+           SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
        (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
 
 const std::string oldest_age_by_queue_sql = each_queue + R"(
-SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM queue WHERE webhook_id <> ALL ($1::uuid[]))";
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM queue
+    WHERE webhook_id <> ALL ($1::uuid[]))";
 const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_queue",
                                               oldest_age_by_queue_sql.c_str()};
 

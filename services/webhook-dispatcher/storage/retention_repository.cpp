@@ -12,25 +12,30 @@ namespace {
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr postgres::statement ensure_days{"retention_ensure_days", R"(
-SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int))"};
+SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - $1::int,
+    (now() AT TIME ZONE 'UTC')::date + $2::int))"};
 
 constexpr postgres::statement are_days_missing{"retention_are_days_missing", R"(
 SELECT EXISTS (
     SELECT 1 FROM unnest(ARRAY['events', 'deliveries', 'attempts', 'routings']) AS parent,
-                  generate_series((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int, interval '1 day') AS day
+                  generate_series((now() AT TIME ZONE 'UTC')::date - $1::int,
+                      (now() AT TIME ZONE 'UTC')::date + $2::int, interval '1 day') AS day
     WHERE to_regclass('webhooks.' || parent || '_' || to_char(day, 'YYYYMMDD')) IS NULL))"};
 
 // What attaching a partition locks.
 constexpr const char* lock_to_attach = R"(
-LOCK TABLE ONLY webhooks.events, ONLY webhooks.deliveries, ONLY webhooks.attempts, ONLY webhooks.routings IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
-LOCK TABLE webhooks.events_default, webhooks.deliveries_default, webhooks.attempts_default, webhooks.routings_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
+LOCK TABLE ONLY webhooks.events, ONLY webhooks.deliveries, ONLY webhooks.attempts,
+    ONLY webhooks.routings IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+LOCK TABLE webhooks.events_default, webhooks.deliveries_default, webhooks.attempts_default,
+    webhooks.routings_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
 
 constexpr const char* take_partitions =
     "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
 
 constexpr postgres::statement find_past_partition{"retention_find_past_partition", R"(
 SELECT c.relname FROM pg_class AS c
-WHERE c.relnamespace = 'webhooks'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(events|deliveries|attempts|routings)_[0-9]{8}$'
+WHERE c.relnamespace = 'webhooks'::regnamespace AND c.relkind = 'r'
+    AND c.relname ~ '^(events|deliveries|attempts|routings)_[0-9]{8}$'
   AND right(c.relname, 8) < to_char((now() AT TIME ZONE 'UTC')::date - $1::int, 'YYYYMMDD')
 ORDER BY right(c.relname, 8), c.relname LIMIT 1)"};
 
@@ -43,21 +48,26 @@ DELETE FROM webhooks.previous_secrets WHERE valid_until <= now())"};
 
 // Waits until other processes have finished what they had under way for these accounts.
 constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
-SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_accounts
-WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)"};
+SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position
+    FROM webhooks.deleted_accounts
+WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000
+    FOR UPDATE SKIP LOCKED)"};
 
 constexpr postgres::statement purge_due{"retention_purge_due", R"(
 DELETE FROM webhooks.due_deliveries WHERE (webhook_id, event_id) IN (
-    SELECT webhook_id, event_id FROM webhooks.due_deliveries WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+    SELECT webhook_id, event_id FROM webhooks.due_deliveries WHERE webhook_id = ANY ($1::uuid[])
+        LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
 // There is no index on the account, since every stored event would pay for it: a page of the
 // primary key is scanned instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.events WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.events
+    WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 constexpr postgres::statement routing_page{"retention_routing_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routings WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routings
+    WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 

@@ -51,8 +51,10 @@ SELECT account_id, state FROM webhooks.account_state WHERE account_id = ANY($1::
 // Locks in the order of the ids, as every other writer of several accounts does.
 constexpr postgres::statement next_versions{"config_next_versions", R"(
 WITH locked AS (
-    SELECT account_id FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[]) ORDER BY account_id FOR UPDATE)
-UPDATE webhooks.config_versions v SET version = version + 1 FROM locked WHERE v.account_id = locked.account_id)"};
+    SELECT account_id FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[])
+        ORDER BY account_id FOR UPDATE)
+UPDATE webhooks.config_versions v SET version = version + 1 FROM locked
+    WHERE v.account_id = locked.account_id)"};
 
 constexpr postgres::statement delete_rules{
     "config_delete_rules", "DELETE FROM webhooks.rules WHERE account_id = ANY($1::uuid[])"};
@@ -63,14 +65,17 @@ constexpr postgres::statement delete_endpoints{
 // never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
 INSERT INTO webhooks.deleted_accounts (account_id, webhook_ids)
-SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoints e WHERE e.account_id = v.account_id)
+SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoints e
+    WHERE e.account_id = v.account_id)
 FROM webhooks.config_versions v WHERE v.account_id = ANY($1::uuid[])
 ON CONFLICT (account_id) DO NOTHING)"};
 
 constexpr postgres::statement delete_replays{"config_delete_replays", R"(
-DELETE FROM webhooks.replays r USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[]) AND r.webhook_id = e.webhook_id)"};
+DELETE FROM webhooks.replays r USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[])
+    AND r.webhook_id = e.webhook_id)"};
 constexpr postgres::statement delete_failures{"config_delete_failures", R"(
-DELETE FROM webhooks.failing_endpoints f USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
+DELETE FROM webhooks.failing_endpoints f USING webhooks.endpoints e
+    WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
 
 const std::string endpoints_sql = std::string("SELECT ") + endpoint_columns +
                                   " FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[]) "

@@ -238,7 +238,7 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
         "UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
     CHECK(await(arranged.store.purge()) == 1);
 
-    for (const std::string table : {"accounts", "api_keys", "idempotency_key"}) {
+    for (const std::string table : {"accounts", "api_keys", "idempotency_keys"}) {
         REQUIRE(rows(table).size() == 1);
         CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
     }

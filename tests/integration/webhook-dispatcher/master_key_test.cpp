@@ -183,7 +183,7 @@ TEST_CASE("a secret that was rotated while it was sealed anew stays as the rotat
     auto both = s.replica({"new", "old"});
     const auto webhook = s.make_webhook(*s.replica({"old"})).webhook().webhook_id();
     const auto found =
-        await(both->secrets.find_sealed_otherwise("new", webhooks::secret_position(), 10));
+        await(both->endpoints.find_sealed_otherwise("new", webhooks::secret_position(), 10));
     REQUIRE(found.size() == 1);
 
     const auto rotated =
@@ -191,7 +191,7 @@ TEST_CASE("a secret that was rotated while it was sealed anew stays as the rotat
     webhooks::resealed_secret late;
     late.before = found.front();
     late.sealed = both->keys.seal(secret{"of yesterday"}, webhook);
-    CHECK(await(both->secrets.reseal({late})) == 0);
+    CHECK(await(both->endpoints.reseal({late})) == 0);
 
     const auto stored =
         await(both->endpoints.find(s.account, webhook_id::parse(webhook).value())).value();

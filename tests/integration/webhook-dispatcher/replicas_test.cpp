@@ -173,8 +173,7 @@ TEST_CASE("configurations that others evict from the cache are still returned",
                   testing::webhook_request(accounts.back(), "https://1.1.1.1/")))
             .value();
     }
-    webhooks::config_cache small(s.process.rules, s.process.keys,
-                                 testing::loopback_policy(), 2);
+    webhooks::config_cache small(s.process.rules, s.process.keys, testing::loopback_policy(), 2);
     int done = 0, incomplete = 0;
     constexpr int calls = 200;
     for (int i = 0; i < calls; ++i) {

@@ -133,7 +133,8 @@ TEST_CASE("where the memory of all is used up what arrives is written at once",
           "[mail-ingest][spool]")
 {
     spool_world world;
-    REQUIRE(world.memory.take(64 * kib));
+    memory_budget::reservation taken(world.memory);
+    REQUIRE(taken.grow(64 * kib));
     auto message = world.open();
 
     REQUIRE(message->append(text(20 * kib)));
@@ -141,7 +142,6 @@ TEST_CASE("where the memory of all is used up what arrives is written at once",
 
     CHECK(testing::await(message->finish()));
     CHECK(message->bytes() == text(20 * kib));
-    world.memory.give_back(64 * kib);
 }
 
 TEST_CASE("a disk that takes nothing loses the message and no more", "[mail-ingest][spool]")

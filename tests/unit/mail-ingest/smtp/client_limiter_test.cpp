@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
-using smtp::client_limiter;
 using admission = smtp::client_limiter::admission;
 
 namespace {
@@ -19,7 +18,7 @@ const smtp::client_limiter::time_point noon{std::chrono::hours(12)};
 
 TEST_CASE("an IPv4 address, or a /64 of IPv6, has 20 connections", "[smtp]")
 {
-    client_limiter all(smtp::client_limits{});
+    smtp::client_limiter all(smtp::client_limits{});
     for (int i = 0; i < 20; ++i) {
         REQUIRE(all.enter(at("192.0.2.1")) == admission::welcome);
         REQUIRE(all.enter(at(i % 2 == 0 ? "2001:db8::1" : "2001:db8::ffff:2")) ==
@@ -37,7 +36,7 @@ TEST_CASE("an IPv4 address, or a /64 of IPv6, has 20 connections", "[smtp]")
 
 TEST_CASE("a /56 of IPv6 has 60 connections, a /48 has 120", "[smtp]")
 {
-    client_limiter all(smtp::client_limits{});
+    smtp::client_limiter all(smtp::client_limits{});
     const auto fill = [&all](const std::string& subnet) {
         for (int i = 0; i < 20; ++i)
             REQUIRE(all.enter(at(("2001:db8:0:" + subnet + "::1").c_str())) == admission::welcome);
@@ -58,7 +57,7 @@ TEST_CASE("exempt connections take no slot from others of their network", "[smtp
 {
     smtp::client_limits limits;
     limits.exempt = {*network::parse("2001:db8:0:1::/64")};
-    client_limiter all(limits);
+    smtp::client_limiter all(limits);
     for (int i = 0; i < 1'000; ++i)
         REQUIRE(all.enter(at("2001:db8:0:1::1")) == admission::welcome);
 
@@ -71,7 +70,7 @@ TEST_CASE("large senders have 200 connections, exempt ones any number, and all t
     smtp::client_limits limits;
     limits.large_senders = {*network::parse("198.51.100.0/24")};
     limits.exempt = {*network::parse("127.0.0.0/8")};
-    client_limiter all(limits);
+    smtp::client_limiter all(limits);
     for (int i = 0; i < 200; ++i)
         REQUIRE(all.enter(at("198.51.100.7")) == admission::welcome);
     CHECK(all.enter(at("198.51.100.7")) == admission::too_many_from_address);
@@ -86,7 +85,7 @@ TEST_CASE("idle sessions must go earlier past three quarters of the connections"
 {
     smtp::client_limits limits;
     limits.connections = 4;
-    client_limiter all(limits);
+    smtp::client_limiter all(limits);
     for (int i = 0; i < 3; ++i)
         all.enter(at("192.0.2.1"));
     CHECK_FALSE(all.is_busy());
@@ -98,7 +97,7 @@ TEST_CASE(
     "from the 30th unknown recipient in 10 minutes an address without accepted mail is slowed",
     "[smtp]")
 {
-    client_limiter all(smtp::client_limits{});
+    smtp::client_limiter all(smtp::client_limits{});
     for (int i = 0; i < 29; ++i)
         all.note_unknown_recipient(at("192.0.2.1"), noon);
     CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
@@ -122,7 +121,7 @@ TEST_CASE("every limit by address can be off", "[smtp]")
     smtp::client_limits limits;
     limits.connections = limits.connections_per_address = 0;
     limits.unknown_recipients = 0;
-    client_limiter all(limits);
+    smtp::client_limiter all(limits);
     for (int i = 0; i < 10'000; ++i) {
         REQUIRE(all.enter(at("192.0.2.1")) == admission::welcome);
         all.note_unknown_recipient(at("192.0.2.1"), noon);
@@ -133,7 +132,7 @@ TEST_CASE("every limit by address can be off", "[smtp]")
 
 TEST_CASE("messages from one address have no rate unless there is one", "[smtp]")
 {
-    client_limiter unbound(smtp::client_limits{});
+    smtp::client_limiter unbound(smtp::client_limits{});
     for (int i = 0; i < 1'000; ++i)
         unbound.note_message(at("192.0.2.1"), noon);
     CHECK_FALSE(unbound.is_over_rate(at("192.0.2.1"), noon));
@@ -142,7 +141,7 @@ TEST_CASE("messages from one address have no rate unless there is one", "[smtp]"
     limits.messages_per_minute = 1;
     limits.message_burst = 2;
     limits.exempt = {*network::parse("198.51.100.0/24")};
-    client_limiter all(limits);
+    smtp::client_limiter all(limits);
     for (const char* who : {"192.0.2.1", "198.51.100.1", "2001:db8::1", "2001:db8::2"})
         all.note_message(at(who), noon);
     CHECK_FALSE(all.is_over_rate(at("192.0.2.1"), noon));

@@ -79,13 +79,13 @@ TEST_CASE("the payloads of inbox events name the address and its times", "[webho
     created.set_inbox_id(inbox);
     created.set_account_id(account);
     created.set_email_address("box@example.org");
-    set_time(*created.mutable_created_at(), moment);
-    set_time(*created.mutable_expires_at(), moment + std::chrono::hours(1));
+    *created.mutable_created_at() = rpc::to_timestamp(moment);
+    *created.mutable_expires_at() = rpc::to_timestamp(moment + std::chrono::hours(1));
     events::v1::InboxExpired expired;
     expired.set_inbox_id(inbox);
     expired.set_account_id(account);
     expired.set_email_address("box@example.org");
-    set_time(*expired.mutable_expired_at(), moment);
+    *expired.mutable_expired_at() = rpc::to_timestamp(moment);
     expired.set_reason(events::v1::EXPIRY_REASON_DELETED);
     const auto parent = trace::traceparent::make();
 
