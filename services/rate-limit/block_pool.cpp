@@ -106,7 +106,7 @@ void block_pool::serve(account_block& h)
 {
     const bool is_refused =
         steady::now() < h.refused_until && h.current.is_known() && h.current.is_current();
-    while (!h.waiting.empty() && !h.is_closing && !h.is_reclaiming) {
+    while (!h.waiting.empty() && h.is_spendable()) {
         auto& next = h.waiting.front();
         if (!next.caller->is_over) {
             auto& made = next.caller->decisions[next.index];
@@ -141,13 +141,12 @@ void block_pool::finish_waiters(account_block& h, bool is_refused)
 
 void block_pool::sync(const account_block_ptr& h, block_sync action)
 {
-    if (h->has_ended || h->is_syncing || (h->is_reclaiming && !h->is_closing))
+    if (!h->begin_statement())
         return;
-    h->is_syncing = true;
     h->was_requested = true;
     h->has_new_usage = false;
     h->last_sync_at = steady::now();
-    auto request = h->current.report(h->is_closing ? block_sync::close : action);
+    auto request = h->current.report(h->is_closing() ? block_sync::close : action);
     batcher_.submit(std::move(request),
                     [this, h](const block_sync_request& reported, const block_sync_result* result) {
                         synced(h, reported, result);
@@ -157,14 +156,14 @@ void block_pool::sync(const account_block_ptr& h, block_sync action)
 void block_pool::synced(const account_block_ptr& h, const block_sync_request& reported,
                         const block_sync_result* result)
 {
-    h->is_syncing = false;
+    h->end_statement();
     if (!result)
         return failed(h);
     if (reported.action == block_sync::close || result->outcome == block_outcome::gone)
         return closed(h);
     h->current.apply(reported, *result);
     h->notify_sync_waiters();
-    if (h->is_closing)
+    if (h->is_closing())
         return sync(h, block_sync::close);
     if (result->outcome == block_outcome::other_day) {
         h->was_requested = h->current.is_known();
@@ -209,7 +208,7 @@ void block_pool::continue_after_sync(const account_block_ptr& h, const block_syn
 void block_pool::start_reclaim(const account_block_ptr& h, std::vector<std::string> holders)
 {
     h->next_reclaim_at = steady::now() + reclaim_interval;
-    h->is_reclaiming = true;
+    h->begin_reclaim();
     boost::asio::co_spawn(host_.loop(), reclaim_then_sync(h, std::move(holders)),
                           boost::asio::detached);
 }
@@ -223,7 +222,7 @@ awaitable<void> block_pool::reclaim_then_sync(account_block_ptr h, std::vector<s
                               boost::asio::detached);
     }
     co_await all->wait_until(steady::now() + reclaim_timeout);
-    h->is_reclaiming = false;
+    h->end_reclaim();
     sync(h, h->waiting.empty() ? block_sync::report : block_sync::grow);
 }
 
@@ -235,13 +234,15 @@ awaitable<void> block_pool::retry_later(account_block_ptr h)
     co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     leave_other_days(day_of(clock_.now()));
     h->drop_timed_out_calls();
-    if (!h->is_leaving && !h->waiting.empty())
+    if (!leaving_.contains(h) && !h->waiting.empty())
         sync(h, block_sync::grow);
 }
 
 void block_pool::start_closing(const account_block_ptr& h)
 {
-    h->is_closing = true;
+    if (h->phase == block_phase::ended)
+        return;
+    h->stop_spending();
     if (h->was_requested || h->current.has_unreported())
         sync(h, block_sync::close);
     else
@@ -252,20 +253,19 @@ void block_pool::start_closing(const account_block_ptr& h)
 // account is dropped.
 void block_pool::closed(const account_block_ptr& h)
 {
-    h->is_closing = false;
     h->notify_sync_waiters();
     h->drop_timed_out_calls();
-    h->has_ended = h->is_leaving || h->waiting.empty() || is_closing_;
     const day today = day_of(clock_.now());
-    if (h->is_leaving) {
-        leaving_.erase(h);
+    if (leaving_.erase(h) > 0) {
+        h->phase = block_phase::ended;
         for (auto& each : h->waiting)
             start(each.caller, each.index, each.caller->requests[each.index], today);
         h->waiting.clear();
-    } else if (!h->has_ended) {
-        start_new_block(*h);
+    } else if (!h->waiting.empty() && !is_closing_) {
+        h->start_new_block();
         sync(h, block_sync::grow);
     } else {
+        h->phase = block_phase::ended;
         lru_.erase(h->lru_position);
         account_blocks_.erase(h->current.account());
     }
@@ -282,13 +282,6 @@ void block_pool::failed(const account_block_ptr& h)
     finish_waiters(*h, false);
 }
 
-void block_pool::start_new_block(account_block& h)
-{
-    h.current =
-        block(h.current.account(), h.current.on_day(), uuid::make_v7(), h.current.newest_limit());
-    h.was_requested = false;
-}
-
 void block_pool::leave_other_days(day today)
 {
     if (today == today_)
@@ -301,7 +294,6 @@ void block_pool::leave_other_days(day today)
     for (const auto& h : ended) {
         lru_.erase(h->lru_position);
         account_blocks_.erase(h->current.account());
-        h->is_leaving = true;
         leaving_.insert(h);
         // The new day's blocks come first: sweep() closes the other blocks in batches.
         if (!h->waiting.empty())
@@ -315,7 +307,7 @@ void block_pool::evict_lru()
     for (auto held_now = account_blocks_.size();
          held_now >= settings_.accounts && next != lru_.end(); --held_now) {
         const auto h = *next++;
-        if (!h->is_closing && h->waiting.empty())
+        if (!h->is_closing() && h->waiting.empty())
             start_closing(h);
     }
 }
@@ -328,16 +320,16 @@ bool block_pool::sweep()
         return true;
     std::vector<account_block_ptr> aging, ending;
     for (const auto& h : leaving_)
-        if (!h->is_syncing && ending.size() < max_swept)
+        if (!h->has_statement() && ending.size() < max_swept)
             ending.push_back(h);
     for (const auto& h : lru_) {
         if (aging.size() >= max_swept)
             break;
-        if (h->is_syncing)
+        if (h->has_statement())
             continue;
         // While statements fail, idle blocks are kept: their units can still be spent here.
         const bool is_over =
-            h->is_closing || (now - h->used_at >= settings_.idle_time && !batcher_.is_failing());
+            h->is_closing() || (now - h->used_at >= settings_.idle_time && !batcher_.is_failing());
         if (is_over && ending.size() < max_swept)
             ending.push_back(h);
         else if (now - h->last_sync_at >= settings_.lease_time / 2)
@@ -364,12 +356,12 @@ awaitable<bool> block_pool::give_back(account_id account, day on_day)
     if (!target)
         co_return true;
     start_closing(target);
-    if (!target->is_closing)
+    if (!target->is_closing())
         co_return true;
     const auto end = steady::now() + sync_wait_timeout;
-    while (target->is_closing && steady::now() < end)
+    while (target->is_closing() && steady::now() < end)
         co_await target->sync_ended.wait_until(end);
-    co_return !target->is_closing;
+    co_return !target->is_closing();
 }
 
 awaitable<void> block_pool::report_usage(account_id account)

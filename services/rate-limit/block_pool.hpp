@@ -98,7 +98,6 @@ private:
     void start_closing(const account_block_ptr& h);
     void closed(const account_block_ptr& h);
     void failed(const account_block_ptr& h);
-    void start_new_block(account_block& h);
     void start_reclaim(const account_block_ptr& h, std::vector<std::string> holders);
     awaitable<void> reclaim_then_sync(account_block_ptr h, std::vector<std::string> holders);
     awaitable<void> retry_later(account_block_ptr h);
