@@ -309,7 +309,11 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
     int from_memory = 0;
     while (!is_over) {
         ++lookups_made;
-        from_memory += is_from_memory() ? 1 : 0;
+        try {
+            from_memory += is_from_memory() ? 1 : 0;
+        } catch (const dependency_error&) {
+            // Looked up over the busy pool, in vain.
+        }
         testing::eventually([&] { return is_over; }, 20ms);
     }
 
