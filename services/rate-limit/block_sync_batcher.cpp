@@ -6,7 +6,8 @@
 namespace tempinbox::rate_limit {
 namespace {
 
-constexpr async::batch_policy policy{.max_in_flight = 2, .max_items = 200};
+constexpr std::size_t max_batch_size = 200;
+constexpr async::batch_policy policy{.max_in_flight = 2, .max_items = max_batch_size};
 
 } // namespace
 

@@ -115,9 +115,7 @@ def _classes(product: list[Source]) -> list[Figure]:
         and source.path.stem.endswith("batcher")
         and "batcher<" not in source.code.replace("class batcher", "")
     )
-    found.append(
-        Figure("batchers beside async::batcher", len(own), at_most=1, note=" ".join(own))
-    )
+    found.append(Figure("batchers beside async::batcher", len(own), at_most=1, note=" ".join(own)))
     return found
 
 
@@ -149,9 +147,7 @@ def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:
         lines = [line for source in those for line in source.text.splitlines()]
         wide = sum(len(line) > _MAX_COLUMNS for line in lines)
         share = round(100 * wide / max(len(lines), 1), 2)
-        found.append(
-            Figure(f"% of {name} lines over {_MAX_COLUMNS} columns", share, at_most=0.5)
-        )
+        found.append(Figure(f"% of {name} lines over {_MAX_COLUMNS} columns", share, at_most=0.5))
     return found
 
 

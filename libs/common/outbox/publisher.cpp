@@ -18,8 +18,9 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr int claim_batch = 500;
+constexpr std::size_t delete_batch = 1'000;
 // Deletes are delayed so that one statement covers many rows; a lease is much longer.
-constexpr async::batch_policy delete_policy{.max_items = 1'000, .linger = 50ms};
+constexpr async::batch_policy delete_policy{.max_items = delete_batch, .linger = 50ms};
 constexpr auto delete_retry_delay = 1s;
 // Acknowledged rows that could not be deleted yet; those past this number are left in the table,
 // and a sweep publishes them once more.

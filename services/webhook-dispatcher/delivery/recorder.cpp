@@ -8,7 +8,8 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr async::batch_policy policy{.max_items = 500};
+constexpr std::size_t batch_limit = 500;
+constexpr async::batch_policy policy{.max_items = batch_limit};
 constexpr std::chrono::milliseconds retry_delay{200};
 constexpr std::chrono::milliseconds backpressure_poll_interval{20};
 constexpr std::chrono::seconds backpressure_timeout{5};
