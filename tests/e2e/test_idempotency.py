@@ -154,7 +154,8 @@ def test_a_gateway_killed_between_store_and_call_makes_one_object(
     suite: Suite, account: Account
 ) -> None:
     headers = _headers()
-    find = f"SELECT object_id FROM accounts.idempotency_keys WHERE key = '{headers['Idempotency-Key']}'"
+    key = headers["Idempotency-Key"]
+    find = f"SELECT object_id FROM accounts.idempotency_keys WHERE key = '{key}'"
     inboxes = range(1, len(suite.of_each("inbox", "PID")) + 1)
     for number in inboxes:
         suite.signal("inbox", number, signal.SIGSTOP)

@@ -15,7 +15,9 @@ _MEMBER = re.compile(
     r"^    (?!using |return |friend |static )[\w:<>,&* ]+[ &*](\w+)(?:\{[^;]*\})?;", re.MULTILINE
 )
 _ROOTS = {"service.hpp", "core.hpp", "api.hpp", "dashboard.hpp"}
-_FUNCTION = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w.]+)", re.I)
+_FUNCTION = re.compile(
+    r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w.]+)", re.IGNORECASE
+)
 # What whoever knows the field looks for.
 _TERMS = [
     "evict",

@@ -143,7 +143,8 @@ class RpcMethods(unittest.TestCase):
     constant = Source(
         Path("libs/common/rpc/a_methods.hpp"),
         "namespace tempinbox::a_methods {\n"
-        'inline constexpr rpc::method<a::GetRequest,\n    a::R> get{"tempinbox.a.v1.AService/Get"};\n',
+        "inline constexpr rpc::method<a::GetRequest,\n"
+        '    a::R> get{"tempinbox.a.v1.AService/Get"};\n',
     )
 
     def found(self, handler: str, *others: Source) -> list[str]:

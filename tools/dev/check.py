@@ -1,5 +1,5 @@
-"""`./dev check`: format, the project's style rules, the figures of its shape, the tools behind ./dev,
-schemas, the OpenAPI file, the dashboard, Python, clang-tidy. Each part counts as one test.
+"""`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
+./dev, schemas, the OpenAPI file, the dashboard, Python, clang-tidy. Each part counts as one test.
 """
 
 import subprocess

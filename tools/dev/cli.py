@@ -292,7 +292,8 @@ def _parser() -> argparse.ArgumentParser:
         "part",
         nargs="*",
         metavar="PART",
-        help="format, style, house, tools, schemas, openapi, dashboard, python, tidy (default: all)",
+        help="format, style, house, tools, schemas, openapi, dashboard, python, tidy"
+        " (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
