@@ -35,7 +35,8 @@ _TERMS = [
 _TOOLS = {
     "event classes": r"reset_event|completion|wait_point|wakeup|\w+_event_flag",
     "token bucket classes": r"\w*token_bucket|\w*rate_buckets?|burst_limiter",
-    "memory budget classes": r"\w*(?:memory|byte|response)_budget|answer_memory",
+    # response_budget is made of these, one for each account and one for all.
+    "memory budget classes": r"\w*(?:memory|byte)_budget|answer_memory",
 }
 
 
