@@ -191,8 +191,12 @@ void take_settings(parsed_line& line, const std::vector<CLI::App*>& path,
 {
     for (const auto* app : path)
         for (const auto& name : setting_names)
-            for (const auto& value : app->get_option("--" + name)->results())
-                line.settings.push_back("--" + name + "=" + value);
+            for (const auto& value : app->get_option("--" + name)->results()) {
+                auto& setting = line.settings.emplace_back("--");
+                setting += name;
+                setting += '=';
+                setting += value;
+            }
 }
 
 } // namespace
@@ -206,12 +210,13 @@ parsed_line parse(std::span<const std::string> words, const std::vector<command>
         tree.root().parse(prepare(words));
     } catch (const CLI::CallForHelp&) {
         line.wants_help = true;
-    } catch (const CLI::RequiredError&) { // CLI11 names one of them only: judged below
-    } catch (const CLI::ExtrasError&) {   // likewise
     } catch (const CLI::ArgumentMismatch& error) {
         line.problems.push_back(explain(error.what()));
     } catch (const CLI::ParseError& error) {
-        line.problems.emplace_back(error.what());
+        // Of what is missing or too much CLI11 names one thing only: judged below.
+        const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+        if (code != CLI::ExitCodes::RequiredError && code != CLI::ExitCodes::ExtrasError)
+            line.problems.emplace_back(error.what());
     }
 
     const auto path = tree.path();

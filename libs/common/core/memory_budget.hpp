@@ -36,7 +36,7 @@ public:
     public:
         explicit reservation(const memory_budget& budget) : budget_(budget.state_) {}
         reservation(reservation&& other) noexcept
-            : budget_(other.budget_),
+            : budget_(std::move(other.budget_)),
               bytes_(std::exchange(other.bytes_, 0))
         {}
         reservation(const reservation&) = delete;

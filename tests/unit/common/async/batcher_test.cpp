@@ -263,15 +263,22 @@ TEST_CASE("what is gathered when a batcher ends gets no result", "[async]")
     CHECK_FALSE(result);
 }
 
+namespace {
+
+awaitable<void> throw_if(const bool* is_broken)
+{
+    if (*is_broken)
+        throw std::runtime_error("broken");
+    co_return;
+}
+
+} // namespace
+
 TEST_CASE("a call without results tells its waiters whether it succeeded", "[async]")
 {
     bool is_broken = false;
     async::batcher<int, void> calls(testing::test_host().executor(), {}, "test",
-                                    [&](std::vector<int>) -> awaitable<void> {
-                                        if (is_broken)
-                                            throw std::runtime_error("broken");
-                                        co_return;
-                                    });
+                                    [&](const std::vector<int>&) { return throw_if(&is_broken); });
     CHECK(testing::await(calls.ask(1)).has_value());
     is_broken = true;
     CHECK_FALSE(testing::await(calls.ask(1)).has_value());
