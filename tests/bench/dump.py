@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from dev.waiting import wait_until
 from measuring import verdicts
 from measuring.percentiles import percentile
-from measuring.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MOST = 2.0  # times what the same dump costs without upkeep
@@ -158,13 +158,14 @@ def make_inboxes(count: int) -> list[str]:
 
 
 class Load:
-    """Mails at a steady rate, each timed from its due time, so that a stall counts for all that it
-    holds up.
+    """Mails at a steady rate for so many seconds, each timed from its due time, so that a stall
+    counts for all that it holds up.
     """
 
-    def __init__(self, addresses: list[str], rate: float) -> None:
+    def __init__(self, addresses: list[str], rate: float, seconds: float) -> None:
         self._addresses = addresses
         self._rate = rate
+        self._count = int(rate * seconds)
         self._over = threading.Event()
         self.milliseconds: list[float] = []
         self.problems: list[str] = []
@@ -178,8 +179,7 @@ class Load:
     def _send(self, number: int, began: float) -> None:
         host, _, port = os.environ["TEMPINBOX_SMTP"].rpartition(":")
         with smtplib.SMTP(host, int(port), local_hostname="bench.example", timeout=60) as server:
-            turn = number
-            while not self._over.is_set():
+            for turn in range(number, self._count, _SENDERS):
                 due = began + turn / self._rate
                 if self._over.wait(max(0.0, due - time.monotonic())):
                     return
@@ -188,13 +188,16 @@ class Load:
                 except smtplib.SMTPException as problem:
                     self.problems.append(str(problem))
                 self.milliseconds.append(1000 * (time.monotonic() - due))
-                turn += _SENDERS
+
+    def wait(self) -> None:
+        """Until all are sent."""
+        for thread in self._threads:
+            thread.join()
 
     def end(self) -> None:
         """Sends no more."""
         self._over.set()
-        for thread in self._threads:
-            thread.join()
+        self.wait()
 
 
 def turn(replicas: Replicas, has_upkeep: bool, wishes: argparse.Namespace) -> float:
@@ -204,10 +207,10 @@ def turn(replicas: Replicas, has_upkeep: bool, wishes: argparse.Namespace) -> fl
         if not has_upkeep:
             stack.enter_context(no_upkeep())
         stack.enter_context(dump())
-        load = Load(wishes.addresses, wishes.rate)
+        load = Load(wishes.addresses, wishes.rate, wishes.seconds)
         try:
             replicas.restart()
-            time.sleep(wishes.seconds)  # the length of the measurement, nothing is waited for
+            load.wait()
             replicas.wait_ready()
         finally:
             load.end()

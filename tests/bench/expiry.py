@@ -28,17 +28,24 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
     lock = threading.Lock()
     began = time.monotonic()
     numbers = iter(range(rate * seconds))
+    has_failed = threading.Event()
 
     def work() -> None:
+        try:
+            create_in_time()
+        except BaseException:
+            has_failed.set()
+            raise
+
+    def create_in_time() -> None:
         connection = http.client.HTTPConnection(urlsplit(api).netloc, timeout=10)
         while True:
             with lock:
                 number = next(numbers, None)
             if number is None:
                 return
-            time.sleep(
-                max(0.0, began + number / rate - time.monotonic())
-            )  # paces the load; nothing waits for it
+            if has_failed.wait(max(0.0, began + number / rate - time.monotonic())):
+                return
             connection.request(
                 "POST",
                 "/v1/inboxes",

@@ -33,9 +33,9 @@ from typing import Self
 
 from chaos.publishing import Publisher
 from dev import python_packages
+from dev.waiting import wait_until
 from measuring import floors, many_rows, processes, verdicts, wrk
 from measuring.percentiles import percentile
-from measuring.waiting import wait_until
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 ROOT = Path(__file__).resolve().parents[2]

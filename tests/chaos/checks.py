@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from dev.waiting import wait_until
+
 from chaos.load import Inbox, Mail
 
 _CE_ID = re.compile(r"\bce_id=([0-9a-f-]{36})")
 BY_KEY = re.compile(r"^([0-9a-f-]{36}) ")  # of the topics of inboxes
 _THREADS = 4
-_TRIES = 20
+_ANSWER_SECONDS = 60.0
 _TRACE = (b"return-path:", b"received:")
 
 
@@ -40,20 +42,26 @@ class Mailboxes:
         self, method: str, path: str, body: Any = None, accept: str = "application/json"
     ) -> tuple[int, bytes]:
         headers = {"X-API-Key": self._key, "Accept": accept, "Content-Type": "application/json"}
-        for attempt in range(_TRIES):
+        text = None if body is None else json.dumps(body)
+        answered = (503, b"")
+
+        def is_answered() -> bool:
+            nonlocal answered
             if getattr(self._own, "connection", None) is None:
                 self._own.connection = http.client.HTTPConnection(self._gateway, timeout=30)
             with contextlib.suppress(OSError, http.client.HTTPException):
-                self._own.connection.request(
-                    method, path, None if body is None else json.dumps(body), headers
-                )
+                self._own.connection.request(method, path, text, headers)
                 answer = self._own.connection.getresponse()
                 content = answer.read()
                 if answer.status < 500:
-                    return answer.status, content
+                    answered = (answer.status, content)
+                    return True
             self._own.connection = None
-            time.sleep(0.1 * attempt)
-        return 503, b""
+            return False
+
+        with contextlib.suppress(TimeoutError):
+            wait_until(is_answered, time.monotonic() + _ANSWER_SECONDS, path, every=0.2)
+        return answered
 
     def create(self, count: int) -> list[Inbox]:
         """Fresh inboxes."""
@@ -133,29 +141,20 @@ def read_events(
 
     Waits for the wanted ones until the deadline, then for the end of the topic.
     """
-    while True:
-        command = [
-            "kcat",
-            "-C",
-            "-b",
-            brokers,
-            "-t",
-            topic,
-            "-o",
-            "beginning",
-            "-e",
-            "-q",
-            "-f",
-            "%k %h\\n",
-        ]
+    command = ["kcat", "-C", "-b", brokers, "-t", topic, "-o", "beginning", "-e", "-q"]
+    command += ["-f", "%k %h\\n"]
+    found: Counter[str] = Counter()
+
+    def are_all_there() -> bool:
+        nonlocal found
         done = subprocess.run(command, capture_output=True, text=True)
         lines = done.stdout.splitlines()
         found = Counter(match[1] for match in map(identity.search, lines) if match)
-        if done.returncode == 0 and not wanted - found.keys():
-            return found
-        if time.monotonic() > deadline:
-            return found
-        time.sleep(0.5)
+        return done.returncode == 0 and not wanted - found.keys()
+
+    with contextlib.suppress(TimeoutError):
+        wait_until(are_all_there, deadline, "events", every=0.5)
+    return found
 
 
 def stored(mails: list[Mail], mailboxes: Mailboxes) -> list[tuple[str, str]]:

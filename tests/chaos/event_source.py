@@ -57,12 +57,12 @@ def event(account: str, number: int) -> tuple[str, str, bytes]:
     )
 
 
-def moments(events: int, rate: float) -> Iterator[int]:
-    """Counts the events, each in its time."""
+def moments(producer: Producer, events: int, rate: float) -> Iterator[int]:
+    """Counts the events, each in its time; meanwhile the producer reports what arrived."""
     began = time.monotonic()
     for number in range(events):
-        if rate:
-            time.sleep(max(0.0, began + number / rate - time.monotonic()))
+        while rate and (left := began + number / rate - time.monotonic()) > 0:
+            producer.poll(left)
         yield number
 
 
@@ -92,7 +92,7 @@ def main() -> None:
         if error is not None:
             refused.append(str(error))
 
-    for number in moments(wishes["events"], wishes["rate"]):
+    for number in moments(producer, wishes["events"], wishes["rate"]):
         email, inbox, value = made[number] if made else event(next(accounts), number)
         headers: dict[str, str | bytes | None] = {
             "ce_specversion": "1.0",

@@ -182,6 +182,12 @@ class Leftovers(unittest.TestCase):
         self.assertTrue(_problems(leftovers, "tests/unit/a_test.cpp", line))
         self.assertEqual(_problems(leftovers, "libs/common/kafka/a.cpp", line), [])
 
+    def test_a_load_keeps_its_rhythm_without_blocking(self) -> None:
+        for folder in ("bench", "chaos"):
+            path = f"tests/{folder}/a.py"
+            self.assertTrue(_problems(leftovers, path, "time." + "sleep" + "(1)\n"))
+            self.assertEqual(_problems(leftovers, path, "await asyncio." + "sleep" + "(1)\n"), [])
+
     def test_paths_of_one_machine(self) -> None:
         self.assertEqual(len(_problems(leftovers, "docs/a.md", "see " + "/root" + "/x\n")), 1)
         self.assertEqual(_problems(leftovers, "docs/a.md", "see build" + "/work" + "/x\n"), [])

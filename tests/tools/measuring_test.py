@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
+from dev.waiting import wait_until
 from measuring import many_rows, plans, processes, wrk
-from measuring.waiting import wait_until
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from dev.nginx import Nginx
 from dev.ports import free_port
-
-from measuring.waiting import wait_until
+from dev.waiting import wait_until
 
 _START_SECONDS = 10.0
 _PGBENCH = ["pgbench", "/usr/lib/postgresql/15/bin/pgbench"]

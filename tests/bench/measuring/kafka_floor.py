@@ -45,7 +45,8 @@ def measure(brokers: str, topic: str, count: int, rate: float) -> list[float]:
         if number >= 0:
             late.append(1000 * (time.monotonic() - sent))
         producer.flush(PATIENCE_SECONDS)
-        time.sleep(max(0.0, sent + 1 / rate - time.monotonic()))
+        while (left := sent + 1 / rate - time.monotonic()) > 0:
+            producer.poll(left)
     consumer.close()
     return late
 

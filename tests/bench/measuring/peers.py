@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dev.ports import free_port
-
-from measuring.waiting import wait_until
+from dev.waiting import wait_until
 
 _POSTFIX_PROGRAMS = Path("/usr/lib/postfix/sbin")
 _START_SECONDS = 20.0

@@ -8,7 +8,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from measuring.waiting import wait_until
+from dev.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[3]
 _KNOWN = re.compile(r"^tempinbox_gateway_known_change_version(?:\{[^}]*\})? (\S+)$", re.MULTILINE)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measuring.waiting import wait_until
+from dev.waiting import wait_until
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _QUIET_SHARE = 0.08  # of one core

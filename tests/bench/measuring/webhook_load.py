@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dev.waiting import wait_until
+
 from measuring import many_rows
-from measuring.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[3]
 _SERVICE = "/tempinbox.webhooks.v1.WebhookService/"
