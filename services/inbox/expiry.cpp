@@ -26,9 +26,9 @@ expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
                outbox::publisher& publisher)
     : repository_(repository),
       publisher_(publisher),
-      ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
+      ended_by_ttl_(host.metrics().counter("tempinbox_inbox_inboxes_ended_total", ended_help,
                                            {{"reason", "ttl"}})),
-      ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
+      ended_by_owner_(host.metrics().counter("tempinbox_inbox_inboxes_ended_total", ended_help,
                                              {{"reason", "deleted"}})),
       delay_(host.metrics().histogram(
           "tempinbox_inbox_expiry_delay_seconds",

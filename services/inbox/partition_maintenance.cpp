@@ -36,7 +36,7 @@ partition_maintenance::partition_maintenance(runtime::host& host,
                                              mailbox::maintenance_repository& repository)
     : host_(host),
       repository_(repository),
-      dropped_(host.metrics().counter("tempinbox_inbox_dropped_partitions_total",
+      dropped_(host.metrics().counter("tempinbox_inbox_partitions_dropped_total",
                                       "Past partitions of emails and bodies dropped.")),
       task_(host.executor(), "partitions not maintained", [this] { return tick(); })
 {}

@@ -47,9 +47,9 @@ block_pool::block_pool(runtime::host& host, const clock_source& clock, sync_stat
       all_closed_(host.executor()),
       accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts",
                                      "Accounts whose blocks are held in memory")),
-      refused_(host.metrics().counter("tempinbox_rate_limit_refused_total",
+      refused_(host.metrics().counter("tempinbox_rate_limit_units_refused_total",
                                       "Units refused: the day's limit is used up")),
-      undecided_(host.metrics().counter("tempinbox_rate_limit_undecided_total",
+      undecided_(host.metrics().counter("tempinbox_rate_limit_units_undecided_total",
                                         "Units not decided in time"))
 {}
 

@@ -13,7 +13,7 @@ constexpr async::batch_policy policy{.max_in_flight = 2, .max_items = max_batch_
 
 block_sync_batcher::block_sync_batcher(runtime::host& host, sync_statement sync)
     : sync_(std::move(sync)),
-      statements_(host.metrics().counter("tempinbox_rate_limit_settlements_total",
+      statements_(host.metrics().counter("tempinbox_rate_limit_block_syncs_total",
                                          "SQL statements that synced blocks")),
       batches_(host.executor(), policy, "blocks are not synced",
                [this](std::vector<entry> batch) { return this->sync(std::move(batch)); })

@@ -49,7 +49,7 @@ struct reclaim_client::peer
 reclaim_client::reclaim_client(runtime::host& host, rpc::tokens& tokens)
     : host_(host),
       tokens_(tokens),
-      reclaims_(host.metrics().counter("tempinbox_rate_limit_recalls_total",
+      reclaims_(host.metrics().counter("tempinbox_rate_limit_reclaims_total",
                                        "Calls to other replicas to reclaim blocks"))
 {}
 

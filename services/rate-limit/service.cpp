@@ -68,7 +68,7 @@ service::service(runtime::host& host, settings chosen)
                    [this] { return write_off_lost_blocks(); }),
       sweeping_(host.executor(), "idle blocks not swept", [this] { return sweep(); }),
       server_(host, settings_.rpc, tokens_),
-      units_lost_(host.metrics().counter("tempinbox_rate_limit_written_off_units_total",
+      units_lost_(host.metrics().counter("tempinbox_rate_limit_units_written_off_total",
                                          "Units of blocks whose lease ended, counted as used"))
 {
     db_.require_schema("quota", schema_version);

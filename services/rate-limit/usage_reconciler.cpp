@@ -17,7 +17,7 @@ usage_reconciler::usage_reconciler(runtime::host& host, store_statement store,
     : store_(std::move(store)),
       stored_(std::move(stored)),
       units_(host.metrics().counter(
-          "tempinbox_rate_limit_debt_units_total",
+          "tempinbox_rate_limit_unreported_units_total",
           "Units of unreported usage stored; a repeated report counts again here")),
       batches_(
           host.executor(), policy, "unreported usage not stored",

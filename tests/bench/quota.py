@@ -73,7 +73,7 @@ def metric(admins: list[str], name: str) -> float:
 
 def statements(admins: list[str]) -> float:
     """SQL statements on blocks: each is a transaction of its own."""
-    return metric(admins, "settlements_total")
+    return metric(admins, "block_syncs_total")
 
 
 def commits() -> int:
@@ -151,14 +151,14 @@ def measure_decisions(seconds: float, accounts: int) -> bool:
         hammer(rpc, bodies, decisions, 1, 2)  # to have the accounts' first blocks
         before, open_before, cpu = (
             statements([admin]),
-            metric([admin], "undecided_total"),
+            metric([admin], "units_undecided_total"),
             cpu_seconds(pid),
         )
         rate = hammer(rpc, bodies, decisions, seconds, 2)
         told, spent, undecided = (
             statements([admin]) - before,
             cpu_seconds(pid) - cpu,
-            metric([admin], "undecided_total") - open_before,
+            metric([admin], "units_undecided_total") - open_before,
         )
         total = rate * seconds
         outcomes.append(

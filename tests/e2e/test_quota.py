@@ -35,7 +35,7 @@ def _sum_of(suite: Suite, service: str, metric: str) -> float:
 
 
 def _let_through(suite: Suite) -> float:
-    return _sum_of(suite, "gateway", "tempinbox_gateway_quota_let_through_total")
+    return _sum_of(suite, "gateway", "tempinbox_gateway_quota_fail_open_total")
 
 
 def _query(suite: Suite, statement: str) -> str:
@@ -150,7 +150,7 @@ def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account)
 
         passed = _LIMIT - 200 + _statuses(answers)[200]
         let_through = sum(
-            gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in gateways
+            gateway.metric("tempinbox_gateway_quota_fail_open_total") for gateway in gateways
         )
         # A call that was cut may have been counted, with the requests of all clients in it, though
         # they were asked again.
@@ -177,7 +177,7 @@ def test_what_one_replica_holds_is_asked_back_before_another_refuses(
         answers = Crowd(urls[1:], pro.key).send(200)
 
         assert _statuses(answers) == {200: 200 - held, 429: held}
-        assert asker.metric("tempinbox_rate_limit_recalls_total") > 0
+        assert asker.metric("tempinbox_rate_limit_reclaims_total") > 0
         assert holder.is_ready()
 
 

@@ -76,13 +76,13 @@ class _Quota:
     def let_through(self) -> float:
         """Requests that passed while nobody could count them."""
         return sum(
-            gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in self.gateways
+            gateway.metric("tempinbox_gateway_quota_fail_open_total") for gateway in self.gateways
         )
 
     def owed(self) -> float:
         """Those of them that are not counted yet."""
         return sum(
-            gateway.metric("tempinbox_gateway_quota_owed_requests") for gateway in self.gateways
+            gateway.metric("tempinbox_gateway_quota_unreported_requests") for gateway in self.gateways
         )
 
     def counted(self, account: Account) -> tuple[int, int]:

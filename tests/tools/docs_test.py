@@ -203,7 +203,7 @@ class Metrics(unittest.TestCase):
         prefixes = "tempinbox|kafka|outbox|db|smtp|http|webhook"
         names = {name for row in watched for name in re.findall(rf"`((?:{prefixes})_\w+)", row[0])}
 
-        self.assertIn("outbox_oldest_age_seconds", names)
+        self.assertIn("tempinbox_outbox_oldest_age_seconds", names)
         self.assertEqual(names - set(self._made()), set())
 
 

@@ -86,7 +86,7 @@ def gateway_with(versions: list[int]) -> Iterator[str]:
         def do_GET(self) -> None:
             version = versions.pop(0) if len(versions) > 1 else versions[0]
             body = (
-                f"# TYPE x gauge\ntempinbox_gateway_known_change_version {version}\nother 9\n"
+                f"# TYPE x gauge\ntempinbox_gateway_key_change_version {version}\nother 9\n"
             ).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))

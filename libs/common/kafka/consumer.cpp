@@ -49,7 +49,7 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
       completions(where.loop()),
       stopped(where.loop()),
       watch(where),
-      oldest_age(where.metrics().gauge("kafka_consumer_oldest_age_seconds",
+      oldest_age(where.metrics().gauge("tempinbox_consumer_oldest_age_seconds",
                                        "Age of the oldest record that is not handled yet.",
                                        {{"group", settings.group}}))
 {}

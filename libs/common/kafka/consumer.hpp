@@ -25,7 +25,7 @@ struct consumer_settings
 // batch is what has arrived; no timer fills it. `handle` runs on the loop, one batch at a time; its
 // offsets are committed only after it returned. If it throws, it gets the same batch again after a
 // delay. On revoke the running batch is finished and committed first. Exposes
-// kafka_consumer_lag_records, kafka_consumer_oldest_age_seconds and
+// tempinbox_consumer_lag_records, tempinbox_consumer_oldest_age_seconds and
 // tempinbox_consumer_expired_records_total.
 class consumer
 {

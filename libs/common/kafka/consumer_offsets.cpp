@@ -14,7 +14,7 @@ constexpr auto commit_interval = 100ms;
 // Timeout of the poll thread's queries, during which it reads nothing.
 constexpr int timeout_millis = 1'000;
 
-constexpr const char* lag_name = "kafka_consumer_lag_records";
+constexpr const char* lag_name = "tempinbox_consumer_lag_records";
 constexpr const char* lag_help = "Records of a partition that are not handled yet.";
 
 std::int64_t unix_millis(const runtime::host& host)

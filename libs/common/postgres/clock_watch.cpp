@@ -46,7 +46,7 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       db_(db),
       clock_(clock),
       interval_(interval),
-      offset_(host.metrics().gauge("db_clock_offset_seconds",
+      offset_(host.metrics().gauge("tempinbox_db_clock_offset_seconds",
                                    "How far this clock is ahead of PostgreSQL's, a lower bound.")),
       compared_(host.executor()),
       compared_by_(async::deadline::after(query_timeout)),

@@ -32,9 +32,9 @@ pool::state::state(runtime::host& where, settings given)
       chosen(std::move(given)),
       completions(where.loop()),
       idle_connections(
-          where.metrics().gauge("db_pool_connections", connections_help, {{"state", "idle"}})),
+          where.metrics().gauge("tempinbox_db_pool_connections", connections_help, {{"state", "idle"}})),
       used_connections(
-          where.metrics().gauge("db_pool_connections", connections_help, {{"state", "used"}}))
+          where.metrics().gauge("tempinbox_db_pool_connections", connections_help, {{"state", "used"}}))
 {
     host.health().expect("postgresql");
 }

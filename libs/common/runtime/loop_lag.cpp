@@ -14,7 +14,7 @@ awaitable<void> watch_loop_lag(host& host)
     constexpr auto window = std::chrono::seconds(5);
 
     auto& gauge = host.metrics().gauge(
-        "event_loop_lag_seconds",
+        "tempinbox_event_loop_lag_seconds",
         "Delay with which the event loop ran a timer, the maximum of the last 5 to 10 seconds.");
     boost::asio::steady_timer timer(host.loop());
     clock::duration worst_before{}, worst_now{};

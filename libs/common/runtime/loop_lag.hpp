@@ -5,7 +5,7 @@
 
 namespace tempinbox::runtime {
 
-// Measures how late the loop is: event_loop_lag_seconds, the worst of the last five to ten seconds.
+// Measures how late the loop is: tempinbox_event_loop_lag_seconds, the worst of the last five to ten seconds.
 // Runs as long as the loop.
 awaitable<void> watch_loop_lag(host& host);
 

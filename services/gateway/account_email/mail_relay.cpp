@@ -62,9 +62,9 @@ std::string url_of(const relay_settings& settings)
 
 mail_relay::mail_relay(runtime::host& host, relay_settings settings)
     : settings_(std::move(settings)),
-      sent_(host.metrics().counter("tempinbox_gateway_account_mail_total",
+      sent_(host.metrics().counter("tempinbox_gateway_account_emails_total",
                                    "Account emails for the mail relay", {{"outcome", "sent"}})),
-      failed_(host.metrics().counter("tempinbox_gateway_account_mail_total",
+      failed_(host.metrics().counter("tempinbox_gateway_account_emails_total",
                                      "Account emails for the mail relay", {{"outcome", "failed"}}))
 {
     if (!is_set())

@@ -11,7 +11,7 @@ constexpr auto version_timeout = 1s;        // then the list itself is read
 constexpr std::size_t entry_overhead = 256; // besides its texts
 constexpr const char* help =
     "Lists of an inbox's emails, by whether the cached list was still current.";
-constexpr const char* name = "tempinbox_gateway_lists_total";
+constexpr const char* name = "tempinbox_gateway_list_requests_total";
 
 using inbox_name = list_cache::inbox_name;
 using versions = std::map<inbox_name, std::string>;

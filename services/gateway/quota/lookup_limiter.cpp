@@ -37,7 +37,7 @@ struct lookup_limiter::state
 lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t max_waiting,
                                std::chrono::milliseconds timeout)
     : state_(std::make_shared<state>()),
-      refused_(host.metrics().counter("tempinbox_gateway_stranger_lookups_refused_total",
+      refused_(host.metrics().counter("tempinbox_gateway_unknown_lookups_refused_total",
                                       "Look-ups of unknown keys and sessions, and attempts to sign "
                                       "in, refused: too many at once"))
 {

@@ -51,13 +51,13 @@ quota_client::quota_client(runtime::host& host, std::vector<quota_replica> repli
     : host_(host),
       report_timer_(host.loop()),
       fail_opens_(host.metrics().counter(
-          "tempinbox_gateway_quota_let_through_total",
+          "tempinbox_gateway_quota_fail_open_total",
           "Requests passed by failing open because rate-limit did not respond in time")),
       is_failing_open_(host.metrics().gauge(
-          "tempinbox_gateway_quota_letting_through",
+          "tempinbox_gateway_quota_fail_open",
           "1 while the gateway fails open (requests pass uncounted), and 5 s after")),
       unreported_gauge_(host.metrics().gauge(
-          "tempinbox_gateway_quota_owed_requests",
+          "tempinbox_gateway_quota_unreported_requests",
           "Requests passed by failing open and not yet counted (unreported usage)"))
 {
     set_replicas(std::move(replicas));

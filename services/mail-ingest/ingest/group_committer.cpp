@@ -36,7 +36,7 @@ group_committer::group_committer(runtime::host& host, mailbox::ingest_repository
       commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds",
                                                "Time a batch took to commit.",
                                                metrics::latency_buckets())),
-      left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_left_out_total",
+      left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_dropped_total",
                                        "Deliveries whose inbox ended or was full at the commit, or "
                                        "whose account was deleted before it.")),
       commits_(host.executor(), policy_of(chosen), "mail not committed",

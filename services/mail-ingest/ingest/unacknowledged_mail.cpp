@@ -19,7 +19,7 @@ unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::ingest_re
     : store_(store),
       replica_(std::move(replica)),
       dropped_(host.metrics().counter(
-          "tempinbox_mail_ingest_unconfirmed_forgotten_total",
+          "tempinbox_mail_ingest_unacknowledged_dropped_total",
           "Stored emails dropped from the dedup though their sender may send them again.")),
       in_flight_(host),
       ready_(host.executor()),

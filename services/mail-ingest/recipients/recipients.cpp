@@ -25,9 +25,9 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
       rates_(token_rate::per_minute(chosen.messages_per_minute, chosen.message_burst)),
       cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
                                    "Live addresses in the cache.")),
-      from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
+      from_memory_(host.metrics().counter("tempinbox_mail_ingest_lookups_total", look_ups_help,
                                           {{"source", "memory"}})),
-      from_database_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
+      from_database_(host.metrics().counter("tempinbox_mail_ingest_lookups_total", look_ups_help,
                                             {{"source", "database"}})),
       unreadable_events_(host.metrics().counter("tempinbox_mail_ingest_unreadable_events_total",
                                                 "Events that could not be read."))

@@ -4,9 +4,9 @@ namespace tempinbox::smtp {
 
 session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
-      active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
+      active_(registry.gauge("tempinbox_smtp_sessions_active", "Open SMTP sessions.")),
       duration_(
-          registry.histogram("smtp_transaction_duration_seconds",
+          registry.histogram("tempinbox_smtp_transaction_duration_seconds",
                              "Time from the first accepted RCPT to the final reply of a message.",
                              metrics::wait_buckets()))
 {}
@@ -39,7 +39,7 @@ void session_metrics::aborted()
 
 void session_metrics::count_transaction(std::string_view result, const std::string& code_class)
 {
-    counter("smtp_transactions_total", "Messages by result.",
+    counter("tempinbox_smtp_transactions_total", "Messages by result.",
             {{"result", std::string(result)}, {"code_class", code_class}})
         .Increment();
 }

@@ -39,10 +39,10 @@ due_claimer::due_claimer(runtime::host& host, queue_repository& deliveries, conf
       oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
                                        "How long the oldest due delivery is overdue, without "
                                        "endpoints whose circuit breaker opened.")),
-      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held",
+      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_in_memory",
                                  "Deliveries in memory, queued or being sent.")),
       tripped_(
-          host.metrics().gauge("tempinbox_webhook_dispatcher_endpoints_tripped",
+          host.metrics().gauge("tempinbox_webhook_dispatcher_circuit_breakers_open",
                                "Endpoints whose circuit breaker opened and is not closed yet."))
 {}
 

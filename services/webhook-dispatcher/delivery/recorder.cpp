@@ -23,7 +23,7 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
       outcomes_(outcomes),
       endpoints_(endpoints),
       has_started_(host.executor()),
-      durations_(host.metrics().histogram("webhook_delivery_duration_seconds",
+      durations_(host.metrics().histogram("tempinbox_webhook_delivery_duration_seconds",
                                           "Time from the first byte to the whole response.",
                                           metrics::wait_buckets())),
       batches_(host.executor(), policy, "outcomes not written",
@@ -31,7 +31,7 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
 {
     for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted",
                             "skipped_disabled", "dropped"})
-        counters_[name] = &host.metrics().counter("webhook_deliveries_total",
+        counters_[name] = &host.metrics().counter("tempinbox_webhook_deliveries_total",
                                                   "Deliveries by outcome.", {{"outcome", name}});
 }
 

@@ -87,7 +87,7 @@ manual_sender::manual_sender(runtime::host& host, manual_retry_repository& deliv
       configs_(configs),
       send_(std::move(send)),
       in_flight_(host.executor()),
-      sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
+      sent_(host.metrics().counter("tempinbox_webhook_dispatcher_manual_sends_total",
                                    "Tests and manual retries sent."))
 {}
 

@@ -16,7 +16,7 @@ replayer::replayer(runtime::host& host, manual_retry_repository& replays,
                    std::function<void(webhook_id)> on_moved)
     : replays_(replays),
       on_moved_(std::move(on_moved)),
-      moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
+      moved_(host.metrics().counter("tempinbox_webhook_dispatcher_deliveries_replayed_total",
                                     "Finished deliveries requeued by replays.")),
       moving_(host.executor(), "deliveries not replayed", [this] { return move(); })
 {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from dev.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[3]
-_KNOWN = re.compile(r"^tempinbox_gateway_known_change_version(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+_KNOWN = re.compile(r"^tempinbox_gateway_key_change_version(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 10.0
 
 

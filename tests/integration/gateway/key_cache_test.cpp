@@ -177,7 +177,7 @@ TEST_CASE("the version up to which changes were read is a metric", "[gateway][po
 {
     arranged_cache arranged;
     auto& version_gauge =
-        testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version",
+        testing::test_host().metrics().gauge("tempinbox_gateway_key_change_version",
                                              "Version up to which accounts.changes has been read");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
     const auto version =

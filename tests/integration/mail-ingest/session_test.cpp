@@ -444,7 +444,7 @@ TEST_CASE("an address in quarantine is looked up once, however often it is asked
     mail_server server(world.scratch.dsn());
     mail_client client(server.listener.local_address());
     client.begin({});
-    const std::string look_ups = "tempinbox_mail_ingest_look_ups_total{source=\"database\"}";
+    const std::string look_ups = "tempinbox_mail_ingest_lookups_total{source=\"database\"}";
     const auto before = shown(look_ups);
 
     for (int i = 0; i < 5; ++i)
@@ -687,8 +687,8 @@ TEST_CASE("the time of a message is that of its own transaction, and one that wa
     mail_world world;
     world.create(world.account, "box");
     mail_server server(world.scratch.dsn());
-    const auto seconds = [] { return shown("smtp_transaction_duration_seconds_sum"); };
-    const auto answered = [] { return shown("smtp_transaction_duration_seconds_count"); };
+    const auto seconds = [] { return shown("tempinbox_smtp_transaction_duration_seconds_sum"); };
+    const auto answered = [] { return shown("tempinbox_smtp_transaction_duration_seconds_count"); };
     const auto seconds_before = seconds();
     const auto answered_before = answered();
     {
@@ -704,7 +704,7 @@ TEST_CASE("the time of a message is that of its own transaction, and one that wa
     CHECK(seconds() < seconds_before + 1.5);
 
     const auto aborted = [] {
-        return shown("smtp_transactions_total{code_class=\"none\",result=\"aborted\"}");
+        return shown("tempinbox_smtp_transactions_total{code_class=\"none\",result=\"aborted\"}");
     };
     const auto aborted_before = aborted();
     {

@@ -14,7 +14,7 @@ TEST_CASE("unacknowledged mail beyond the limit while the database is away is co
     // Not started: nothing is written, as without a database.
     mail_ingest::unacknowledged_mail unacknowledged(testing::test_host(), store, "test");
     auto& dropped = testing::test_host().metrics().counter(
-        "tempinbox_mail_ingest_unconfirmed_forgotten_total",
+        "tempinbox_mail_ingest_unacknowledged_dropped_total",
         "Stored emails dropped from the dedup though their sender may send them again.");
     const auto before = dropped.Value();
     const mail_ingest::sender from;

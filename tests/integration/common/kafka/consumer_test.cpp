@@ -102,13 +102,13 @@ std::optional<double> metric(const std::string& line_start)
 
 std::optional<double> lag_of(const std::string& topic)
 {
-    return metric("kafka_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" +
+    return metric("tempinbox_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" +
                   topic + "\"}");
 }
 
 std::optional<double> age_of(const std::string& topic)
 {
-    return metric("kafka_consumer_oldest_age_seconds{group=\"" + topic + "\"}");
+    return metric("tempinbox_consumer_oldest_age_seconds{group=\"" + topic + "\"}");
 }
 
 std::optional<double> expired_of(const std::string& topic)
@@ -309,7 +309,7 @@ TEST_CASE("lag and handling are measured", "[kafka]")
     REQUIRE(reader.has_handled(10));
 
     CHECK(testing::eventually([&] {
-        return metrics_text().find("kafka_consumer_lag_records{group=\"" + topic +
+        return metrics_text().find("tempinbox_consumer_lag_records{group=\"" + topic +
                                    "\",partition=\"0\",topic=\"" + topic + "\"} 0") !=
                std::string::npos;
     }));

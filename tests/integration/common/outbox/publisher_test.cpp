@@ -61,7 +61,7 @@ int rows_left(testing::scratch_database& scratch)
 // Counts the publishes of all publishers of the test's process.
 int publishes()
 {
-    const std::string name = "outbox_hand_overs_total{schema=\"mailbox\"} ";
+    const std::string name = "tempinbox_outbox_publishes_total{schema=\"mailbox\"} ";
     const auto text = testing::test_host().metrics().text();
     const auto found = text.find(name);
     return found == std::string::npos ? 0 : std::stoi(text.substr(found + name.size()));
@@ -257,8 +257,8 @@ TEST_CASE("what waits is measured", "[outbox]")
     const auto shows = [](const std::string& line) {
         return testing::test_host().metrics().text().find(line) != std::string::npos;
     };
-    CHECK(testing::eventually([&] { return shows("outbox_pending{schema=\"mailbox\"} 2"); }));
-    CHECK(shows("outbox_oldest_age_seconds{schema=\"mailbox\"} 90"));
+    CHECK(testing::eventually([&] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 2"); }));
+    CHECK(shows("tempinbox_outbox_oldest_age_seconds{schema=\"mailbox\"} 90"));
 }
 
 TEST_CASE("the outbox of the accounts schema has the same shape", "[outbox]")

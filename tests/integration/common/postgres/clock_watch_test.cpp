@@ -48,7 +48,7 @@ struct clock_world
 
 double shown_offset()
 {
-    const std::string name = "\ndb_clock_offset_seconds ";
+    const std::string name = "\ntempinbox_db_clock_offset_seconds ";
     const auto text = test_host().metrics().text();
     return std::stod(text.substr(text.find(name) + name.size()));
 }

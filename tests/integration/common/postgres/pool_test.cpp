@@ -316,8 +316,8 @@ TEST_CASE("connections are counted by state", "[postgres]")
 
     // The probe opens one.
     CHECK(testing::eventually([&] {
-        return host.metrics().text().find("db_pool_connections{state=\"idle\"} 1") !=
+        return host.metrics().text().find("tempinbox_db_pool_connections{state=\"idle\"} 1") !=
                std::string::npos;
     }));
-    CHECK(host.metrics().text().find("db_pool_connections{state=\"used\"} 0") != std::string::npos);
+    CHECK(host.metrics().text().find("tempinbox_db_pool_connections{state=\"used\"} 0") != std::string::npos);
 }
