@@ -225,7 +225,7 @@ ingest_repository::ingest_repository(runtime::host& host, postgres::pool& db, in
       bounds_(bounds),
       unstorable_(host.metrics().counter(
           "tempinbox_mail_ingest_unstorable_messages_total",
-          "Messages whose data PostgreSQL rejected permanently: answered with 554."))
+          "Messages whose data PostgreSQL rejected permanently: answered with 554"))
 {
     db_.prepare(store_mail);
     db_.prepare(lock_inboxes);

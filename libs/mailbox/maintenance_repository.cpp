@@ -450,6 +450,16 @@ awaitable<drop_status> maintenance_repository::drop(past_partition past)
     });
 }
 
+awaitable<std::vector<postgres::partition_state>> maintenance_repository::partition_states()
+{
+    return db_.transact([](pqxx::work& tx) {
+        std::vector<postgres::partition_state> states;
+        states.push_back(postgres::read_partition_state(tx, {"mailbox", "emails"}));
+        states.push_back(postgres::read_partition_state(tx, {"mailbox", "bodies", true}));
+        return states;
+    });
+}
+
 awaitable<std::optional<body_id>> maintenance_repository::empty_some(past_partition past,
                                                                      std::optional<body_id> after)
 {

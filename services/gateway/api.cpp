@@ -8,6 +8,7 @@ namespace {
 // One connection, for reads that must not wait for others.
 postgres::settings one_connection(postgres::settings chosen)
 {
+    chosen.name = "changes";
     chosen.connections = 1;
     return chosen;
 }

@@ -63,7 +63,7 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
           host, [this](std::string digest) { return is_open(std::move(digest)); },
           event_stream::check_times()),
       gate_(sign_in_, shared.strangers),
-      purge_task_(host.executor(), "old sessions not purged", [this] { return purge(); }),
+      purge_task_(host.executor(), host.metrics(), "purge_sessions", [this] { return purge(); }),
       hasher_(host),
       session_issuer_(sign_in_, session_lookups_, chosen.trusted_proxies),
       sign_ins_(accounts_, sign_in_, gate_, hasher_, session_issuer_, event_stream_,

@@ -5,7 +5,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* ended_help = "Inboxes that ended, by reason.";
+constexpr const char* ended_help = "Inboxes that ended, by reason";
 
 } // namespace
 
@@ -32,10 +32,10 @@ expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
                                              {{"reason", "deleted"}})),
       delay_(host.metrics().histogram(
           "tempinbox_inbox_expiry_delay_seconds",
-          "Time from an inbox's due time to its end, for the oldest of each batch.",
+          "Time from an inbox's due time to its end, for the oldest of each batch",
           metrics::wait_buckets())),
-      task_(host.executor(), "inboxes not expired", [this] { return tick(); }),
-      deleted_task_(host.executor(), "inboxes of deleted accounts not ended",
+      task_(host.executor(), host.metrics(), "expire_inboxes", [this] { return tick(); }),
+      deleted_task_(host.executor(), host.metrics(), "end_inboxes_of_deleted_accounts",
                     [this] { return end_of_deleted(); })
 {}
 

@@ -15,7 +15,7 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, ex
       publisher_(publisher),
       partitions_(partitions),
       bounds_(bounds),
-      created_(host.metrics().counter("tempinbox_inbox_inboxes_created_total", "Inboxes created."))
+      created_(host.metrics().counter("tempinbox_inbox_inboxes_created_total", "Inboxes created"))
 {}
 
 void inbox_rpc::add_to(rpc::server& server)

@@ -37,8 +37,8 @@ partition_maintenance::partition_maintenance(runtime::host& host,
     : host_(host),
       repository_(repository),
       dropped_(host.metrics().counter("tempinbox_inbox_partitions_dropped_total",
-                                      "Past partitions of emails and bodies dropped.")),
-      task_(host.executor(), "partitions not maintained", [this] { return tick(); })
+                                      "Past partitions of emails and bodies dropped")),
+      task_(host.executor(), host.metrics(), "maintain_partitions", [this] { return tick(); })
 {}
 
 void partition_maintenance::start()
@@ -66,6 +66,7 @@ void partition_maintenance::note_end(time_point ends_at)
 awaitable<std::chrono::microseconds> partition_maintenance::tick()
 {
     const bool is_made = co_await make_ahead();
+    postgres::show_partitions(host_.metrics(), co_await repository_.partition_states());
     noted_hours_.erase(noted_hours_.begin(), noted_hours_.lower_bound(host_.clock().now()));
     if (!is_made)
         log::warning("partitions not created while their tables are in use, trying again");

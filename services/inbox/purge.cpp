@@ -14,12 +14,12 @@ purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
       interval_(interval),
       retention_(retention),
       emails_(host.metrics().counter("tempinbox_inbox_emails_purged_total",
-                                     "Emails of ended inboxes purged.")),
+                                     "Emails of ended inboxes purged")),
       bodies_(host.metrics().counter("tempinbox_inbox_bodies_purged_total",
-                                     "Bodies that no email needed any more, purged.")),
-      mail_task_(host.executor(), "mail of ended inboxes not purged",
-                 [this] { return purge_mail(); }),
-      inbox_task_(host.executor(), "ended inboxes not purged", [this] { return purge_inboxes(); })
+                                     "Bodies that no email needed any more, purged")),
+      mail_task_(host.executor(), host.metrics(), "purge_mail", [this] { return purge_mail(); }),
+      inbox_task_(host.executor(), host.metrics(), "purge_inboxes",
+                  [this] { return purge_inboxes(); })
 {}
 
 void purge::start()

@@ -22,7 +22,7 @@ service::service(runtime::host& host, const settings& chosen)
       core_(host, chosen),
       unreadable_account_states_(
           host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
-                                 "Records of account.state that could not be read.")),
+                                 "Records of account.state that could not be read")),
       account_state_consumer_(host, core_.account_states,
                               {chosen.kafka, "tempinbox-inbox",
                                [this] { core_.expiry.note_deleted_accounts(); },

@@ -6,6 +6,7 @@ namespace {
 postgres::settings look_up_settings(const settings& chosen)
 {
     auto look_ups = chosen.database;
+    look_ups.name = "lookups";
     look_ups.connections = chosen.look_up_connections;
     look_ups.statement_timeout = chosen.recipients.timeout;
     return look_ups;
@@ -25,7 +26,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
       clock_watch(host, db, clock),
       client_limiter(chosen.client_limits),
-      tls(chosen.tls_certificate_file, chosen.tls_key_file),
+      tls(host.metrics(), chosen.tls_certificate_file, chosen.tls_key_file),
       session_metrics(host.metrics()),
       session_context{host,        chosen.session, recipients, ingest,
                       clock_watch, client_limiter, tls,        session_metrics},

@@ -10,7 +10,7 @@ constexpr std::chrono::seconds check_interval{1};
 
 database_watch::database_watch(runtime::host& host, pools watched)
     : pools_(std::move(watched)),
-      task_(host.executor(), "database not watched", [this] { return tick(); })
+      task_(host.executor(), host.metrics(), "watch_database", [this] { return tick(); })
 {}
 
 bool database_watch::is_away() const

@@ -63,10 +63,10 @@ service::service(runtime::host& host, settings chosen)
           },
           [this](account_id account) { blocks_.refresh(account); }),
       rpc_(host, blocks_, reconciler_, quotas_, host.clock()),
-      purging_(host.executor(), "old days not purged", [this] { return purge_old_days(); }),
-      writing_off_(host.executor(), "lost blocks not written off",
+      purging_(host.executor(), host.metrics(), "purge_days", [this] { return purge_old_days(); }),
+      writing_off_(host.executor(), host.metrics(), "write_off_lost_blocks",
                    [this] { return write_off_lost_blocks(); }),
-      sweeping_(host.executor(), "idle blocks not swept", [this] { return sweep(); }),
+      sweeping_(host.executor(), host.metrics(), "sweep_blocks", [this] { return sweep(); }),
       server_(host, settings_.rpc, tokens_),
       units_lost_(host.metrics().counter("tempinbox_rate_limit_units_written_off_total",
                                          "Units of blocks whose lease ended, counted as used"))

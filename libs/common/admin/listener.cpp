@@ -1,10 +1,14 @@
 #include "common/admin/listener.hpp"
 
+#include "common/async/reset_event.hpp"
 #include "common/core/text.hpp"
 #include "common/http/router.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
 #include "common/rpc/tokens.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <memory>
 
@@ -26,9 +30,19 @@ awaitable<http::response> readyz(runtime::host& host)
     co_return http::response(status, "application/json", host.health().json());
 }
 
-awaitable<http::response> metrics(runtime::host& host)
+// Made on a thread of its own: the text of a warmed gateway has thousands of lines, which would
+// hold the loop for milliseconds.
+awaitable<http::response> metrics(runtime::host& host,
+                                  std::shared_ptr<boost::asio::thread_pool> renderer)
 {
-    co_return http::response(200, metrics_text, host.metrics().text());
+    const auto text = std::make_shared<std::string>();
+    const auto is_made = std::make_shared<async::reset_event>(host.executor());
+    boost::asio::post(*renderer, [&host, text, is_made] {
+        *text = host.metrics().text();
+        boost::asio::post(host.executor(), [is_made] { is_made->set(); });
+    });
+    co_await is_made->wait();
+    co_return http::response(200, metrics_text, std::move(*text));
 }
 
 std::shared_ptr<rpc::tokens> read_tokens(const std::string& file)
@@ -76,7 +90,10 @@ http::handler routes(runtime::host& host, const std::string& token_file)
     const auto paths = std::make_shared<http::router>();
     paths->add("GET", "/livez", livez);
     paths->add("GET", "/readyz", [&host](http::request&) { return readyz(host); });
-    paths->add("GET", "/metrics", [&host](http::request&) { return metrics(host); });
+    paths->add("GET", "/metrics",
+               [&host, renderer = std::make_shared<boost::asio::thread_pool>(1)](http::request&) {
+                   return metrics(host, renderer);
+               });
     paths->add("POST", "/log-level", [accepted = read_tokens(token_file)](http::request& received) {
         return set_log_level(received, accepted);
     });

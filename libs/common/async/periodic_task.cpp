@@ -1,6 +1,7 @@
 #include "common/async/periodic_task.hpp"
 
 #include "common/async/reset_event.hpp"
+#include "common/async/task_metrics.hpp"
 #include "common/log/log.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,7 +13,8 @@ namespace asio = boost::asio;
 
 struct periodic_task::state
 {
-    std::string name;
+    const std::string name;
+    task_metrics metrics;
     step work;
     const std::chrono::microseconds failure_delay;
     asio::any_io_executor executor;
@@ -21,9 +23,10 @@ struct periodic_task::state
     bool is_stopping = false;
     bool is_failing = false;
 
-    state(asio::any_io_executor where, std::string task_name, step task,
-          std::chrono::microseconds delay_after_failure)
-        : name(std::move(task_name)),
+    state(asio::any_io_executor where, metrics::registry& all, const std::string& task_name,
+          step task, std::chrono::microseconds delay_after_failure)
+        : name(task_name),
+          metrics(all, task_name),
           work(std::move(task)),
           failure_delay(delay_after_failure),
           executor(std::move(where)),
@@ -43,11 +46,14 @@ struct periodic_task::state
             error_text = error.what();
         }
         if (!error_text.empty()) {
+            metrics.failed();
             if (!is_failing)
-                log::warning(name, {{"reason", error_text}});
+                log::warning("background task failed", {{"task", name}, {"reason", error_text}});
             wait = failure_delay;
-        } else if (is_failing) {
-            log::info("background task recovered", {{"task", name}});
+        } else {
+            metrics.succeeded();
+            if (is_failing)
+                log::info("background task recovered", {{"task", name}});
         }
         is_failing = !error_text.empty();
         co_return wait;
@@ -65,9 +71,10 @@ struct periodic_task::state
     }
 };
 
-periodic_task::periodic_task(asio::any_io_executor executor, std::string name, step work,
+periodic_task::periodic_task(asio::any_io_executor executor, metrics::registry& metrics,
+                             const std::string& name, step work,
                              std::chrono::microseconds failure_delay)
-    : state_(std::make_shared<state>(std::move(executor), std::move(name), std::move(work),
+    : state_(std::make_shared<state>(std::move(executor), metrics, name, std::move(work),
                                      failure_delay))
 {}
 

@@ -170,7 +170,7 @@ void server::state::listen()
 {
     const auto& settings = context.settings;
     if (!settings.certificate_file.empty())
-        certificate = std::make_unique<tls::certificate>(settings.certificate_file,
+        certificate = std::make_unique<tls::certificate>(host.metrics(), settings.certificate_file,
                                                          settings.key_file, speak_http);
     const auto endpoint = resolve_listen(host.loop(), settings.listen);
     error_code error;

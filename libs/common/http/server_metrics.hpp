@@ -20,6 +20,20 @@ public:
 
     void connection_opened() { connections_.Increment(); }
     void connection_closed() { connections_.Decrement(); }
+    // A request that is being answered; counts as long as it lives.
+    class active_request
+    {
+    public:
+        explicit active_request(server_metrics& metrics) : metrics_(metrics)
+        {
+            metrics_.active_.Increment();
+        }
+        ~active_request() { metrics_.active_.Decrement(); }
+        active_request(const active_request&) = delete;
+
+    private:
+        server_metrics& metrics_;
+    };
     void connection_refused() { refused_.Increment(); }
     void address_refused() { refused_by_address_.Increment(); }
     void idle_closed() { idle_closed_.Increment(); }
@@ -47,6 +61,7 @@ private:
     metrics::registry& registry_;
     std::string name_;
     prometheus::Gauge& connections_;
+    prometheus::Gauge& active_;
     prometheus::Counter& refused_;
     prometheus::Counter& refused_by_address_;
     prometheus::Counter& idle_closed_;

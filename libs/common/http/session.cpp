@@ -91,6 +91,7 @@ awaitable<void> session::serve()
         const next_step step = co_await read_request();
         if (step == next_step::closed || context_.is_stopped)
             co_return;
+        const server_metrics::active_request counted(context_.metrics);
         request_.id = choose_request_id(request_);
         response answer;
         if (step == next_step::refuse)

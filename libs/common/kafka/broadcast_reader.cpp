@@ -4,7 +4,9 @@
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
+#include <algorithm>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -40,6 +42,7 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
     void assign();
     void take_targets();
     std::vector<record> read_batch();
+    void measure();
     void dispatch(std::vector<record> records);
 
     runtime::host& host;
@@ -56,6 +59,7 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
     partition_plan plan;
     bool needs_targets = false;
     steady::time_point next_scan;
+    steady::time_point next_measure;
 
     std::mutex mutex;
     std::condition_variable handled;
@@ -100,6 +104,7 @@ void broadcast_reader::state::run()
         auto batch = read_batch();
         if (!batch.empty())
             dispatch(std::move(batch));
+        measure();
         is_current = watch.is_reachable() && !needs_targets && plan.knows_all(topics) &&
                      plan.has_reached_targets();
     }
@@ -210,6 +215,28 @@ std::vector<record> broadcast_reader::state::read_batch()
         }
     }
     return batch;
+}
+
+// By the ends that the brokers told with the last fetch, so that nothing is asked for it.
+void broadcast_reader::state::measure()
+{
+    if (steady::now() < next_measure)
+        return;
+    next_measure = steady::now() + 1s;
+    std::map<std::string, std::int64_t> lags;
+    for (const auto& [name, position] : plan.positions()) {
+        std::int64_t low = 0, high = 0;
+        const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(),
+                                                          name.number, &low, &high);
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0)
+            lags[name.topic] += std::max<std::int64_t>(0, high - position.next);
+    }
+    for (const auto& [topic, records] : lags)
+        host.metrics()
+            .gauge("tempinbox_broadcast_lag_records",
+                   "Records of a topic that this process reads whole and has not read yet",
+                   {{"topic", topic}})
+            .Set(static_cast<double>(records));
 }
 
 // One batch at a time on the loop, so that memory stays bounded.

@@ -50,8 +50,14 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
       stopped(where.loop()),
       watch(where),
       oldest_age(where.metrics().gauge("tempinbox_consumer_oldest_age_seconds",
-                                       "Age of the oldest record that is not handled yet.",
-                                       {{"group", settings.group}}))
+                                       "Age of the oldest record that is not handled yet",
+                                       {{"group", settings.group}})),
+      rebalances(where.metrics().counter("tempinbox_consumer_rebalances_total",
+                                         "Times that the member was assigned other partitions",
+                                         {{"group", settings.group}})),
+      assigned_partitions(where.metrics().gauge("tempinbox_consumer_assigned_partitions",
+                                                "Partitions that the member reads",
+                                                {{"group", settings.group}}))
 {}
 
 void consumer::state::open()

@@ -15,7 +15,7 @@ constexpr auto commit_interval = 100ms;
 constexpr int timeout_millis = 1'000;
 
 constexpr const char* lag_name = "tempinbox_consumer_lag_records";
-constexpr const char* lag_help = "Records of a partition that are not handled yet.";
+constexpr const char* lag_help = "Records of a partition that are not handled yet";
 
 std::int64_t unix_millis(const runtime::host& host)
 {
@@ -26,7 +26,7 @@ prometheus::Counter& expired_records(runtime::host& host, const std::string& gro
                                      const std::string& topic)
 {
     return host.metrics().counter("tempinbox_consumer_expired_records_total",
-                                  "Records that retention deleted before the group had read them.",
+                                  "Records that retention deleted before the group had read them",
                                   {{"topic", topic}, {"group", group}});
 }
 
@@ -134,6 +134,7 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
     auto& me = *static_cast<state*>(self);
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         me.on_revoke(rd_kafka_assignment_lost(client) != 0);
+        me.assigned_partitions.Set(0);
         rd_kafka_assign(client, nullptr);
         log::info("partitions revoked",
                   {{"group", me.settings.group}, {"partitions", partitions->cnt}});
@@ -141,6 +142,8 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
     }
     // Before any record of these partitions is read or committed.
     me.on_assign(*partitions);
+    me.rebalances.Increment();
+    me.assigned_partitions.Set(partitions->cnt);
     rd_kafka_assign(client, partitions);
     me.is_paused = false;
     log::info("partitions assigned",
@@ -279,7 +282,7 @@ void consumer::state::observe(const std::vector<record>& records, steady::durati
         topics.insert(one.topic);
     for (const auto& topic : topics)
         host.metrics()
-            .histogram("messaging_process_duration_seconds", "Handling of a batch of records.",
+            .histogram("messaging_process_duration_seconds", "Handling of a batch of records",
                        metrics::latency_buckets(),
                        {{"topic", topic},
                         {"group", settings.group},

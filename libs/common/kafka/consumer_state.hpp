@@ -70,6 +70,8 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     steady::time_point next_beginnings;
     steady::time_point next_ends;
     prometheus::Gauge& oldest_age;
+    prometheus::Counter& rebalances;
+    prometheus::Gauge& assigned_partitions;
 
 private:
     std::vector<record> read_batch();

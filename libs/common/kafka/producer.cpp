@@ -146,7 +146,7 @@ prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& messa
     if (known == nullptr)
         known = &host.metrics().histogram(
             "messaging_client_operation_duration_seconds",
-            "Time from send to the broker's acknowledgement.", metrics::wait_buckets(),
+            "Time from send to the broker's acknowledgement", metrics::wait_buckets(),
             {{"operation", "send"}, {"topic", topic}, {"outcome", acknowledged ? "ok" : "error"}});
     return *known;
 }

@@ -20,6 +20,7 @@ struct process_log
 {
     std::atomic<level> min_level = level::info;
     dedup_filter seen{repeats_per_second};
+    std::atomic<std::uint64_t> repeats_dropped = 0;
     std::string origin;                     // set before threads exist
     std::shared_ptr<spdlog::logger> writer; // absent before `start` and after `finish`
     std::mutex writer_mutex;
@@ -85,8 +86,10 @@ void write(level severity, std::string_view message, std::initializer_list<field
     if (severity < log.min_level.load(std::memory_order_relaxed))
         return;
     const auto suppressed = log.seen.pass(message, std::chrono::steady_clock::now());
-    if (!suppressed)
+    if (!suppressed) {
+        log.repeats_dropped.fetch_add(1, std::memory_order_relaxed);
         return;
+    }
     const auto line = format_line(system_clock_source().now(), severity, message, log.origin,
                                   *suppressed, fields);
     std::shared_ptr<spdlog::logger> writer;
@@ -100,6 +103,13 @@ void write(level severity, std::string_view message, std::initializer_list<field
         std::printf("%s\n", line.c_str());
         std::fflush(stdout);
     }
+}
+
+std::uint64_t dropped_lines()
+{
+    const auto queue = spdlog::thread_pool();
+    return the_log().repeats_dropped.load(std::memory_order_relaxed) +
+           (queue ? queue->overrun_counter() : 0);
 }
 
 } // namespace tempinbox::log

@@ -53,6 +53,9 @@ void finish();
 // further lines are dropped and counted in `suppressed` of the next one.
 void write(level severity, std::string_view message, std::initializer_list<field> fields = {});
 
+// Lines that were not written since the start: repeats, and those that the queue had no room for.
+std::uint64_t dropped_lines();
+
 inline void debug(std::string_view message, std::initializer_list<field> fields = {})
 {
     write(level::debug, message, fields);

@@ -82,17 +82,17 @@ std::string process_metrics_text()
     rlimit max_descriptors{};
     getrlimit(RLIMIT_NOFILE, &max_descriptors);
 
-    return metric("process_cpu_seconds_total", "counter", "User and system CPU time.",
+    return metric("process_cpu_seconds_total", "counter", "User and system CPU time",
                   stat.cpu_seconds) +
-           metric("process_resident_memory_bytes", "gauge", "Resident memory.",
+           metric("process_resident_memory_bytes", "gauge", "Resident memory",
                   stat.resident_bytes) +
-           metric("process_virtual_memory_bytes", "gauge", "Virtual memory.", stat.virtual_bytes) +
-           metric("process_threads", "gauge", "Threads.", stat.threads) +
-           metric("process_open_fds", "gauge", "Open file descriptors.",
+           metric("process_virtual_memory_bytes", "gauge", "Virtual memory", stat.virtual_bytes) +
+           metric("process_threads", "gauge", "Threads", stat.threads) +
+           metric("process_open_fds", "gauge", "Open file descriptors",
                   static_cast<double>(open_descriptors)) +
-           metric("process_max_fds", "gauge", "Limit of open file descriptors.",
+           metric("process_max_fds", "gauge", "Limit of open file descriptors",
                   static_cast<double>(max_descriptors.rlim_cur)) +
-           metric("process_start_time_seconds", "gauge", "Start of the process, Unix time.",
+           metric("process_start_time_seconds", "gauge", "Start of the process, Unix time",
                   boot_time() + stat.start_seconds_after_boot);
 }
 

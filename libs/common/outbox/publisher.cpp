@@ -1,4 +1,5 @@
 #include "common/async/batcher.hpp"
+#include "common/async/task_metrics.hpp"
 #include "common/log/log.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/outbox/outbox_store.hpp"
@@ -74,6 +75,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     prometheus::Gauge& pending;
     prometheus::Gauge& oldest_age;
     prometheus::Counter& publishes;
+    async::task_metrics sweeps;
     async::batcher<std::string, void> deletes; // ids of acknowledged rows
 };
 
@@ -87,15 +89,18 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       has_stopped(where.executor()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
-      pending(where.metrics().gauge("tempinbox_outbox_pending_events",
-                                    "Events not yet published and deleted, counted up to 100000.",
-                                    {{"schema", schema}})),
+      pending(
+          where.metrics().gauge("tempinbox_outbox_pending_events",
+                                "Events not yet published and deleted, counted up to 100000; of "
+                                "the whole schema",
+                                {{"schema", schema}})),
       oldest_age(where.metrics().gauge("tempinbox_outbox_oldest_age_seconds",
-                                       "Age of the oldest event in the outbox.",
+                                       "Age of the oldest event in the outbox; of the whole schema",
                                        {{"schema", schema}})),
       publishes(where.metrics().counter("tempinbox_outbox_publishes_total",
-                                        "Times that committed events were published to Kafka.",
+                                        "Times that committed events were published to Kafka",
                                         {{"schema", schema}})),
+      sweeps(where.metrics(), "sweep_outbox"),
       deletes(where.executor(), delete_policy, "published events not deleted",
               [this](std::vector<std::string> ids) {
                   return remove(shared_from_this(), std::move(ids));
@@ -223,8 +228,11 @@ awaitable<steady::duration> publisher::state::sweep_once()
 awaitable<std::vector<row>> publisher::state::claim()
 {
     try {
-        co_return co_await store.claim(host.instance(), claim_batch);
+        auto rows = co_await store.claim(host.instance(), claim_batch);
+        sweeps.succeeded();
+        co_return rows;
     } catch (const std::exception& error) {
+        sweeps.failed();
         log::warning("outbox not swept", {{"schema", schema}, {"reason", error.what()}});
     }
     co_return std::vector<row>();

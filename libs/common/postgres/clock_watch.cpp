@@ -47,10 +47,10 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       clock_(clock),
       interval_(interval),
       offset_(host.metrics().gauge("tempinbox_db_clock_offset_seconds",
-                                   "How far this clock is ahead of PostgreSQL's, a lower bound.")),
+                                   "How far this clock is ahead of PostgreSQL's, a lower bound")),
       compared_(host.executor()),
       compared_by_(async::deadline::after(query_timeout)),
-      task_(host.executor(), "clock not compared with PostgreSQL's", [this] { return compare(); })
+      task_(host.executor(), host.metrics(), "compare_clock", [this] { return compare(); })
 {
     host.health().expect("clock");
 }

@@ -11,7 +11,22 @@
 namespace tempinbox::postgres {
 namespace {
 
-constexpr const char* connections_help = "Connections to PostgreSQL by state.";
+prometheus::Gauge& connections(runtime::host& host, const char* state)
+{
+    return host.metrics().gauge("tempinbox_db_pool_connections",
+                                "Open connections to PostgreSQL by state, those of all pools of "
+                                "the process",
+                                {{"state", state}});
+}
+
+prometheus::Histogram& job_seconds(runtime::host& host, const std::string& pool,
+                                   const char* outcome)
+{
+    return host.metrics().histogram("tempinbox_db_pool_job_seconds",
+                                    "Time that a worker spent on a job, a transaction commonly",
+                                    metrics::latency_buckets(),
+                                    {{"pool", pool}, {"outcome", outcome}});
+}
 
 } // namespace
 
@@ -31,10 +46,16 @@ pool::state::state(runtime::host& where, settings given)
     : host(where),
       chosen(std::move(given)),
       completions(where.loop()),
-      idle_connections(
-          where.metrics().gauge("tempinbox_db_pool_connections", connections_help, {{"state", "idle"}})),
-      used_connections(
-          where.metrics().gauge("tempinbox_db_pool_connections", connections_help, {{"state", "used"}}))
+      idle_connections(connections(where, "idle")),
+      used_connections(connections(where, "used")),
+      queue_length(where.metrics().gauge("tempinbox_db_pool_queue_length",
+                                         "Jobs that wait for a worker of the pool",
+                                         {{"pool", chosen.name}})),
+      wait_seconds(where.metrics().histogram("tempinbox_db_pool_wait_seconds",
+                                             "Time that a job waited for a worker of the pool",
+                                             metrics::latency_buckets(), {{"pool", chosen.name}})),
+      good_job_seconds(job_seconds(where, chosen.name, "ok")),
+      failed_job_seconds(job_seconds(where, chosen.name, "error"))
 {
     host.health().expect("postgresql");
 }
@@ -56,6 +77,7 @@ void pool::state::stop()
         if (std::exchange(is_stopping, true))
             return;
         refused.swap(jobs);
+        queue_length.Set(0);
     }
     for (const auto& one : workers)
         one->wake.notify_one();
@@ -88,6 +110,7 @@ void pool::state::enqueue(job next)
 void pool::state::add(job next)
 {
     jobs.push_back(std::move(next));
+    queue_length.Increment();
     if (idle.empty())
         return;
     // Prefers a worker that has a connection: the server may refuse a further one.
@@ -111,6 +134,7 @@ void pool::state::give_back(job next)
         const std::lock_guard lock(mutex);
         if (!is_stopping) {
             jobs.push_front(std::move(next));
+            queue_length.Increment();
             const auto able = std::find_if(idle.rbegin(), idle.rend(),
                                            [](const worker* one) { return one->is_connected; });
             if (able != idle.rend())

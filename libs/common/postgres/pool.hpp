@@ -18,6 +18,7 @@ namespace tempinbox::postgres {
 
 struct settings
 {
+    std::string name = "main"; // of the pool, in metrics
     std::string dsn;
     std::size_t connections = 8;
     std::size_t queue_limit = 10'000;

@@ -91,6 +91,10 @@ struct pool::state : std::enable_shared_from_this<pool::state>
 
     prometheus::Gauge& idle_connections;
     prometheus::Gauge& used_connections;
+    prometheus::Gauge& queue_length;
+    prometheus::Histogram& wait_seconds;
+    prometheus::Histogram& good_job_seconds;
+    prometheus::Histogram& failed_job_seconds;
 
     std::vector<std::unique_ptr<worker>> workers;
     std::thread supervisor;

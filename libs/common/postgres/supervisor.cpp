@@ -95,6 +95,7 @@ void pool::state::refuse_old_jobs()
         while (!jobs.empty() && jobs.front().queued_at < oldest) {
             refused.push_back(std::move(jobs.front()));
             jobs.pop_front();
+            queue_length.Decrement();
         }
     }
     for (auto& one : refused)

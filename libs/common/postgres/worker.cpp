@@ -37,9 +37,16 @@ struct left_to_others
 
 void pool::state::work(worker& me)
 {
+    using seconds = std::chrono::duration<double>;
     while (auto next = next_job(me)) {
+        const auto began = steady::now();
         try {
             auto error = perform(me, *next);
+            if (!next->is_probe) {
+                wait_seconds.Observe(seconds(began - next->queued_at).count());
+                auto& took = error ? failed_job_seconds : good_job_seconds;
+                took.Observe(seconds(steady::now() - began).count());
+            }
             complete(*next, std::move(error));
         } catch (const left_to_others&) {
             give_back(std::move(*next));
@@ -85,6 +92,7 @@ std::optional<job> pool::state::next_job(worker& me)
         return std::nullopt;
     auto next = std::move(jobs.front());
     jobs.pop_front();
+    queue_length.Decrement();
     return next;
 }
 

@@ -162,6 +162,35 @@ void client::back_off(const host_port& replica)
     replicas_->refresh_soon();
 }
 
+awaitable<result<void>> client::call_measured(std::string_view method,
+                                              const google::protobuf::Message& request,
+                                              google::protobuf::Message& response,
+                                              milliseconds deadline)
+{
+    const auto began = clock::now();
+    auto outcome = co_await call_replicas(method, request, response, deadline);
+    observe(method, outcome ? std::string_view("ok") : connect_code(outcome.error().code),
+            clock::now() - began);
+    co_return outcome;
+}
+
+// `method` is a constant of libs/common/rpc, `code` of a table.
+void client::observe(std::string_view method, std::string_view code,
+                     std::chrono::duration<double> took)
+{
+    auto& series = durations_[{method, code}];
+    if (series == nullptr) {
+        const auto slash = method.find('/');
+        series = &host_.metrics().histogram(
+            "tempinbox_rpc_client_duration_seconds",
+            "Time of a call to another service, all its tries together", metrics::latency_buckets(),
+            {{"service", std::string(method.substr(0, slash))},
+             {"method", std::string(method.substr(std::min(slash + 1, method.size())))},
+             {"code", std::string(code)}});
+    }
+    series->Observe(took.count());
+}
+
 awaitable<result<void>> client::call_replicas(std::string_view method,
                                               const google::protobuf::Message& request,
                                               google::protobuf::Message& response,

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::rpc {
@@ -34,7 +35,7 @@ struct client_settings
 // addresses, resolved again every few seconds while there are calls, and at once when a replica
 // refuses the connection. The call then moves to the next replica, until each was tried once.
 // Transport failures are errc::unavailable or deadline_exceeded, so a handler can pass them on;
-// never throws for them.
+// never throws for them. Exposes tempinbox_rpc_client_duration_seconds.
 class client
 {
 public:
@@ -58,7 +59,7 @@ public:
     {
         Response response;
         const result<void> outcome =
-            co_await call_replicas(called.path, request, response, timeout);
+            co_await call_measured(called.path, request, response, timeout);
         if (!outcome)
             co_return outcome.error();
         co_return response;
@@ -67,12 +68,18 @@ public:
 private:
     struct replica_list;
 
+    awaitable<result<void>> call_measured(std::string_view method,
+                                          const google::protobuf::Message& request,
+                                          google::protobuf::Message& response,
+                                          std::chrono::milliseconds deadline);
     awaitable<result<void>> call_replicas(std::string_view method,
                                           const google::protobuf::Message& request,
                                           google::protobuf::Message& response,
                                           std::chrono::milliseconds deadline);
 
     std::optional<host_port> choose_replica(const std::vector<host_port>& tried);
+    void observe(std::string_view method, std::string_view code,
+                 std::chrono::duration<double> took);
     void back_off(const host_port& replica);
 
     runtime::host& host_;
@@ -81,6 +88,8 @@ private:
     std::size_t next_ = 0;
     std::map<std::string, std::chrono::steady_clock::time_point> backoff_until_;
     http::client http_;
+    // Kept, so that no call looks its series up by text: by method, then by Connect code.
+    std::map<std::pair<std::string_view, std::string_view>, prometheus::Histogram*> durations_;
 };
 
 } // namespace tempinbox::rpc

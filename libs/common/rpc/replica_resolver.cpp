@@ -37,7 +37,7 @@ replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> c
       on_change_(std::move(on_change)),
       custom_resolver_(std::move(custom_resolver)),
       reported_(configured_),
-      task_(host.executor(), "replicas not resolved", [this] { return step(); })
+      task_(host.executor(), host.metrics(), "resolve_replicas", [this] { return step(); })
 {}
 
 bool replica_resolver::has_names() const

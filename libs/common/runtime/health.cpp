@@ -7,10 +7,34 @@
 
 namespace tempinbox::runtime {
 
+health::health(metrics::registry& metrics)
+    : metrics_(metrics),
+      ready_(metrics.gauge("tempinbox_ready", "Whether /readyz answers 200: 1 or 0"))
+{}
+
+// Conditions that are the process's own, such as its listeners, are dependencies here too.
+health::condition_state& health::state_of(const std::string& condition)
+{
+    auto& state = conditions_[condition];
+    if (state.is_up == nullptr)
+        state.is_up =
+            &metrics_.gauge("tempinbox_dependency_up", "Whether a dependency is available: 1 or 0",
+                            {{"dependency", condition}});
+    return state;
+}
+
+void health::show_readiness()
+{
+    ready_.Set(is_ready() ? 1 : 0);
+}
+
 void health::expect(const std::string& condition)
 {
-    const std::lock_guard lock(mutex_);
-    conditions_.try_emplace(condition);
+    {
+        const std::lock_guard lock(mutex_);
+        state_of(condition);
+    }
+    show_readiness();
 }
 
 void health::met(const std::string& condition)
@@ -18,13 +42,15 @@ void health::met(const std::string& condition)
     bool was_met = false;
     {
         const std::lock_guard lock(mutex_);
-        auto& state = conditions_[condition];
+        auto& state = state_of(condition);
         if (!state.is_lost)
             return;
+        state.is_up->Set(1);
         was_met = std::exchange(state.was_met, true);
         state.is_lost = false;
         state.reason.clear();
     }
+    show_readiness();
     log::info(was_met ? "dependency is available again" : "dependency is available",
               {{"dependency", condition}});
 }
@@ -33,7 +59,8 @@ void health::lost(const std::string& condition, std::string_view reason)
 {
     {
         const std::lock_guard lock(mutex_);
-        auto& state = conditions_[condition];
+        auto& state = state_of(condition);
+        state.is_up->Set(0);
         // Logs the first reason and each new one, but not the same one every second.
         const bool is_news = !state.is_lost || state.reason.empty();
         state.is_lost = true;
@@ -46,8 +73,11 @@ void health::lost(const std::string& condition, std::string_view reason)
 
 void health::start_draining()
 {
-    const std::lock_guard lock(mutex_);
-    is_draining_ = true;
+    {
+        const std::lock_guard lock(mutex_);
+        is_draining_ = true;
+    }
+    show_readiness();
 }
 
 bool health::is_ready() const

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/metrics/registry.hpp"
+
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,10 +11,12 @@ namespace tempinbox::runtime {
 
 // What readiness depends on (docs/architecture.md, "What always holds", 12). Ready once every
 // expected condition has been met at least once, until SIGTERM; a dependency lost later only shows
-// as degraded. Logs each change once. Thread-safe.
+// as degraded. Logs each change once, and shows it in metrics. Thread-safe.
 class health
 {
 public:
+    explicit health(metrics::registry& metrics);
+
     // Before the service starts: "postgresql", "kafka", "schema", "listeners".
     void expect(const std::string& condition);
     void met(const std::string& condition);
@@ -31,8 +35,14 @@ private:
         bool was_met = false;
         bool is_lost = true;
         std::string reason;
+        prometheus::Gauge* is_up = nullptr;
     };
 
+    condition_state& state_of(const std::string& condition); // call it under the mutex
+    void show_readiness();
+
+    metrics::registry& metrics_;
+    prometheus::Gauge& ready_;
     mutable std::mutex mutex_;
     std::map<std::string, condition_state> conditions_;
     bool is_draining_ = false;

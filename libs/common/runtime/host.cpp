@@ -25,7 +25,7 @@ host::host(std::string name, process_settings chosen)
       settings_(std::move(chosen))
 {
     metrics_
-        .gauge("tempinbox_build_info", "Always 1.",
+        .gauge("tempinbox_build_info", "Always 1",
                {{"service", name_}, {"version", TEMPINBOX_VERSION}})
         .Set(1);
 }

@@ -48,7 +48,7 @@ private:
     process_settings settings_;
     boost::asio::io_context loop_{1};
     metrics::registry metrics_;
-    runtime::health health_;
+    runtime::health health_{metrics_};
     system_clock_source clock_;
 };
 

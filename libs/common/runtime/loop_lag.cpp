@@ -1,11 +1,34 @@
 #include "common/runtime/loop_lag.hpp"
 
+#include "common/log/log.hpp"
+
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include <time.h>
 
 #include <algorithm>
 
 namespace tempinbox::runtime {
+namespace {
+
+// CPU time of the calling thread, which runs the loop and nothing else.
+double thread_cpu_seconds()
+{
+    timespec used{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0)
+        return 0;
+    constexpr double nanoseconds = 1e-9;
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * nanoseconds;
+}
+
+// Makes a counter follow a number that only grows.
+void follow(prometheus::Counter& counter, double now)
+{
+    counter.Increment(std::max(0.0, now - counter.Value()));
+}
+
+} // namespace
 
 awaitable<void> watch_loop_lag(host& host)
 {
@@ -15,7 +38,13 @@ awaitable<void> watch_loop_lag(host& host)
 
     auto& gauge = host.metrics().gauge(
         "tempinbox_event_loop_lag_seconds",
-        "Delay with which the event loop ran a timer, the maximum of the last 5 to 10 seconds.");
+        "Delay with which the event loop ran a timer, the maximum of the last 5 to 10 seconds");
+    auto& busy = host.metrics().counter("tempinbox_event_loop_busy_seconds_total",
+                                        "CPU time of the thread that runs the event loop");
+    auto& dropped_lines = host.metrics().counter(
+        "tempinbox_log_lines_dropped_total",
+        "Log lines not written: repeats above 20 a second, or the queue to standard output was "
+        "full");
     boost::asio::steady_timer timer(host.loop());
     clock::duration worst_before{}, worst_now{};
     auto window_end = clock::now() + window;
@@ -28,6 +57,8 @@ awaitable<void> watch_loop_lag(host& host)
             worst_before = std::exchange(worst_now, {});
             window_end = now + window;
         }
+        follow(busy, thread_cpu_seconds());
+        follow(dropped_lines, static_cast<double>(log::dropped_lines()));
         gauge.Set(std::chrono::duration<double>(std::max(worst_before, worst_now)).count());
     }
 }

@@ -5,8 +5,8 @@
 
 namespace tempinbox::runtime {
 
-// Measures how late the loop is: tempinbox_event_loop_lag_seconds, the worst of the last five to ten seconds.
-// Runs as long as the loop.
+// Measures how late the loop is: tempinbox_event_loop_lag_seconds, the worst of the last five to
+// ten seconds. Runs as long as the loop.
 awaitable<void> watch_loop_lag(host& host);
 
 } // namespace tempinbox::runtime

@@ -5,7 +5,10 @@
 #include <boost/asio/ssl/context.hpp>
 
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/stat.h>
+
+#include <ctime>
 
 #include <stdexcept>
 
@@ -24,8 +27,9 @@ std::string file_state(const std::string& file)
            std::to_string(state.st_mtim.tv_sec) + "." + std::to_string(state.st_mtim.tv_nsec);
 }
 
-std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file,
-                                   certificate::preparation prepare)
+std::shared_ptr<ssl::context> make_context(const std::string& certificate_file,
+                                           const std::string& key_file,
+                                           certificate::preparation prepare)
 {
     auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
     const auto handle = context->native_handle();
@@ -40,16 +44,28 @@ std::shared_ptr<ssl::context> load(const std::string& certificate_file, const st
     return context;
 }
 
+// Unix time at which the certificate in `context` ends.
+double end_of(ssl::context& context)
+{
+    const auto* own = SSL_CTX_get0_certificate(context.native_handle());
+    tm ends{};
+    if (own == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(own), &ends) != 1)
+        return 0;
+    return static_cast<double>(timegm(&ends));
+}
+
 } // namespace
 
-certificate::certificate(std::string certificate_file, std::string key_file, preparation prepare)
-    : certificate_file_(std::move(certificate_file)),
+certificate::certificate(metrics::registry& metrics, std::string certificate_file,
+                         std::string key_file, preparation prepare)
+    : metrics_(metrics),
+      certificate_file_(std::move(certificate_file)),
       key_file_(std::move(key_file)),
       prepare_(prepare),
       seen_(file_state(certificate_file_) + file_state(key_file_))
 {
     try {
-        context_ = load(certificate_file_, key_file_, prepare_);
+        load();
     } catch (const std::exception& error) {
         throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
                                  key_file_ + ": " + error.what());
@@ -58,6 +74,15 @@ certificate::certificate(std::string certificate_file, std::string key_file, pre
 
 certificate::~certificate() = default;
 
+void certificate::load()
+{
+    context_ = make_context(certificate_file_, key_file_, prepare_);
+    metrics_
+        .gauge("tempinbox_certificate_expiry_timestamp_seconds",
+               "Unix time at which the certificate in use ends", {{"file", certificate_file_}})
+        .Set(end_of(*context_));
+}
+
 void certificate::reload_if_changed()
 {
     auto state = file_state(certificate_file_) + file_state(key_file_);
@@ -65,7 +90,7 @@ void certificate::reload_if_changed()
         return;
     seen_ = std::move(state);
     try {
-        context_ = load(certificate_file_, key_file_, prepare_);
+        load();
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
         log::error("certificate not reloaded, the old one stays in use",

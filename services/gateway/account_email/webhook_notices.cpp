@@ -24,7 +24,7 @@ webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks,
       webhooks_(webhooks),
       accounts_(accounts),
       relay_(relay),
-      poll_task_(host.executor(), "accounts not notified of disabled webhooks",
+      poll_task_(host.executor(), host.metrics(), "notify_of_disabled_webhooks",
                  [this] { return poll(); })
 {}
 

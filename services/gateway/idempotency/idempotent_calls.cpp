@@ -82,7 +82,8 @@ idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_re
     : store_(store),
       keys_(keys),
       limit_(store, max_stored),
-      purge_task_(host.executor(), "old idempotency keys not purged", [this] { return purge(); })
+      purge_task_(host.executor(), host.metrics(), "purge_idempotency_keys",
+                  [this] { return purge(); })
 {}
 
 awaitable<http::response> idempotent_calls::handle(http::request& received, caller& who,

@@ -34,8 +34,8 @@ key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
                  [this](std::string digest) { return look_up(std::move(digest)); }),
       // One failed read in between still leaves the entries fresh.
       reader_(
-          host.executor(), "changes of accounts and keys not read",
-          [this] { return read_changes(); }, read_interval)
+          host.executor(), host.metrics(), "read_key_changes", [this] { return read_changes(); },
+          read_interval)
 {}
 
 awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowed)

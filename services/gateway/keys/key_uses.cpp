@@ -15,7 +15,7 @@ constexpr auto min_interval_per_key = 1min;
 key_uses::key_uses(runtime::host& host, accounts::key_repository& keys)
     : host_(host),
       keys_(keys),
-      writer_(host.executor(), "last uses of keys not written", [this] { return write(); })
+      writer_(host.executor(), host.metrics(), "write_key_uses", [this] { return write(); })
 {}
 
 awaitable<void> key_uses::stop()

@@ -63,7 +63,7 @@ list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::
       changed_(host.metrics().counter(name, help, {{"outcome", "changed"}})),
       unknown_(host.metrics().counter(name, help, {{"outcome", "unknown"}})),
       bytes_(host.metrics().gauge("tempinbox_gateway_list_cache_bytes",
-                                  "Bytes of cached lists of emails."))
+                                  "Bytes of cached lists of emails"))
 {}
 
 awaitable<std::optional<std::string>> list_cache::find(const inbox::v1::ListEmailsRequest& request)

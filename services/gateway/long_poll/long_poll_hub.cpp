@@ -54,7 +54,7 @@ long_poll_hub::long_poll_hub(runtime::host& host, poll_sources sources, long_pol
       final_poll_timeout_(final_poll_timeout),
       waiting_requests_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
                                              "Requests that wait for mail (long polls)")),
-      poll_task_(host.executor(), "inboxes of long polls not polled", [this] { return poll_all(); })
+      poll_task_(host.executor(), host.metrics(), "poll_inboxes", [this] { return poll_all(); })
 {}
 
 void long_poll_hub::start()

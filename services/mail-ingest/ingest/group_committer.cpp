@@ -32,13 +32,13 @@ group_committer::group_committer(runtime::host& host, mailbox::ingest_repository
       unacknowledged_(unacknowledged),
       settings_(chosen),
       batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages",
-                                               "Messages per commit.", batch_buckets)),
+                                               "Messages per commit", batch_buckets)),
       commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds",
-                                               "Time a batch took to commit.",
+                                               "Time a batch took to commit",
                                                metrics::latency_buckets())),
       left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_dropped_total",
                                        "Deliveries whose inbox ended or was full at the commit, or "
-                                       "whose account was deleted before it.")),
+                                       "whose account was deleted before it")),
       commits_(host.executor(), policy_of(chosen), "mail not committed",
                [this](entries batch) { return commit(std::move(batch)); })
 {}

@@ -52,14 +52,14 @@ ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients,
       settings_(chosen),
       budget_(chosen.memory_bytes == 0 ? memory_budget::unbounded : chosen.memory_bytes,
               [&shown = host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
-                                             "Memory held by messages under way.")](
+                                             "Memory held by messages under way")](
                   std::size_t used) { shown.Set(static_cast<double>(used)); }),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
       read_done_(host.loop()),
       readers_(chosen.readers),
       sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
-                                      "Sizes of completely received messages.",
+                                      "Sizes of completely received messages",
                                       metrics::size_buckets()))
 {}
 

@@ -131,7 +131,7 @@ spool_folder::spool_folder(runtime::host& host, std::string folder, std::size_t 
       folder_(without_slash(std::move(folder))),
       disk_(max_bytes == 0 ? memory_budget::unbounded : max_bytes,
             [&shown = host.metrics().gauge("tempinbox_mail_ingest_spool_bytes",
-                                           "Bytes of spooled messages on the disk.")](
+                                           "Bytes of spooled messages on the disk")](
                 std::size_t used) { shown.Set(static_cast<double>(used)); }),
       done_(host.loop()),
       workers_(threads)

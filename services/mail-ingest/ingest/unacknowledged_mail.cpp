@@ -20,11 +20,11 @@ unacknowledged_mail::unacknowledged_mail(runtime::host& host, mailbox::ingest_re
       replica_(std::move(replica)),
       dropped_(host.metrics().counter(
           "tempinbox_mail_ingest_unacknowledged_dropped_total",
-          "Stored emails dropped from the dedup though their sender may send them again.")),
+          "Stored emails dropped from the dedup though their sender may send them again")),
       in_flight_(host),
       ready_(host.executor()),
       ready_by_(async::deadline::after(ready_timeout)),
-      task_(host.executor(), "unacknowledged mail not stored", [this] { return tick(); })
+      task_(host.executor(), host.metrics(), "store_unacknowledged_mail", [this] { return tick(); })
 {}
 
 void unacknowledged_mail::note(std::shared_ptr<in_flight_message> mail)

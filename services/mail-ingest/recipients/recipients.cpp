@@ -10,7 +10,7 @@ namespace {
 using smtp::recipient_result;
 using smtp::recipient_status;
 
-constexpr const char* look_ups_help = "Recipients looked up, by source of the result.";
+constexpr const char* look_ups_help = "Recipients looked up, by source of the result";
 
 } // namespace
 
@@ -24,13 +24,13 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
       accounts_(chosen.cached_accounts),
       rates_(token_rate::per_minute(chosen.messages_per_minute, chosen.message_burst)),
       cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
-                                   "Live addresses in the cache.")),
+                                   "Live addresses in the cache")),
       from_memory_(host.metrics().counter("tempinbox_mail_ingest_lookups_total", look_ups_help,
                                           {{"source", "memory"}})),
       from_database_(host.metrics().counter("tempinbox_mail_ingest_lookups_total", look_ups_help,
                                             {{"source", "database"}})),
       unreadable_events_(host.metrics().counter("tempinbox_mail_ingest_unreadable_events_total",
-                                                "Events that could not be read."))
+                                                "Events that could not be read"))
 {}
 
 // `name@domain` if the domain is cached as ours; else absent.

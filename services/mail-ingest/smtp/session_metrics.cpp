@@ -4,23 +4,23 @@ namespace tempinbox::smtp {
 
 session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
-      active_(registry.gauge("tempinbox_smtp_sessions_active", "Open SMTP sessions.")),
+      active_(registry.gauge("tempinbox_smtp_sessions_active", "Open SMTP sessions")),
       duration_(
           registry.histogram("tempinbox_smtp_transaction_duration_seconds",
-                             "Time from the first accepted RCPT to the final reply of a message.",
+                             "Time from the first accepted RCPT to the final reply of a message",
                              metrics::wait_buckets()))
 {}
 
 void session_metrics::turned_away(std::string_view reason)
 {
     counter("tempinbox_mail_ingest_connections_refused_total",
-            "Connections refused before the greeting.", {{"reason", std::string(reason)}})
+            "Connections refused before the greeting", {{"reason", std::string(reason)}})
         .Increment();
 }
 
 void session_metrics::recipient(std::string_view outcome)
 {
-    counter("tempinbox_mail_ingest_recipients_total", "RCPT commands by outcome.",
+    counter("tempinbox_mail_ingest_recipients_total", "RCPT commands by outcome",
             {{"outcome", std::string(outcome)}})
         .Increment();
 }
@@ -39,7 +39,7 @@ void session_metrics::aborted()
 
 void session_metrics::count_transaction(std::string_view result, const std::string& code_class)
 {
-    counter("tempinbox_smtp_transactions_total", "Messages by result.",
+    counter("tempinbox_smtp_transactions_total", "Messages by result",
             {{"result", std::string(result)}, {"code_class", code_class}})
         .Increment();
 }

@@ -14,12 +14,13 @@ void prefer_own_ciphers(boost::asio::ssl::context& context)
 
 } // namespace
 
-tls_context::tls_context(const std::string& certificate_file, const std::string& key_file)
+tls_context::tls_context(metrics::registry& metrics, const std::string& certificate_file,
+                         const std::string& key_file)
     : checked_at_(std::chrono::steady_clock::now())
 {
     if (!certificate_file.empty())
-        certificate_ =
-            std::make_unique<tls::certificate>(certificate_file, key_file, prefer_own_ciphers);
+        certificate_ = std::make_unique<tls::certificate>(metrics, certificate_file, key_file,
+                                                          prefer_own_ciphers);
 }
 
 std::shared_ptr<boost::asio::ssl::context> tls_context::current()

@@ -15,7 +15,8 @@ class tls_context
 {
 public:
     // Throws if the files are set and cannot be used.
-    tls_context(const std::string& certificate_file, const std::string& key_file);
+    tls_context(metrics::registry& metrics, const std::string& certificate_file,
+                const std::string& key_file);
 
     bool is_available() const { return certificate_ != nullptr; }
     // The context for a handshake that begins now.

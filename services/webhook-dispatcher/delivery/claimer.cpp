@@ -36,14 +36,15 @@ due_claimer::due_claimer(runtime::host& host, queue_repository& deliveries, conf
       on_outcome_(std::move(on_outcome)),
       claim_requested_(host.executor(), async::reset_event::mode::automatic),
       has_stopped_(host.executor()),
-      oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
-                                       "How long the oldest due delivery is overdue, without "
-                                       "endpoints whose circuit breaker opened.")),
+      task_(host.metrics(), "claim_deliveries"),
+      oldest_due_(
+          host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
+                               "How long the oldest due delivery is overdue, without "
+                               "endpoints whose circuit breaker opened; of the whole schema")),
       held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_in_memory",
-                                 "Deliveries in memory, queued or being sent.")),
-      tripped_(
-          host.metrics().gauge("tempinbox_webhook_dispatcher_circuit_breakers_open",
-                               "Endpoints whose circuit breaker opened and is not closed yet."))
+                                 "Deliveries in memory, queued or being sent")),
+      tripped_(host.metrics().gauge("tempinbox_webhook_dispatcher_circuit_breakers_open",
+                                    "Endpoints whose circuit breaker opened and is not closed yet"))
 {}
 
 void due_claimer::start()
@@ -69,11 +70,13 @@ awaitable<void> due_claimer::run()
         std::string error_text;
         try {
             co_await step();
+            task_.succeeded();
             wake_at = std::min(next_find_due_, next_release_);
         } catch (const std::exception& error) {
             error_text = error.what();
         }
         if (!error_text.empty()) {
+            task_.failed();
             log::warning("due deliveries not claimed, trying again", {{"reason", error_text}});
             wake_at = steady::now() + retry_delay;
             boost::asio::steady_timer delay(host_.executor(), wake_at);

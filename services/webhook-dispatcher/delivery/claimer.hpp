@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/task_metrics.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
@@ -58,6 +59,7 @@ private:
     std::uint32_t jitter_state_ = 1;
     bool is_stopping_ = false;
     bool is_running_ = false;
+    async::task_metrics task_;
     prometheus::Gauge& oldest_due_;
     prometheus::Gauge& held_;
     prometheus::Gauge& tripped_;

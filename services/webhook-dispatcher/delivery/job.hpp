@@ -18,6 +18,9 @@ struct outgoing_event
     event_id id;
     std::string body; // the exact bytes
     std::string traceparent;
+
+    // `event` is the first member of every body (make_payload).
+    bool is_email() const { return body.starts_with(R"({"event":"email.received")"); }
 };
 
 // One delivery held by this process, under a lease.

@@ -25,6 +25,7 @@ delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::millisecon
 {
     delivery_outcome outcome;
     outcome.event = job.event->id;
+    outcome.is_email = job.event->is_email();
     outcome.webhook = job.to->id;
     outcome.account = job.to->account;
     outcome.endpoint_renewed_at = job.to->renewed_at;

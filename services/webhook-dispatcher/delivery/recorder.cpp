@@ -24,15 +24,19 @@ outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcom
       endpoints_(endpoints),
       has_started_(host.executor()),
       durations_(host.metrics().histogram("tempinbox_webhook_delivery_duration_seconds",
-                                          "Time from the first byte to the whole response.",
+                                          "Time from the first byte to the whole response",
                                           metrics::wait_buckets())),
+      email_to_webhook_(host.metrics().histogram(
+          "tempinbox_email_to_webhook_seconds",
+          "From the storing of an email to the response with which its webhook succeeded",
+          metrics::wait_buckets())),
       batches_(host.executor(), policy, "outcomes not written",
                [this](std::vector<delivery_outcome> batch) { return write_all(std::move(batch)); })
 {
     for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted",
                             "skipped_disabled", "dropped"})
         counters_[name] = &host.metrics().counter("tempinbox_webhook_deliveries_total",
-                                                  "Deliveries by outcome.", {{"outcome", name}});
+                                                  "Deliveries by outcome", {{"outcome", name}});
 }
 
 void outcome_recorder::record(delivery_outcome outcome)
@@ -49,6 +53,10 @@ void outcome_recorder::count(const delivery_outcome& outcome)
     counters_.at(name)->Increment();
     if (outcome.has_attempt)
         durations_.Observe(std::chrono::duration<double>(outcome.took).count());
+    if (outcome.is_email && outcome.next == delivery_outcome::state::succeeded)
+        email_to_webhook_.Observe(
+            std::chrono::duration<double>(outcome.at + outcome.took - outcome.event.value().time())
+                .count());
 }
 
 awaitable<void> outcome_recorder::wait_for_room()

@@ -49,6 +49,7 @@ private:
     async::reset_event has_started_;
     std::map<std::string_view, prometheus::Counter*> counters_;
     prometheus::Histogram& durations_;
+    prometheus::Histogram& email_to_webhook_;
     async::batcher<delivery_outcome, void> batches_;
 };
 

@@ -27,6 +27,7 @@ constexpr std::chrono::minutes in_use_delay{5};
 retention::retention(runtime::host& host, retention_repository& partitions,
                      manual_retry_repository& manual_retries, int retention_days)
     : host_(host),
+      task_(host.metrics(), "purge_deliveries"),
       partitions_(partitions),
       manual_retries_(manual_retries),
       retention_days_(retention_days),
@@ -60,6 +61,10 @@ awaitable<void> retention::run()
             error_text = error.what();
             delay = retry_delay;
         }
+        if (error_text.empty())
+            task_.succeeded();
+        else
+            task_.failed();
         if (!error_text.empty())
             log::warning("expired rows not purged, trying again", {{"reason", error_text}});
         else if (delay == in_use_delay)
@@ -76,6 +81,7 @@ awaitable<bool> retention::maintain()
 {
     co_await partitions_.purge_ended_secrets();
     bool is_maintained = co_await make_partitions();
+    postgres::show_partitions(host_.metrics(), co_await partitions_.partition_states());
     for (bool may_have_more = is_maintained; may_have_more && !is_stopping_;) {
         const auto dropped = co_await drop_partition();
         is_maintained = dropped.has_value();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/async/reset_event.hpp"
+#include "common/async/task_metrics.hpp"
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
@@ -29,6 +30,7 @@ private:
     awaitable<std::optional<bool>> drop_partition();
 
     runtime::host& host_;
+    async::task_metrics task_;
     retention_repository& partitions_;
     manual_retry_repository& manual_retries_;
     int retention_days_;

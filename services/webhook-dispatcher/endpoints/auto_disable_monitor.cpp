@@ -14,7 +14,8 @@ constexpr const char* reason = "every attempt failed for five days";
 
 auto_disable_monitor::auto_disable_monitor(runtime::host& host, endpoint_repository& endpoints)
     : endpoints_(endpoints),
-      checking_(host.executor(), "failing webhooks not checked", [this] { return check_again(); })
+      checking_(host.executor(), host.metrics(), "check_failing_webhooks",
+                [this] { return check_again(); })
 {}
 
 void auto_disable_monitor::note(const delivery_outcome& outcome)

@@ -17,7 +17,7 @@ dead_letters::dead_letters(runtime::host& host, kafka::producer& producer)
     : host_(host),
       producer_(producer),
       count_(host.metrics().counter("tempinbox_webhook_dispatcher_dead_letters_total",
-                                    "Events that could not be handled."))
+                                    "Events that could not be handled"))
 {}
 
 awaitable<void> dead_letters::send(std::vector<kafka::message> messages)

@@ -37,7 +37,11 @@ event_ingest::event_ingest(runtime::host& host, rule_repository& rules, config_c
       recorder_(recorder),
       dead_letters_(dead_letters),
       events_(host.metrics().counter("tempinbox_webhook_dispatcher_events_total",
-                                     "Events read and routed."))
+                                     "Events read and routed")),
+      email_to_event_(host.metrics().histogram(
+          "tempinbox_email_to_event_seconds",
+          "From the storing of an email to the reading of its event by the dispatcher",
+          metrics::wait_buckets()))
 {}
 
 awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
@@ -53,6 +57,7 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     if (sorted.events.empty())
         co_return;
     events_.Increment(static_cast<double>(sorted.events.size()));
+    observe_ages(sorted.events);
     std::vector<account_id> accounts;
     accounts.reserve(sorted.events.size());
     for (const auto& entry : sorted.events)
@@ -79,6 +84,15 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     log::warning("batch of events refused, storing them one by one",
                  {{"events", sorted.events.size()}, {"reason", refused}});
     co_await store_one_by_one(std::move(sorted.events));
+}
+
+void event_ingest::observe_ages(const std::vector<routed_event>& events)
+{
+    const auto now = host_.clock().now();
+    for (const auto& each : events)
+        if (each.event.kind == event_kind::email_received)
+            email_to_event_.Observe(
+                std::chrono::duration<double>(now - each.event.occurred_at).count());
 }
 
 event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& batch) const

@@ -44,6 +44,7 @@ private:
     // What one insert stores, and the jobs it starts.
     struct plan;
 
+    void observe_ages(const std::vector<routed_event>& events);
     sorted_batch sort(const std::vector<kafka::record>& batch) const;
     void choose_routes(std::vector<routed_event>& events,
                        const config_cache::configs& configs) const;
@@ -64,6 +65,7 @@ private:
     outcome_recorder& recorder_;
     dead_letters& dead_letters_;
     prometheus::Counter& events_;
+    prometheus::Histogram& email_to_event_;
 };
 
 } // namespace tempinbox::webhooks

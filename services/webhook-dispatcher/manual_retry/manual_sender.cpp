@@ -88,7 +88,7 @@ manual_sender::manual_sender(runtime::host& host, manual_retry_repository& deliv
       send_(std::move(send)),
       in_flight_(host.executor()),
       sent_(host.metrics().counter("tempinbox_webhook_dispatcher_manual_sends_total",
-                                   "Tests and manual retries sent."))
+                                   "Tests and manual retries sent"))
 {}
 
 result<void> manual_sender::check_capacity() const

@@ -17,8 +17,8 @@ replayer::replayer(runtime::host& host, manual_retry_repository& replays,
     : replays_(replays),
       on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_deliveries_replayed_total",
-                                    "Finished deliveries requeued by replays.")),
-      moving_(host.executor(), "deliveries not replayed", [this] { return move(); })
+                                    "Finished deliveries requeued by replays")),
+      moving_(host.executor(), host.metrics(), "replay_deliveries", [this] { return move(); })
 {}
 
 awaitable<std::chrono::microseconds> replayer::move()

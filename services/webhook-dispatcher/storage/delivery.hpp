@@ -58,6 +58,7 @@ struct delivery_outcome
     };
 
     event_id event;
+    bool is_email = false; // that was received, not an inbox's event
     webhook_id webhook;
     account_id account;
     uuid lease;

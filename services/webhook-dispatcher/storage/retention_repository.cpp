@@ -194,6 +194,16 @@ awaitable<bool> retention_repository::drop_partition_older_than(int days)
     });
 }
 
+awaitable<std::vector<postgres::partition_state>> retention_repository::partition_states()
+{
+    return db_.transact([](pqxx::work& tx) {
+        std::vector<postgres::partition_state> states;
+        for (const auto* table : {"events", "deliveries", "attempts", "routings"})
+            states.push_back(postgres::read_partition_state(tx, {"webhooks", table}));
+        return states;
+    });
+}
+
 awaitable<void> retention_repository::purge_ended_secrets()
 {
     return db_.transact([](pqxx::work& tx) { tx.exec_prepared(purge_secrets.name); });

@@ -102,8 +102,8 @@ std::optional<double> metric(const std::string& line_start)
 
 std::optional<double> lag_of(const std::string& topic)
 {
-    return metric("tempinbox_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" +
-                  topic + "\"}");
+    return metric("tempinbox_consumer_lag_records{group=\"" + topic +
+                  "\",partition=\"0\",topic=\"" + topic + "\"}");
 }
 
 std::optional<double> age_of(const std::string& topic)

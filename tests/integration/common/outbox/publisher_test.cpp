@@ -257,7 +257,8 @@ TEST_CASE("what waits is measured", "[outbox]")
     const auto shows = [](const std::string& line) {
         return testing::test_host().metrics().text().find(line) != std::string::npos;
     };
-    CHECK(testing::eventually([&] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 2"); }));
+    CHECK(testing::eventually(
+        [&] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 2"); }));
     CHECK(shows("tempinbox_outbox_oldest_age_seconds{schema=\"mailbox\"} 90"));
 }
 

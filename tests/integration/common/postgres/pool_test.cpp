@@ -319,5 +319,6 @@ TEST_CASE("connections are counted by state", "[postgres]")
         return host.metrics().text().find("tempinbox_db_pool_connections{state=\"idle\"} 1") !=
                std::string::npos;
     }));
-    CHECK(host.metrics().text().find("tempinbox_db_pool_connections{state=\"used\"} 0") != std::string::npos);
+    CHECK(host.metrics().text().find("tempinbox_db_pool_connections{state=\"used\"} 0") !=
+          std::string::npos);
 }

@@ -43,8 +43,8 @@ awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
 TEST_CASE("a step is run again after the pause it returned", "[async]")
 {
     int runs = 0;
-    async::periodic_task task(testing::test_host().executor(), "test",
-                              [&] { return count(runs, 1ms); });
+    async::periodic_task task(testing::test_host().executor(), testing::test_host().metrics(),
+                              "test", [&] { return count(runs, 1ms); });
 
     task.start();
     CHECK(testing::eventually([&] { return runs >= 5; }));
@@ -54,8 +54,8 @@ TEST_CASE("a step is run again after the pause it returned", "[async]")
 TEST_CASE("a woken task does not wait for the end of its pause", "[async]")
 {
     int runs = 0;
-    async::periodic_task task(testing::test_host().executor(), "test",
-                              [&] { return count(runs, 1h); });
+    async::periodic_task task(testing::test_host().executor(), testing::test_host().metrics(),
+                              "test", [&] { return count(runs, 1h); });
 
     task.start();
     REQUIRE(testing::eventually([&] { return runs == 1; }));
@@ -67,8 +67,8 @@ TEST_CASE("a woken task does not wait for the end of its pause", "[async]")
 TEST_CASE("a step that throws is run again", "[async]")
 {
     int runs = 0;
-    async::periodic_task task(testing::test_host().executor(), "test",
-                              [&] { return fail_once(runs); });
+    async::periodic_task task(testing::test_host().executor(), testing::test_host().metrics(),
+                              "test", [&] { return fail_once(runs); });
 
     task.start();
     CHECK(testing::eventually([&] { return runs == 2; }));
@@ -79,18 +79,39 @@ TEST_CASE("how soon a step that throws is run again can be chosen", "[async]")
 {
     int runs = 0;
     async::periodic_task task(
-        testing::test_host().executor(), "test", [&] { return fail(runs); }, 1ms);
+        testing::test_host().executor(), testing::test_host().metrics(), "test",
+        [&] { return fail(runs); }, 1ms);
 
     task.start();
     CHECK(testing::eventually([&] { return runs >= 100; }));
     testing::await(task.stop());
 }
 
+TEST_CASE("metrics say how often a task failed and when it last succeeded", "[async]")
+{
+    auto& metrics = testing::test_host().metrics();
+    int runs = 0;
+    async::periodic_task task(
+        testing::test_host().executor(), metrics, "fail_once", [&] { return fail_once(runs); },
+        1ms);
+    CHECK_THAT(metrics.text(), Catch::Contains("tempinbox_task_last_success_timestamp_seconds"
+                                               "{task=\"fail_once\"} 0\n"));
+
+    task.start();
+    REQUIRE(testing::eventually([&] { return runs == 2; }));
+    testing::await(task.stop());
+
+    CHECK_THAT(metrics.text(),
+               Catch::Contains("tempinbox_task_failures_total{task=\"fail_once\"} 1\n"));
+    CHECK_THAT(metrics.text(), !Catch::Contains("tempinbox_task_last_success_timestamp_seconds"
+                                                "{task=\"fail_once\"} 0\n"));
+}
+
 TEST_CASE("stopping waits for the step under way, and is quick in a pause", "[async]")
 {
     bool is_running = false;
-    async::periodic_task task(testing::test_host().executor(), "test",
-                              [&] { return take_a_while(is_running); });
+    async::periodic_task task(testing::test_host().executor(), testing::test_host().metrics(),
+                              "test", [&] { return take_a_while(is_running); });
 
     task.start();
     REQUIRE(testing::eventually([&] { return is_running; }));

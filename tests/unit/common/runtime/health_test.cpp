@@ -2,11 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+using namespace tempinbox;
 using tempinbox::runtime::health;
 
 TEST_CASE("ready once every condition was met, and never again from the drain on", "[runtime]")
 {
-    health health;
+    metrics::registry registry;
+    health health(registry);
     health.expect("postgresql");
     health.expect("kafka");
     CHECK_FALSE(health.is_ready());
@@ -22,7 +24,8 @@ TEST_CASE("ready once every condition was met, and never again from the drain on
 
 TEST_CASE("a dependency lost later degrades, it does not unready", "[runtime]")
 {
-    health health;
+    metrics::registry registry;
+    health health(registry);
     health.expect("kafka");
     health.met("kafka");
 
@@ -38,7 +41,8 @@ TEST_CASE("a dependency lost later degrades, it does not unready", "[runtime]")
 
 TEST_CASE("what was never met is waited for, with the reason", "[runtime]")
 {
-    health health;
+    metrics::registry registry;
+    health health(registry);
     health.expect("kafka");
     health.expect("postgresql");
     health.lost("postgresql", "connection refused");
@@ -51,8 +55,30 @@ TEST_CASE("what was never met is waited for, with the reason", "[runtime]")
 
 TEST_CASE("expecting what is met already changes nothing", "[runtime]")
 {
-    health health;
+    metrics::registry registry;
+    health health(registry);
     health.met("kafka");
     health.expect("kafka");
     CHECK(health.is_ready());
+}
+
+TEST_CASE("metrics show readiness and each dependency", "[runtime]")
+{
+    metrics::registry registry;
+    health health(registry);
+    health.expect("kafka");
+    CHECK_THAT(registry.text(), Catch::Contains("tempinbox_ready 0\n"));
+
+    health.met("kafka");
+    CHECK_THAT(registry.text(), Catch::Contains("tempinbox_ready 1\n"));
+    CHECK_THAT(registry.text(),
+               Catch::Contains("tempinbox_dependency_up{dependency=\"kafka\"} 1\n"));
+
+    health.lost("kafka", "all brokers are down");
+    CHECK_THAT(registry.text(), Catch::Contains("tempinbox_ready 1\n"));
+    CHECK_THAT(registry.text(),
+               Catch::Contains("tempinbox_dependency_up{dependency=\"kafka\"} 0\n"));
+
+    health.start_draining();
+    CHECK_THAT(registry.text(), Catch::Contains("tempinbox_ready 0\n"));
 }

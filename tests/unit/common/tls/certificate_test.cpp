@@ -15,7 +15,8 @@ TEST_CASE("a renewed pair is taken when both its files are there, however old th
     const testing::scratch_folder folder;
     const auto old = testing::make_self_signed("DNS:old.test");
     const auto renewed = testing::make_self_signed("DNS:renewed.test");
-    tls::certificate certificate(folder.write("certificate.pem", old.certificate),
+    metrics::registry metrics;
+    tls::certificate certificate(metrics, folder.write("certificate.pem", old.certificate),
                                  folder.write("key.pem", old.key),
                                  [](boost::asio::ssl::context&) {});
     const auto before = certificate.context();
@@ -33,4 +34,23 @@ TEST_CASE("a renewed pair is taken when both its files are there, however old th
     write_old("key.pem", renewed.key);
     certificate.reload_if_changed();
     CHECK(certificate.context() != before);
+}
+
+TEST_CASE("a metric shows when the certificate in use ends", "[tls]")
+{
+    const testing::scratch_folder folder;
+    const auto pair = testing::make_self_signed("DNS:a.test");
+    const auto file = folder.write("certificate.pem", pair.certificate);
+    metrics::registry metrics;
+    const tls::certificate certificate(metrics, file, folder.write("key.pem", pair.key),
+                                       [](boost::asio::ssl::context&) {});
+
+    const metrics::labels of_file{{"file", file}};
+    const auto ends = metrics
+                          .gauge("tempinbox_certificate_expiry_timestamp_seconds",
+                                 "Unix time at which the certificate in use ends", of_file)
+                          .Value();
+    const auto now = static_cast<double>(to_unix_seconds(system_clock_source().now()));
+    CHECK(ends > now);
+    CHECK(ends < now + 100.0 * 366 * 86'400);
 }

@@ -1,0 +1,84 @@
+"""The metrics of all five services, as Prometheus reads them."""
+
+import re
+import subprocess
+
+import pytest
+import requests
+from harness.suite import Suite
+
+_SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")
+_PREFIXES = ("tempinbox_", "http_", "messaging_", "process_")
+
+
+def _metrics(suite: Suite, service: str) -> str:
+    return requests.get(f"http://{suite.admin(service)}/metrics", timeout=10).text
+
+
+def _value(text: str, series: str) -> float:
+    found = re.search(rf"^{re.escape(series)} (\S+)$", text, re.MULTILINE)
+    assert found, f"{series} is not there"
+    return float(found[1])
+
+
+@pytest.mark.parametrize("service", _SERVICES)
+def test_promtool_finds_nothing_to_say_of_the_metrics(suite: Suite, service: str) -> None:
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"],
+        input=_metrics(suite, service),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert checked.stdout + checked.stderr == ""
+    assert checked.returncode == 0
+
+
+@pytest.mark.parametrize("service", _SERVICES)
+def test_names_have_a_known_prefix_and_help_texts_one_form(suite: Suite, service: str) -> None:
+    helps = dict(re.findall(r"^# HELP (\w+) (.+)$", _metrics(suite, service), re.MULTILINE))
+
+    assert [name for name in helps if not name.startswith(_PREFIXES)] == []
+    assert [text for text in helps.values() if text.endswith(".") or not text[0].isupper()] == []
+
+
+@pytest.mark.parametrize("service", _SERVICES)
+def test_a_service_that_works_shows_its_dependencies_and_tasks(suite: Suite, service: str) -> None:
+    text = _metrics(suite, service)
+
+    assert _value(text, "tempinbox_ready") == 1
+    assert _value(text, 'tempinbox_dependency_up{dependency="postgresql"}') == 1
+    assert _value(text, "tempinbox_event_loop_busy_seconds_total") > 0
+    assert _value(text, 'tempinbox_db_pool_job_seconds_count{outcome="ok",pool="main"}') > 0
+    succeeded = re.findall(
+        r'^tempinbox_task_last_success_timestamp_seconds\{task="\w+"\} (\S+)$', text, re.MULTILINE
+    )
+    assert any(float(time) > 0 for time in succeeded)
+
+
+@pytest.mark.parametrize(
+    ("service", "table"),
+    [
+        ("inbox", "mailbox.emails"),
+        ("inbox", "mailbox.bodies"),
+        ("webhook-dispatcher", "webhooks.deliveries"),
+    ],
+)
+def test_partitions_are_made_hours_ahead(suite: Suite, service: str, table: str) -> None:
+    text = _metrics(suite, service)
+
+    hour = 3600
+    assert _value(text, f'tempinbox_partitions_ahead_seconds{{table="{table}"}}') > 20 * hour
+    assert _value(text, f'tempinbox_default_partition_rows{{table="{table}"}}') == 0
+
+
+def test_calls_between_services_are_measured_by_their_outcome(suite: Suite) -> None:
+    text = _metrics(suite, "gateway")
+
+    assert re.search(
+        r'^tempinbox_rpc_client_duration_seconds_count\{code="ok",method="\w+",'
+        r'service="tempinbox\.\w+\.v1\.\w+"\} [1-9]',
+        text,
+        re.MULTILINE,
+    )
