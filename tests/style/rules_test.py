@@ -188,6 +188,15 @@ class Leftovers(unittest.TestCase):
             self.assertTrue(_problems(leftovers, path, "time." + "sleep" + "(1)\n"))
             self.assertEqual(_problems(leftovers, path, "await asyncio." + "sleep" + "(1)\n"), [])
 
+    def test_python_waits_by_the_function_for_it(self) -> None:
+        by_hand = "if time.monotonic() > " + "deadline:\n    fail()\n"
+        for path in ("tools/dev/a.py", "tests/e2e/a.py", "tests/chaos/a.py"):
+            self.assertEqual(len(_problems(leftovers, path, by_hand)), 1)
+            self.assertEqual(len(_problems(leftovers, path, "pause." + "wait(1.0)\n")), 1)
+            self.assertEqual(_problems(leftovers, path, "left = deadline - monotonic()\n"), [])
+        self.assertTrue(_problems(leftovers, "tools/a.py", "asyncio." + "sleep" + "(1)\n"))
+        self.assertEqual(_problems(leftovers, "tools/dev/waiting.py", by_hand), [])
+
     def test_paths_of_one_machine(self) -> None:
         self.assertEqual(len(_problems(leftovers, "docs/a.md", "see " + "/root" + "/x\n")), 1)
         self.assertEqual(_problems(leftovers, "docs/a.md", "see build" + "/work" + "/x\n"), [])

@@ -41,7 +41,7 @@ class Proxy:
         self._nginx = Nginx(self._folder, self._port, self._server)
         try:
             eventually(self._nginx.is_listening, "nginx listens")
-        except (AssertionError, ChildProcessError):
+        except (TimeoutError, ChildProcessError):
             self.__exit__()
             raise
         return self
