@@ -86,10 +86,9 @@ int main(int argc, char** argv)
             stdout);
         return 0;
     }
-    for (const auto& unknown : line.unknown_variables)
-        std::fprintf(stderr, "warning: %s is not a setting of this program%s%s\n",
-                     unknown.name.c_str(), unknown.closest.empty() ? "" : "; did you mean ",
-                     unknown.closest.c_str());
+    if (!line.unknown_variables.empty())
+        std::fprintf(stderr, "warning: not settings of this program: %s\n",
+                     config::list_unknown_variables(line.unknown_variables).c_str());
     config::reader reading(line.values);
     const auto chosen = read_settings(reading);
     auto problems = line.problems;

@@ -17,10 +17,12 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from dev.waiting import wait_until_async
 from measuring import plans, verdicts
 from measuring.percentiles import percentile
 
@@ -257,12 +259,9 @@ def waiting_at_gateway() -> int:
     )
 
 
-async def until(condition: Any, what: str, seconds: float = 60.0) -> None:
+async def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     """Looks again and again; gives up loudly."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        await asyncio.sleep(0.1)
+    await wait_until_async(condition, time.monotonic() + seconds, what, every=0.1)
 
 
 async def measure(wishes: argparse.Namespace) -> int:

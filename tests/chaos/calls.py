@@ -6,13 +6,14 @@ import contextlib
 import http.client
 import itertools
 import json
-import threading
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from dev.waiting import pause_until, wait_until
 
 _CALL_SECONDS = 15.0
 _PAUSE_SECONDS = 0.1
@@ -52,12 +53,11 @@ class Calls:
     def run(self, seconds: float) -> None:
         """Returns when the time is over and the last call was answered or given up."""
         began = time.monotonic()
-        pause = threading.Event()
         for number in itertools.count():
             due = began + number / self._rate
             if due >= began + seconds:
                 return
-            pause.wait(max(0.0, due - time.monotonic()))
+            pause_until(due)
             if time.monotonic() >= began + seconds:
                 return
             self._round(number)
@@ -104,15 +104,15 @@ class Calls:
     def _until_answered(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        pause = threading.Event()
-        while True:
+        def settled() -> tuple[int, Any] | None:
             status, answer = self._call(method, path, body, headers)
-            if 0 < status < _SETTLED and status != 409:
-                return status, answer
-            if time.monotonic() > deadline:
-                return 0, None
-            pause.wait(_PAUSE_SECONDS)
+            return (status, answer) if 0 < status < _SETTLED and status != 409 else None
+
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        try:
+            return wait_until(settled, deadline, f"{method} {path}", every=_PAUSE_SECONDS)
+        except TimeoutError:
+            return 0, None
 
     def _call(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None

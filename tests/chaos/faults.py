@@ -4,15 +4,17 @@ import itertools
 import os
 import random
 import signal
-import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 from dev.suite import Suite
 from dev.terminal import Failure, say
+from dev.waiting import pause_until, wait_until
 
 _BETWEEN_KILLS_SECONDS = 3.0
+_RESTART_SECONDS = 60.0
 
 
 @dataclass(frozen=True, order=True)
@@ -53,11 +55,13 @@ def carry_out(suite: Suite, faults: list[Fault], began: float, counts: Counter[s
 
     A process that is just down is broken later.
     """
-    pause = threading.Event()
     for fault in faults:
-        pause.wait(max(0.0, began + fault.at - time.monotonic()))
-        while (pid := _pid(suite, fault.name)) is None:
-            pause.wait(0.1)
+        pause_until(began + fault.at)
+        pid = wait_until(
+            partial(_pid, suite, fault.name),
+            time.monotonic() + _RESTART_SECONDS,
+            f"{fault.name} runs",
+        )
         try:
             os.kill(pid, fault.sent)
         except ProcessLookupError:

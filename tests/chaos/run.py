@@ -11,6 +11,7 @@ from dev import build, packages, readiness, services, testing
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
+from dev.waiting import wait_until
 
 from chaos import calls as api_calls
 from chaos import checks, faults, webhooks
@@ -161,15 +162,9 @@ def _say_load(mails: list[Mail], course: Course) -> None:
 
 
 def _wait_healthy(suite: Suite, deadline: float) -> None:
-    pause = threading.Event()
-    while True:
-        lacking = [
-            replica.name
-            for replica in suite.replicas
-            if readiness.probe(replica.admin) != (True, "")
-        ]
-        if not lacking:
-            return
-        if time.monotonic() > deadline:
-            fail("not ready again in time: " + ", ".join(lacking))
-        pause.wait(0.2)
+    try:
+        wait_until(
+            lambda: not readiness.lacking(suite.replicas), deadline, "all are well", every=0.2
+        )
+    except TimeoutError:
+        fail("not ready again in time: " + ", ".join(readiness.lacking(suite.replicas)))

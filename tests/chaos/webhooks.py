@@ -2,6 +2,7 @@
 stand on restarts; then every delivery is looked for.
 """
 
+import contextlib
 import http.client
 import json
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from dev import readiness, services
 from dev.suite import Suite
 from dev.terminal import fail, heading, item, paint, say
+from dev.waiting import pause_until, wait_until
 
 from chaos import faults
 from chaos.publishing import Publisher
@@ -56,10 +58,7 @@ def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
         heading("Settling")
         started = time.monotonic()
         deadline = started + _SETTLING_SECONDS
-        _wait(
-            lambda: not [it for it in suite.replicas if readiness.probe(it.admin) != (True, "")],
-            deadline,
-        )
+        _wait(lambda: not readiness.lacking(suite.replicas), deadline)
         item("suite", f"ready again after {time.monotonic() - started:.1f} s")
         _wait(lambda: wanted <= receiver.taken().keys(), deadline)
         _wait(lambda: _count(suite, "due_deliveries") == 0, deadline)
@@ -161,10 +160,9 @@ def _break(suite: Suite, seconds: int, seed: int) -> None:
 
 def _scale(suite: Suite, name: str, seconds: int, began: float) -> None:
     replica = next(it for it in suite.replicas if it.name == name)
-    pause = threading.Event()
     for leaves, returns in _REMOVALS:
         for share, what in ((leaves, "removed"), (returns, "added")):
-            pause.wait(max(0.0, began + share * seconds - time.monotonic()))
+            pause_until(began + share * seconds)
             say(f"  {time.monotonic() - began:5.1f} s  {name}: {what}")
             if what == "removed":
                 suite.supervision.remove([name])
@@ -229,6 +227,5 @@ def _oldest_due(suite: Suite) -> float:
 
 def _wait(is_so: Callable[[], bool], deadline: float) -> None:
     """Until it is, or the deadline: what is missing then is counted afterwards."""
-    pause = threading.Event()
-    while not is_so() and time.monotonic() < deadline:
-        pause.wait(0.25)
+    with contextlib.suppress(TimeoutError):
+        wait_until(is_so, deadline, "it is so", every=0.25)

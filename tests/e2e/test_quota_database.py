@@ -5,13 +5,13 @@ of them are counted in the end.
 import concurrent.futures
 import contextlib
 import itertools
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from dev.waiting import pause_until
 from harness import Account, Api, Cluster, Gateway, RateLimit, Suite, eventually
 
 _CLIENTS = 4
@@ -57,9 +57,8 @@ class _SteadyLoad:
         # The request after one of the first account is of the second; a round later each comes to
         # the next gateway.
         apis = [_api(gateway, account) for gateway in self._gateways for account in self._accounts]
-        pause = threading.Event()
         while (number := next(self._due)) < _REQUESTS:
-            pause.wait(max(0.0, self._began + number / _A_SECOND - time.monotonic()))
+            pause_until(self._began + number / _A_SECOND)
             sent = time.monotonic()
             status = apis[number % len(apis)].call("GET", "/v1/domains").status_code
             self.answers.append(_Answered(status, time.monotonic(), time.monotonic() - sent))

@@ -317,9 +317,9 @@ def _steady_requests(urls: list[str], key: str, seconds: float = 4.0) -> list[in
     take connections is passed over, as a balancer would.
     """
     gateways = itertools.cycle([Api(url, key) for url in urls])
-    deadline = time.monotonic() + seconds
+    end = time.monotonic() + seconds
     statuses = []
-    while time.monotonic() < deadline:
+    while time.monotonic() < end:
         try:
             statuses.append(next(gateways).call("GET", "/v1/domains").status_code)
         except requests.exceptions.ConnectionError as problem:

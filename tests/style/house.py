@@ -5,9 +5,11 @@ where one is past its bound.
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
+import dead_sql
 import words
-from source import Source
+from source import Source, matching
 
 _PRODUCT = {"libs", "services", "programs"}
 _MAX_COLUMNS = 100
@@ -38,6 +40,16 @@ _TOOLS = {
     # response_budget is made of these, one for each account and one for all.
     "memory budget classes": r"\w*(?:memory|byte)_budget|answer_memory",
 }
+
+
+# What starts a loop unless one is under way: items that come meanwhile wait for its next turn.
+_STARTS = re.compile(r"\b(is_\w+) = true;\s*(?:boost::asio::)?co_spawn\([^,]+,\s*(?:\w+::)*(\w+)\(")
+_KEPT_LOOPS = {
+    "inbox_poller": "one poll serves all its waiters: there are no items",
+    "quota_batcher": "an item that is late is answered, but stays in its call and is counted",
+}
+_BY_THE_BUILD = {Path("libs/pch.hpp")}
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -73,12 +85,15 @@ def figures(sources: list[Source]) -> list[Figure]:
     return [
         Figure("C++ units (a header and its .cpp are one)", _units(product)),
         Figure("C++ lines", sum(_lines(source) for source in product)),
+        _dead_units(product),
         *_classes(product),
-        *_sql(sql),
+        _own_loops(product),
+        *_sql(sources, sql),
         *_roots(product),
         *_wide(cpp, sql),
         Figure("findings of words.py", len(list(words.check(sources))), at_most=0),
         _terms(product),
+        _hops(sources),
     ]
 
 
@@ -88,6 +103,50 @@ def _lines(source: Source) -> int:
 
 def _units(product: list[Source]) -> int:
     return len({source.path.with_suffix("") for source in product})
+
+
+def _dead_units(product: list[Source]) -> Figure:
+    """Headers that only their own .cpp and their tests include."""
+    users: dict[Path, set[Path]] = {}
+    for source in product:
+        for name in _INCLUDE.findall(source.text):
+            users.setdefault(Path(name), set()).add(source.path.with_suffix(""))
+    dead = [
+        str(source.path)
+        for source in product
+        if source.path.suffix == ".hpp"
+        and source.path not in _BY_THE_BUILD
+        and not users.get(source.path.relative_to(source.path.parts[0]), set())
+        - {source.path.with_suffix("")}
+    ]
+    return Figure("C++ units that nothing uses", len(dead), at_most=0, note=" ".join(dead))
+
+
+def _own_loops(product: list[Source]) -> Figure:
+    """The toolbox has `batcher` and `single_flight` for it."""
+    own = sorted(
+        source.path.stem
+        for source in product
+        if source.path.stem not in _KEPT_LOOPS
+        and source.path.parts[:3] != ("libs", "common", "async")
+        and any(
+            _is_guard(source.code, flag) and _loops(source.code, name)
+            for flag, name in _STARTS.findall(source.code)
+        )
+    )
+    return Figure("hand-written batch loops", len(own), at_most=1, note=" ".join(own))
+
+
+def _is_guard(code: str, flag: str) -> bool:
+    return bool(re.search(rf"\bif \([^;{{]*\b{flag}\b", code))
+
+
+def _loops(code: str, name: str) -> bool:
+    """Whether the coroutine of this name, defined here, goes round."""
+    found = re.search(rf"^awaitable<[^;{{]*\b{name}\([^;{{]*(\{{)", code, re.MULTILINE)
+    if found is None:
+        return False
+    return "while (" in code[found.start(1) : matching(code, found.start(1))]
 
 
 def _class_names(product: list[Source]) -> Counter[str]:
@@ -122,10 +181,12 @@ def _classes(product: list[Source]) -> list[Figure]:
     return found
 
 
-def _sql(sql: list[Source]) -> list[Figure]:
+def _sql(sources: list[Source], sql: list[Source]) -> list[Figure]:
+    dead = dead_sql.dead(sources)
     functions = Counter(name for source in sql for name in _FUNCTION.findall(source.text))
     return [
         Figure("SQL lines", sum(_lines(source) for source in sql)),
+        Figure("SQL names that nothing uses", len(dead), at_most=0, note=" ".join(dead)),
         Figure("texts of one SQL function", max(functions.values(), default=0), at_most=1),
     ]
 
@@ -141,7 +202,7 @@ def _roots(product: list[Source]) -> list[Figure]:
     }
     largest = max(roots.values(), default=0)
     listed = ", ".join(f"{name} {count}" for name, count in sorted(roots.items()))
-    return [Figure("members of the largest root", largest, note=listed)]
+    return [Figure("members of the largest root", largest, at_most=17, note=listed)]
 
 
 def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:
@@ -152,6 +213,16 @@ def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:
         share = round(100 * wide / max(len(lines), 1), 2)
         found.append(Figure(f"% of {name} lines over {_MAX_COLUMNS} columns", share, at_most=0.5))
     return found
+
+
+def _hops(sources: list[Source]) -> Figure:
+    """Files to open for an answer, by the table of questions in docs/architecture.md."""
+    page = next((it.text for it in sources if it.path == Path("docs/architecture.md")), "")
+    table = page.partition("\n| question |")[2].partition("\n\n")[0].splitlines()[2:]
+    hops = [row.count("](") for row in table]
+    mean = round(sum(hops) / max(len(hops), 1), 2)
+    note = f"{len(hops)} questions"
+    return Figure("files to open for a question, on average", mean, at_most=1.5, note=note)
 
 
 def _terms(product: list[Source]) -> Figure:

@@ -1,7 +1,10 @@
-"""Words that must not stay in the tree: unfinished work, sleeping tests, paths of one machine."""
+"""What must not stay in the tree: unfinished work, sleeps, hand-written waiting, paths of one
+machine.
+"""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from source import Problem, Source
 
@@ -19,12 +22,15 @@ _SLEEPS = re.compile(
 # What a load may not do either: its coroutines keep a rhythm, but no thread of it waits blindly.
 _BLOCKS = re.compile(r"time\." r"sleep\(")
 _MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+)/")
+# A loop with a deadline or a pause of its own, in place of a call of dev.waiting.
+_WAITS_BY_HAND = re.compile(r"\bmonotonic\(\) *[<>]=? *\w*deadline\b|\bpau" r"se\.wait\(")
+_WAITING = Path("tools/dev/waiting.py")
 _PROSE = {".md", ".txt"}
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
     """All of these rules; prose may speak of the unfinished, and the coroutines of a bench or a
-    chaos run pace their load by the clock.
+    chaos run pace their load by the clock. Python waits by dev.waiting, tests and tools alike.
     """
     for source in sources:
         yield from (
@@ -37,8 +43,14 @@ def check(sources: list[Source]) -> Iterator[Problem]:
             source.problem(found.start(), f"unfinished: {found[0]}")
             for found in _UNFINISHED.finditer(source.text)
         )
-        if source.is_test:
+        is_python = source.path.suffix == ".py" and source.path != _WAITING
+        if source.is_test or is_python:
             yield from (
                 source.problem(found.start(), "sleeps: wait for a condition with a deadline")
                 for found in (_BLOCKS if source.is_load else _SLEEPS).finditer(source.text)
+            )
+        if is_python:
+            yield from (
+                source.problem(found.start(), "waits by hand: dev.waiting has a function for it")
+                for found in _WAITS_BY_HAND.finditer(source.text)
             )

@@ -8,6 +8,8 @@ from types import ModuleType
 
 import boundaries
 import coroutines
+import dead_sql
+import house
 import layout
 import leftovers
 import migrations
@@ -188,9 +190,68 @@ class Leftovers(unittest.TestCase):
             self.assertTrue(_problems(leftovers, path, "time." + "sleep" + "(1)\n"))
             self.assertEqual(_problems(leftovers, path, "await asyncio." + "sleep" + "(1)\n"), [])
 
+    def test_python_waits_by_the_function_for_it(self) -> None:
+        by_hand = "if time.monotonic() > " + "deadline:\n    fail()\n"
+        for path in ("tools/dev/a.py", "tests/e2e/a.py", "tests/chaos/a.py"):
+            self.assertEqual(len(_problems(leftovers, path, by_hand)), 1)
+            self.assertEqual(len(_problems(leftovers, path, "pause." + "wait(1.0)\n")), 1)
+            self.assertEqual(_problems(leftovers, path, "left = deadline - monotonic()\n"), [])
+        self.assertTrue(_problems(leftovers, "tools/a.py", "asyncio." + "sleep" + "(1)\n"))
+        self.assertEqual(_problems(leftovers, "tools/dev/waiting.py", by_hand), [])
+
     def test_paths_of_one_machine(self) -> None:
         self.assertEqual(len(_problems(leftovers, "docs/a.md", "see " + "/root" + "/x\n")), 1)
         self.assertEqual(_problems(leftovers, "docs/a.md", "see build" + "/work" + "/x\n"), [])
+
+
+class House(unittest.TestCase):
+    """What the figures count."""
+
+    def figure(self, name: str, *sources: tuple[str, str]) -> house.Figure:
+        found = house.figures([Source(Path(path), text) for path, text in sources])
+        return next(figure for figure in found if figure.name == name)
+
+    def test_a_loop_that_runs_unless_it_runs_is_a_batcher_of_its_own(self) -> None:
+        loop = (
+            "void sender::add()\n{\n    if (is_sending_)\n        return;\n"
+            "    is_sending_ = true;\n    co_spawn(loop_, send_all(self()), detached);\n}\n"
+            "awaitable<void> sender::send_all(self mine)\n{\n    while (true)\n"
+            "        co_await next();\n}\n"
+        )
+        name = "hand-written batch loops"
+        self.assertEqual(self.figure(name, ("services/a/sender.cpp", loop)).note, "sender")
+        self.assertEqual(self.figure(name, ("libs/common/async/a.hpp", loop)).value, 0)
+        unguarded = loop.replace("if (is_sending_)", "if (is_new)")
+        self.assertEqual(self.figure(name, ("services/a/sender.cpp", unguarded)).value, 0)
+        once = loop.replace("while (true)", "")
+        self.assertEqual(self.figure(name, ("services/a/sender.cpp", once)).value, 0)
+
+    def test_a_header_that_only_its_own_file_and_tests_include_is_dead(self) -> None:
+        used = ("services/a/b.hpp", "int f();\n")
+        own = ("services/a/b.cpp", '#include "a/b.hpp"\n')
+        test = ("tests/unit/a/b_test.cpp", '#include "a/b.hpp"\n')
+        other = ("services/a/c.cpp", '#include "a/b.hpp"\n')
+        name = "C++ units that nothing uses"
+        self.assertEqual(self.figure(name, used, own, test).note, "services/a/b.hpp")
+        self.assertEqual(self.figure(name, used, own, other).value, 0)
+
+    def test_sql_that_no_statement_names_is_dead(self) -> None:
+        schema = Source(
+            Path("libs/a/schema/0001_a.sql"),
+            "-- seen\nCREATE TABLE a.rows (\n    id uuid NOT NULL, seen text CHECK (f(1, 2) > 0),\n"
+            "    PRIMARY KEY (id)\n);\n"
+            "CREATE TABLE a.rows_default PARTITION OF a.rows DEFAULT;\n",
+        )
+        function = Source(
+            Path("libs/a/functions/grow.sql"),
+            "CREATE OR REPLACE FUNCTION a.grow(n int) RETURNS int AS $$ SELECT n $$;\n",
+        )
+        self.assertEqual(dead_sql.dead([schema, function]), ["rows.seen", "grow"])
+
+        reads = Source(Path("libs/a/rows.cpp"), 'x("SELECT seen FROM rows WHERE a.grow(1) = 1");\n')
+        self.assertEqual(dead_sql.dead([schema, function, reads]), [])
+        only_said = Source(Path("libs/a/rows.cpp"), "// seen, grow\nint seen = grow;\n")
+        self.assertEqual(dead_sql.dead([schema, function, only_said]), ["rows.seen", "grow"])
 
 
 class Words(unittest.TestCase):

@@ -62,6 +62,12 @@ class Source:
 
         return _COMMENT_OR_LITERAL.sub(blank, self.text)
 
+    @cached_property
+    def literals(self) -> list[str]:
+        """The string literals of the C++, in order, with their quotes."""
+        found = (each[0] for each in _COMMENT_OR_LITERAL.finditer(self.text))
+        return [text for text in found if text[0] in '"R']
+
     def line_at(self, offset: int) -> int:
         """The line number of an offset."""
         return self.text.count("\n", 0, offset) + 1

@@ -4,7 +4,6 @@ import http.server
 import subprocess
 import sys
 import threading
-import time
 import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from dev.waiting import wait_until
 from measuring import many_rows, plans, processes, wrk
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
@@ -118,20 +116,7 @@ class NumbersOfPlans(unittest.TestCase):
             plans.wait_known(7, [gateway], seconds=0.1)
 
 
-class Waiting(unittest.TestCase):
-    def test_a_condition_is_looked_at_until_it_holds(self) -> None:
-        looks = [True, False, False]
-        wait_until(looks.pop, time.monotonic() + 10, "the last look", every=0.001)
-
-        self.assertEqual(looks, [])
-
-    def test_a_condition_that_holds_needs_no_time(self) -> None:
-        wait_until(lambda: True, time.monotonic() - 1, "what is there")
-
-    def test_past_the_deadline_what_did_not_come_is_named(self) -> None:
-        with self.assertRaisesRegex(TimeoutError, "the mail"):
-            wait_until(lambda: False, time.monotonic() - 1, "the mail")
-
+class Quiet(unittest.TestCase):
     def test_quiet_is_judged_by_two_looks(self) -> None:
         looks = []
 

@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-import threading
 import time
 import unittest
 import warnings
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from dev.children import ChildSpec
 from dev.supervision import Supervision, crashes
+from dev.waiting import wait_until
 
 
 class Crashes(unittest.TestCase):
@@ -34,11 +34,7 @@ class Crashes(unittest.TestCase):
         )
 
     def wait_until(self, condition: Callable[[], object], what: str) -> None:
-        deadline = time.monotonic() + 10
-        pause = threading.Event()
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, f"not in time: {what}")
-            pause.wait(0.01)
+        wait_until(condition, time.monotonic() + 10, what, every=0.01)
 
     def test_are_told_of_processes_that_run_again_and_of_those_that_were_asked_to_end(self) -> None:
         self.put("inbox-1", "test -e again && exec sleep 60; : > again; kill -BUS $$")

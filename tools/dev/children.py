@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from dev.places import SUITE_VARIABLE
+from dev.waiting import wait_until
 
 # What ends a process by a fault of its own; it is asked to end, or killed, by others.
 _CRASH_SIGNALS = {
@@ -149,9 +150,12 @@ def end(processes: list[Process], grace_seconds: float) -> None:
 
 
 def _wait_gone(processes: list[Process], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while any(it.is_alive() for it in processes):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
+    try:
+        wait_until(
+            lambda: not any(it.is_alive() for it in processes),
+            time.monotonic() + seconds,
+            "the end of the processes",
+        )
+    except TimeoutError:
+        return False
     return True

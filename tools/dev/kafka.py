@@ -15,6 +15,7 @@ from pathlib import Path
 from dev import places
 from dev.children import ChildSpec
 from dev.terminal import fail, say
+from dev.waiting import wait_until
 
 VERSION = "4.3.1"
 _SLF4J = "1.7.36"
@@ -152,11 +153,14 @@ class Cluster:
 
     def wait_ready(self, seconds: float = 60.0) -> None:
         """Returns when every broker is listed; an open port alone is too early."""
-        deadline = time.monotonic() + seconds
-        while self._listed() != len(self.ports):
-            if time.monotonic() > deadline:
-                fail(f"Kafka did not get ready in {seconds:.0f} s; see ./dev logs kafka")
-            time.sleep(0.05)
+        try:
+            wait_until(
+                lambda: self._listed() == len(self.ports),
+                time.monotonic() + seconds,
+                "every broker is listed",
+            )
+        except TimeoutError:
+            fail(f"Kafka did not get ready in {seconds:.0f} s; see ./dev logs kafka")
 
     def _listed(self) -> int:
         asked = subprocess.run(

@@ -1,43 +1,28 @@
 """An nginx of its own on loopback: the proxy of the end-to-end tests, a floor of the benches."""
 
 import contextlib
+import shutil
 import socket
 import subprocess
 from pathlib import Path
 
-_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-
-
-def configuration(folder: Path, server: str, http: str = "") -> str:
-    """One worker that keeps everything in the folder; `server` and `http` are what those blocks
-    hold besides.
-    """
-    temporary = "\n".join(f"    {kind}_temp_path {folder}/{kind};" for kind in _TEMPORARY)
-    return f"""worker_processes 1;
-pid {folder}/pid;
-error_log {folder}/error.log;
-events {{ worker_connections 1024; }}
-http {{
-    access_log off;
-{temporary}
-    {http}
-    server {{
-        {server}
-    }}
-}}
-"""
+_FRAME = Path(__file__).with_suffix(".conf")
 
 
 class Nginx:
-    """A running one, until `end` is called. `server` says which port of 127.0.0.1 it listens on."""
+    """A running one, until `end` is called; one worker that keeps everything in the folder.
 
-    def __init__(self, folder: Path, port: int, server: str, http: str = "") -> None:
+    `served` is what the `http` block holds: servers, one of which listens on the port of 127.0.0.1.
+    """
+
+    def __init__(self, folder: Path, port: int, served: str) -> None:
         self._port = port
         self._log = folder / "error.log"
-        settings = folder / "nginx.conf"
-        settings.write_text(configuration(folder, server, http), encoding="utf-8")
+        shutil.copyfile(_FRAME, folder / "nginx.conf")
+        (folder / "server.conf").write_text(served, encoding="utf-8")
+        command = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "error.log"]
         self._process = subprocess.Popen(
-            ["nginx", "-c", str(settings), "-e", str(self._log), "-g", "daemon off;"],
+            [*command, "-g", "daemon off;"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from typing import Any
 
 from dev.children import ChildSpec
 from dev.terminal import fail, warn
+from dev.waiting import wait_until
 
 PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 ROLE = "tempinbox"
@@ -57,12 +58,15 @@ class Server:
 
     def wait_ready(self, seconds: float = 30.0) -> None:
         """Returns when it takes connections."""
-        deadline = time.monotonic() + seconds
         command = [str(PROGRAMS / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        while subprocess.run(command).returncode != 0:
-            if time.monotonic() > deadline:
-                fail(f"PostgreSQL did not get ready in {seconds:.0f} s")
-            time.sleep(0.05)
+        try:
+            wait_until(
+                lambda: subprocess.run(command).returncode == 0,
+                time.monotonic() + seconds,
+                "PostgreSQL takes connections",
+            )
+        except TimeoutError:
+            fail(f"PostgreSQL did not get ready in {seconds:.0f} s")
 
     def ensure_database(self, name: str = ROLE) -> None:
         """Creates the database unless it is there."""

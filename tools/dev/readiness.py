@@ -7,6 +7,7 @@ import time
 from dev.services import Replica
 from dev.supervision import Supervision
 from dev.terminal import fail
+from dev.waiting import wait_until
 
 _DEATHS_THAT_ARE_NO_ACCIDENT = 3
 
@@ -44,15 +45,20 @@ def _explain(body: str) -> str:
     )
 
 
+def lacking(replicas: list[Replica]) -> list[str]:
+    """The names of those that are not ready, or have lost something."""
+    return [it.name for it in replicas if probe(it.admin) != (True, "")]
+
+
 def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) -> None:
     """Returns when every replica is ready; explains what is wrong when one is not in time, or keeps
     dying.
     """
-    deadline = time.monotonic() + seconds
     before = {name: child["restarts"] for name, child in supervision.status().items()}
     waiting = list(replicas)
-    while waiting:
-        waiting = [replica for replica in waiting if not probe(replica.admin)[0]]
+
+    def are_ready() -> bool:
+        waiting[:] = [replica for replica in waiting if not probe(replica.admin)[0]]
         children = supervision.status()
         for replica in waiting:
             child = children[replica.name]
@@ -61,14 +67,17 @@ def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) 
                     f"{replica.name} keeps ending ({child['last_exit']}):\n"
                     f"{last_lines(child['log'])}"
                 )
-        if waiting and time.monotonic() > deadline:
-            reasons = "\n".join(
-                f"  {it.name}: {probe(it.admin)[1]}\n{last_lines(children[it.name]['log'], 5)}"
-                for it in waiting
-            )
-            fail(f"not ready after {seconds:.0f} s:\n{reasons}")
-        if waiting:
-            time.sleep(0.05)
+        return not waiting
+
+    try:
+        wait_until(are_ready, time.monotonic() + seconds, "every replica is ready")
+    except TimeoutError:
+        children = supervision.status()
+        reasons = "\n".join(
+            f"  {it.name}: {probe(it.admin)[1]}\n{last_lines(children[it.name]['log'], 5)}"
+            for it in waiting
+        )
+        fail(f"not ready after {seconds:.0f} s:\n{reasons}")
 
 
 def last_lines(log: str, count: int = 20) -> str:

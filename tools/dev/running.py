@@ -1,13 +1,16 @@
 """The verbs that bring a suite up, change it and take it down."""
 
 import signal
-import threading
+import time
 from types import FrameType
 
 from dev import build, dashboard, packages, places, services
 from dev.locks import exclusively
 from dev.suite import Suite, Wishes
 from dev.terminal import Failure, heading, item, paint, say
+from dev.waiting import pause_until
+
+_BETWEEN_LOOKS_SECONDS = 1.0
 
 
 def stop_on_signals() -> None:
@@ -59,13 +62,12 @@ def _start(suite: Suite, wishes: Wishes, detached: bool, was_running: bool) -> N
 
 def _wait_while_running(suite: Suite) -> None:
     deaths = {name: child["restarts"] for name, child in suite.supervision.status().items()}
-    pause = threading.Event()
     while suite.is_running():
         for name, child in suite.supervision.status().items():
             if child["restarts"] > deaths.get(name, 0):
                 say(f"  {name} ended ({child['last_exit']}) and is started again")
             deaths[name] = child["restarts"]
-        pause.wait(1.0)
+        pause_until(time.monotonic() + _BETWEEN_LOOKS_SECONDS)
     say("the suite was taken down from elsewhere")
 
 

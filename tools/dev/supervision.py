@@ -14,6 +14,7 @@ from typing import Any
 from dev import children, places
 from dev.children import CHILD_VARIABLE, SUPERVISOR, ChildSpec
 from dev.terminal import Failure, fail
+from dev.waiting import wait_until
 
 
 def crashes(logs: Path) -> list[str]:
@@ -67,11 +68,14 @@ class Supervision:
             )
         for descriptor in passed:
             os.close(descriptor)
-        deadline = time.monotonic() + 10
-        while not self.is_running():
-            if process.poll() is not None or time.monotonic() > deadline:
-                fail(f"the supervisor did not start; see {self._suite}/logs/supervisor.log")
-            time.sleep(0.02)
+        with contextlib.suppress(TimeoutError):
+            wait_until(
+                lambda: self.is_running() or process.poll() is not None,
+                time.monotonic() + 10,
+                "the supervisor answers",
+            )
+        if not self.is_running():
+            fail(f"the supervisor did not start; see {self._suite}/logs/supervisor.log")
 
     def put(self, spec: ChildSpec) -> bool:
         """Has a child run as described; says whether anything had to change."""

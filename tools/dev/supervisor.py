@@ -134,6 +134,7 @@ class Supervisor:
         self._suite = suite
         self._children: dict[str, Child] = {}
         self._order = asyncio.Lock()  # one change at a time
+        self._answering: set[asyncio.Task[Any]] = set()
         self.finished = asyncio.Event()
         self._commands: dict[str, Callable[..., Awaitable[dict[str, Any]]]] = {
             "put": self.put,
@@ -201,6 +202,10 @@ class Supervisor:
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request, one answer."""
+        task = asyncio.current_task()
+        assert task
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
         try:
             request = json.loads(await reader.readline())
             try:
@@ -213,6 +218,13 @@ class Supervisor:
             print(f"a client left: {problem!r}", flush=True)
         finally:
             writer.close()
+
+    async def wait_answered(self) -> None:
+        """Returns when every request has its answer, that to `shutdown` above all; not much later
+        where a client sends none.
+        """
+        if self._answering:
+            await asyncio.wait(self._answering, timeout=1.0)
 
     def _write_state(self) -> None:
         target = self._suite / "state.json"
@@ -246,7 +258,7 @@ async def _serve(suite: Path, lifeline: int | None) -> None:
     await supervisor.finished.wait()
     server.close()
     Path("supervisor.sock").unlink(missing_ok=True)
-    await asyncio.sleep(0.1)  # lets the answer to `shutdown` leave
+    await supervisor.wait_answered()
 
 
 def main() -> int:

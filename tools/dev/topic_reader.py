@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from dev import places
+from dev.waiting import wait_until
 
 _SCHEMAS = "proto-schemas"
 _SCHEMA = f"{_SCHEMAS}/tempinbox/events/v1/email_received.proto"
@@ -33,29 +34,35 @@ def find_email_received(
     brokers: str, key: str, since_ms: int, seconds: float = 20.0
 ) -> FoundEvent | None:
     """The first event with the key since the time; None when it does not come."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        listing = [
-            "kcat",
-            "-C",
-            "-q",
-            "-e",
-            "-b",
-            brokers,
-            "-t",
-            _TOPIC,
-            "-o",
-            f"s@{since_ms}",
-            "-f",
-            "%k|%p|%o|%h\n",
-        ]
-        for line in subprocess.run(
-            listing, capture_output=True, text=True, timeout=60
-        ).stdout.splitlines():
-            found_key, partition, offset, headers = line.split("|", 3)
-            if found_key == key:
-                return _read(brokers, partition, offset, headers)
-        time.sleep(0.1)
+    try:
+        return wait_until(
+            lambda: _find(brokers, key, since_ms), time.monotonic() + seconds, "the event"
+        )
+    except TimeoutError:
+        return None
+
+
+def _find(brokers: str, key: str, since_ms: int) -> FoundEvent | None:
+    listing = [
+        "kcat",
+        "-C",
+        "-q",
+        "-e",
+        "-b",
+        brokers,
+        "-t",
+        _TOPIC,
+        "-o",
+        f"s@{since_ms}",
+        "-f",
+        "%k|%p|%o|%h\n",
+    ]
+    for line in subprocess.run(
+        listing, capture_output=True, text=True, timeout=60
+    ).stdout.splitlines():
+        found_key, partition, offset, headers = line.split("|", 3)
+        if found_key == key:
+            return _read(brokers, partition, offset, headers)
     return None
 
 

@@ -1,24 +1,51 @@
-"""Waiting for a condition, never for a time."""
+"""Waiting: for a condition with a deadline, or for the next beat of a load."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
+Answer = TypeVar("Answer")
 _BETWEEN_LOOKS_SECONDS = 0.05
 
 
 def wait_until(
-    condition: Callable[[], bool],
+    condition: Callable[[], Answer | None],
     deadline: float,
     what: str,
     every: float = _BETWEEN_LOOKS_SECONDS,
-) -> None:
-    """Returns once the condition holds, which is looked at once at least.
+) -> Answer:
+    """The first true answer of the condition, which is looked at once at least.
 
     `deadline` is a moment of `time.monotonic()`; past it a TimeoutError says `what` did not come.
     """
-    pause = threading.Event()
-    while not condition():
+    while not (answer := condition()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"not in time: {what}")
-        pause.wait(every)
+            raise TimeoutError(_lacking(what, answer))
+        pause_until(time.monotonic() + every)
+    return answer
+
+
+async def wait_until_async(
+    condition: Callable[[], Answer | None],
+    deadline: float,
+    what: str,
+    every: float = _BETWEEN_LOOKS_SECONDS,
+) -> Answer:
+    """`wait_until` for a coroutine: the event loop runs on between the looks."""
+    while not (answer := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(_lacking(what, answer))
+        await asyncio.sleep(every)
+    return answer
+
+
+def pause_until(moment: float) -> None:
+    """For loads and faults that keep a rhythm: returns at this moment of `time.monotonic()`."""
+    threading.Event().wait(max(0.0, moment - time.monotonic()))
+
+
+def _lacking(what: str, answer: object) -> str:
+    seen = "" if answer is None or answer is False else f"; last seen: {answer!r}"
+    return f"not in time: {what}{seen}"

@@ -217,6 +217,17 @@ command_line read_command_line(int argc, const char* const* argv,
     return line;
 }
 
+std::string list_unknown_variables(const std::vector<unknown_variable>& unknown)
+{
+    std::string listed;
+    for (const auto& one : unknown) {
+        listed += (listed.empty() ? "" : ", ") + one.name;
+        if (!one.closest.empty())
+            listed += " (did you mean " + one.closest + "?)";
+    }
+    return listed;
+}
+
 std::string environment_name(std::string_view setting_name)
 {
     std::string name = "TEMPINBOX_";

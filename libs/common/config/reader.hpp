@@ -120,6 +120,10 @@ struct command_line
 command_line read_command_line(int argc, const char* const* argv,
                                const std::vector<setting>& declared, bool takes_arguments = false);
 
+// All of them for one line of a log: `TEMPINBOX_A, TEMPINBOX_SMPT (did you mean TEMPINBOX_SMTP?)`.
+// One line, since a shell's or a pod's environment may hold dozens that are another program's.
+std::string list_unknown_variables(const std::vector<unknown_variable>& unknown);
+
 // One JSON object for tools: name, environment variable, section, default, meaning, allowed values
 // of each setting, whether it must be given and whether it is secret.
 std::string settings_json(std::string_view program, std::string_view purpose,

@@ -193,9 +193,9 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     auto& here = *new host(std::string(name), process);
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});
-    for (const auto& unknown : line.unknown_variables)
-        log::warning("environment variable ignored: it is not a setting of this program",
-                     {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
+    if (!line.unknown_variables.empty())
+        log::warning("environment variables ignored: they are not settings of this program",
+                     {{"variables", config::list_unknown_variables(line.unknown_variables)}});
     if (const auto problem = memory_warning(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());

@@ -35,7 +35,7 @@ def nginx(answer: bytes) -> Iterator[FileServer]:
     folder.chmod(0o755)
     http = "sendfile on; open_file_cache max=10; keepalive_requests 1000000000;"
     server = f"listen 127.0.0.1:{port}; root {folder}; default_type application/json;"
-    process = Nginx(folder, port, server, http)
+    process = Nginx(folder, port, f"{http}\nserver {{ {server} }}\n")
     try:
         wait_until(process.is_listening, time.monotonic() + _START_SECONDS, "nginx listens")
         yield FileServer(f"http://127.0.0.1:{port}/answer.json", process.pid)

@@ -1,12 +1,20 @@
-// A gateway below a path of a host that others share: nginx with TLS in front of a replica beside those of the suite.
+// A gateway below a path of a host that others share: nginx with TLS
+// (deploy/nginx/base-path.conf) in front of a replica beside those of the suite.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { eventually, program } from './suite.mjs';
+import { eventually, program, ROOT } from './suite.mjs';
 
 async function freePort() {
   const server = createServer();
@@ -14,6 +22,18 @@ async function freePort() {
   const { port } = server.address();
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Whether something takes connections on this port of 127.0.0.1. */
+function listens(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }
 
 /** Whether an HTTP server at the address answers this path with 200. */
@@ -66,7 +86,6 @@ export class SharedHost {
   async #startProxy(path) {
     const folder = this.#folder;
     const port = await freePort();
-    const status = await freePort();
     this.origin = `https://127.0.0.1:${port}`;
     this.base = this.origin + path;
     const made = await program(
@@ -77,43 +96,20 @@ export class SharedHost {
       ...['-keyout', `${folder}/key.pem`, '-out', `${folder}/certificate.pem`],
     );
     if (made.code !== 0) throw new Error('openssl made no certificate');
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-    writeFileSync(
-      `${folder}/nginx.conf`,
-      `worker_processes 1;
-pid ${folder}/pid;
-error_log ${folder}/error.log;
-events { worker_connections 256; }
-http {
-    access_log off;
-    ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n    ')}
-    server { listen 127.0.0.1:${status}; location / { return 200; } }
-    server {
-        listen 127.0.0.1:${port} ssl;
-        ssl_certificate ${folder}/certificate.pem;
-        ssl_certificate_key ${folder}/key.pem;
-        location ${path}/ {
-            proxy_pass http://${this.gateway};
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $http_host;
-            proxy_set_header X-Forwarded-For $remote_addr;
-            proxy_set_header X-Forwarded-Proto $scheme;
-            proxy_buffering off;
-        }
+    let served = readFileSync(`${ROOT}deploy/nginx/base-path.conf`, 'utf8');
+    for (const [shown, real] of [
+      ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+      ['location /some/path/ {', `location ${path}/ {`],
+      ['http://10.0.0.5:8080;', `http://${this.gateway};`],
+    ]) {
+      if (!served.includes(shown)) throw new Error(`base-path.conf lacks ${shown}`);
+      served = served.replace(shown, () => real);
     }
-}
-`,
-    );
-    this.#run('nginx', [
-      '-c',
-      `${folder}/nginx.conf`,
-      '-e',
-      `${folder}/error.log`,
-      '-g',
-      'daemon off;',
-    ]);
-    await eventually(() => answers(`http://127.0.0.1:${status}/`), 'nginx answers');
+    writeFileSync(`${folder}/server.conf`, served);
+    copyFileSync(`${ROOT}tools/dev/nginx.conf`, `${folder}/nginx.conf`);
+    const given = ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log', '-g', 'daemon off;'];
+    this.#run('nginx', given);
+    await eventually(() => listens(port), 'nginx listens');
   }
 
   #run(command, given, env = process.env) {

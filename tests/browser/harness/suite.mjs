@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import nodemailer from 'nodemailer';
 
 const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** The folder of the tree, with a slash at its end. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 function variable(name) {

@@ -50,7 +50,7 @@ class MailServer:
         )
         try:
             eventually(self._is_ready, "the mail server is ready", seconds=30)
-        except AssertionError:
+        except TimeoutError:
             self._log.seek(0)
             print(self._log.read().decode(errors="replace"))
             self.__exit__()

@@ -1,12 +1,15 @@
-"""nginx in front of a gateway, as operators put it there."""
+"""nginx in front of a gateway, as operators put it there: deploy/nginx/base-path.conf."""
 
 from pathlib import Path
 from typing import Self
 
 from dev.nginx import Nginx
+from dev.places import ROOT
 from dev.ports import free_port
 
 from harness.waiting import eventually
+
+_EXAMPLE = ROOT / "deploy" / "nginx" / "base-path.conf"
 
 
 class Proxy:
@@ -21,27 +24,20 @@ class Proxy:
         self._port = free_port()
         self.origin = f"https://127.0.0.1:{self._port}"
         self.base = self.origin + path
-        # With a URI behind the address nginx puts it where the location's path was.
-        target = f"http://{gateway}/" if takes_off else f"http://{gateway}"
-        self._server = f"""listen 127.0.0.1:{self._port} ssl;
-        ssl_certificate {folder}/certificate.pem;
-        ssl_certificate_key {folder}/key.pem;
-        location {path}/ {{
-            proxy_pass {target};
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $http_host;
-            proxy_set_header X-Forwarded-For $remote_addr;
-            proxy_set_header X-Forwarded-Proto $scheme;
-            proxy_buffering off;
-            proxy_read_timeout 75s;
-        }}"""
+        self._served = _EXAMPLE.read_text(encoding="utf-8")
+        for shown, real in {
+            "listen 443 ssl;": f"listen 127.0.0.1:{self._port} ssl;",
+            "location /some/path/ {": f"location {path}/ {{",
+            "http://10.0.0.5:8080;": f"http://{gateway}{'/' if takes_off else ''};",
+        }.items():
+            assert self._served.count(shown) == 1, shown
+            self._served = self._served.replace(shown, real)
 
     def __enter__(self) -> Self:
-        self._nginx = Nginx(self._folder, self._port, self._server)
+        self._nginx = Nginx(self._folder, self._port, self._served)
         try:
             eventually(self._nginx.is_listening, "nginx listens")
-        except (AssertionError, ChildProcessError):
+        except (TimeoutError, ChildProcessError):
             self.__exit__()
             raise
         return self

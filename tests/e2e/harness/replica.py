@@ -51,7 +51,7 @@ class Replica:
         self.start()
         try:
             eventually(self.is_ready, f"{self.service} is ready", seconds=30)
-        except AssertionError:
+        except TimeoutError:
             self.__exit__()
             raise
         return self

@@ -121,6 +121,16 @@ TEST_CASE("variables that are no setting are reported, with what may have been m
                                              {"TEMPINBOX_SMTP_PORT", ""}});
 }
 
+TEST_CASE("unknown variables are listed in one line", "[config]")
+{
+    CHECK(config::list_unknown_variables({{"TEMPINBOX_API", ""},
+                                          {"TEMPINBOX_SMPT_LISTEN", "TEMPINBOX_SMTP_LISTEN"},
+                                          {"TEMPINBOX_URL", ""}}) ==
+          "TEMPINBOX_API, TEMPINBOX_SMPT_LISTEN (did you mean TEMPINBOX_SMTP_LISTEN?), "
+          "TEMPINBOX_URL");
+    CHECK(config::list_unknown_variables({}).empty());
+}
+
 TEST_CASE("unknown flags, lines and arguments are problems, all at once", "[config]")
 {
     const scoped_file file("writer = 5\n");
