@@ -126,10 +126,8 @@ awaitable<http::response> email_verification_handlers::begin_sign_up(const http:
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(accounts_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
     boost::asio::co_spawn(executor, send_code(given->email),
                           [](std::exception_ptr failed) { log_failed_email("sign-up", failed); });
@@ -149,11 +147,9 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, subjects);
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
-    begun->slot.reset(); // the hasher has its own bound
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
+    begun.slot.reset(); // the hasher has its own bound
 
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
@@ -180,10 +176,8 @@ awaitable<http::response> email_verification_handlers::begin_reset(const http::r
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
     boost::asio::co_spawn(executor, send_link(given->email), [](std::exception_ptr failed) {
         log_failed_email("password link", failed);
