@@ -30,9 +30,7 @@ enum class required_fields { email, password, code };
 // Each value requires one field more than the one before.
 result<verification_request> read_request(const http::request& received, required_fields required)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     verification_request given;

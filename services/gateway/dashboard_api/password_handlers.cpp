@@ -22,9 +22,7 @@ struct password_change
 result<password_change> read_change(const http::request& received, std::string_view proof_name,
                                     std::size_t max_proof_length)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     auto proof = body->required_secret(proof_name, 1, max_proof_length);

@@ -21,9 +21,7 @@ struct credentials
 // Sign-in passes a `min_length` of 1, so that every password ever accepted still works.
 result<credentials> read_credentials(const http::request& received, std::size_t min_length)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     auto email = body->required_text("email", 1, 254);
