@@ -225,6 +225,7 @@ awaitable<std::vector<row>> publisher::state::claim()
     try {
         co_return co_await store.claim(host.instance(), claim_batch);
     } catch (const std::exception& error) {
+        // The next sweep finds the same rows; publishing from memory goes on meanwhile.
         log::warning("outbox not swept", {{"schema", schema}, {"reason", error.what()}});
     }
     co_return std::vector<row>();
@@ -240,6 +241,7 @@ awaitable<void> publisher::state::measure()
         pending.Set(static_cast<double>(found.rows));
         oldest_age.Set(found.oldest_seconds);
     } catch (const std::exception& error) {
+        // A gauge is missed, which must not hold up the sweep.
         log::warning("outbox not measured", {{"schema", schema}, {"reason", error.what()}});
     }
 }

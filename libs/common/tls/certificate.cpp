@@ -51,6 +51,7 @@ certificate::certificate(std::string certificate_file, std::string key_file, pre
     try {
         context_ = load(certificate_file_, key_file_, prepare_);
     } catch (const std::exception& error) {
+        // The files are named, which OpenSSL does not do.
         throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
                                  key_file_ + ": " + error.what());
     }
@@ -68,6 +69,7 @@ void certificate::reload_if_changed()
         context_ = load(certificate_file_, key_file_, prepare_);
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
+        // A file that is being replaced must not end TLS: the old certificate stays in use.
         log::error("certificate not reloaded, the old one stays in use",
                    {{"file", certificate_file_}, {"error", error.what()}});
     }

@@ -1,6 +1,7 @@
 #include "gateway/dashboard_api/email_verification_handlers.hpp"
 
 #include "accounts/sign_in_tokens.hpp"
+#include "common/core/exception_text.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
@@ -60,13 +61,8 @@ http::response accepted(const std::string& email, std::string_view what)
 
 void log_failed_email(std::string_view what, std::exception_ptr failed)
 {
-    if (!failed)
-        return;
-    try {
-        std::rethrow_exception(failed);
-    } catch (const std::exception& error) {
-        log::warning("account email not created", {{"letter", what}, {"error", error.what()}});
-    }
+    if (failed)
+        log::warning("account email not created", {{"letter", what}, {"error", text_of(failed)}});
 }
 
 } // namespace

@@ -107,6 +107,7 @@ awaitable<void> inbox_poller::run(std::shared_ptr<inbox_poller> self)
         try {
             co_await self->poll_once();
         } catch (const std::exception& error) {
+            // Nobody awaits this coroutine: its waiters are told, and the next poll follows.
             error_text = error.what();
         }
         if (!error_text.empty())

@@ -163,6 +163,7 @@ awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::sha
         outcome = co_await self->replica_.call(rate_limit_methods::take_quota, sent->request(),
                                                call_deadline);
     } catch (const std::exception& error) {
+        // Nobody awaits this coroutine: its tickets must come to an end whatever is thrown.
         outcome = failure{errc::unavailable, error.what()};
     }
     if (outcome && outcome->results_size() == static_cast<int>(sent->items.size())) {
