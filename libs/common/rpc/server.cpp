@@ -183,8 +183,7 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
             co_return error_response(outcome.error());
         co_return write_body(**outcome, is_json);
     } catch (const dependency_error& lost) {
-        // The RPC twin of the HTTP session: errors are Connect codes here, not HTML or JSON of
-        // HTTP.
+        // As in the HTTP session, but a caller by RPC gets a Connect code.
         is_dependency = true;
         error = lost.what();
     } catch (const std::exception& bug) {
