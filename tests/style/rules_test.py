@@ -141,14 +141,24 @@ class Catches(unittest.TestCase):
         return [problem.line for problem in _problems(catches, path, body)]
 
     def test_a_reason_stands_beside_it(self) -> None:
-        plain = "    try {\n        f();\n        g();\n    } catch (const lost&) {\n        h();\n    }\n"
+        plain = (
+            "    try {\n        f();\n        g();\n"
+            "    } catch (const lost&) {\n        h();\n    }\n"
+        )
         self.assertEqual(self.found(plain), [4])
         self.assertEqual(self.found("    // Why.\n" + plain), [])
-        self.assertEqual(self.found(plain.replace("        g();", "        // Why.\n        g();")), [])
-        self.assertEqual(self.found(plain.replace("        h();", "        // Why.\n        h();")), [])
+        self.assertEqual(
+            self.found(plain.replace("        g();", "        // Why.\n        g();")), []
+        )
+        self.assertEqual(
+            self.found(plain.replace("        h();", "        // Why.\n        h();")), []
+        )
 
     def test_one_reason_is_enough_for_the_handlers_of_a_try(self) -> None:
-        both = "try {\n    f();\n} catch (const a&) {\n    // Why.\n} catch (const b&) {\n    h();\n}\n"
+        both = (
+            "try {\n    f();\n} catch (const a&) {\n    // Why.\n"
+            "} catch (const b&) {\n    h();\n}\n"
+        )
         self.assertEqual(self.found(both), [])
         self.assertEqual(self.found(both + both.replace("    // Why.\n", "")), [10])
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace tempinbox::gateway {
+namespace {
+
+constexpr std::chrono::milliseconds recheck_after{100};
+
+} // namespace
 
 http::response too_many_requests(std::string_view reason, const rate_limit_headers& rate_limit,
                                  time_point now)
@@ -14,7 +19,7 @@ http::response too_many_requests(std::string_view reason, const rate_limit_heade
 
 bool took_long(time_point::duration duration)
 {
-    return duration >= std::chrono::milliseconds(100);
+    return duration >= recheck_after;
 }
 
 } // namespace tempinbox::gateway
