@@ -345,6 +345,7 @@ awaitable<void> ingest_repository::resolve(const mail_batch& batch, std::shared_
             *found = co_await find_stored(batch);
             is_resolved = true;
         } catch (const std::exception& error) {
+            // The outcome stays unknown, and this asks again until its time is over.
             log::warning("cannot find out whether mail was stored", {{"error", error.what()}});
         }
         if (is_resolved)

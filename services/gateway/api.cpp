@@ -13,29 +13,6 @@ postgres::settings one_connection(postgres::settings chosen)
     return chosen;
 }
 
-pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota,
-                            idempotent_calls& idempotency)
-{
-    pipeline_sources sources;
-    sources.find_key = [&keys](std::string digest, lookups allowed) {
-        return keys.find(std::move(digest), allowed);
-    };
-    sources.take_quota = [&quota](const plans::account_state& account) {
-        return quota.take(account);
-    };
-    sources.last_known_quota = [&quota](const plans::account_state& account) {
-        return quota.last_known(account);
-    };
-    sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) {
-        uses.note(owner, now);
-    };
-    sources.handle_idempotent = [&idempotency](http::request& received, caller& who,
-                                               const route& operation) {
-        return idempotency.handle(received, who, operation);
-    };
-    return sources;
-}
-
 } // namespace
 
 api::api(runtime::host& host, const settings& chosen, core& shared)
@@ -45,7 +22,7 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       key_cache_(host, keys_, changes_, shared.strangers),
       key_uses_(host, keys_),
       pipeline_(host.clock(), operations_below("/v1", shared.services()),
-                sources_of(key_cache_, key_uses_, shared.quota, shared.idempotency),
+                api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency},
                 chosen.trusted_proxies, shared.response_memory)
 {}
 

@@ -10,6 +10,15 @@
 
 namespace tempinbox::gateway {
 
+struct api_parts
+{
+    key_cache& keys;
+    key_uses& uses;
+    quota_client& quota;
+    idempotent_calls& idempotency;
+};
+using pipeline = basic_pipeline<api_parts>;
+
 // The public API, everything under /v1: its keys, its quota, its operations.
 class api
 {

@@ -1,10 +1,6 @@
 #include "gateway/dashboard.hpp"
 
-#include "common/crypto/digest.hpp"
 #include "gateway/dashboard_api/routes.hpp"
-
-#include <algorithm>
-#include <array>
 
 namespace tempinbox::gateway {
 namespace {
@@ -15,42 +11,6 @@ using namespace std::chrono_literals;
 constexpr auto purge_batch_delay = 10ms;
 constexpr auto purge_interval = 60s;
 
-// The sessions of an account have their own day: to rate-limit they are another account.
-account_id sessions_of(account_id account)
-{
-    const auto digest = crypto::sha256("sessions of " + account.text());
-    std::array<std::uint8_t, 16> bytes{};
-    std::copy_n(digest.begin(), bytes.size(), bytes.begin());
-    return account_id{uuid(bytes)};
-}
-
-dashboard_sources sources_of(session_lookups& sessions, quota_client& quota,
-                             idempotent_calls& idempotency, std::int64_t requests_a_day,
-                             time_point started)
-{
-    dashboard_sources sources;
-    sources.find_session = [&sessions](std::string digest, lookups allowed) {
-        return sessions.find(std::move(digest), allowed);
-    };
-    if (requests_a_day > 0)
-        sources.take_session_quota = [&quota, requests_a_day,
-                                      version = to_unix_micros(started)](account_id account) {
-            plans::account_state day;
-            day.account = sessions_of(account);
-            day.limits.requests_per_day = requests_a_day;
-            day.version = version; // the gateway that started last decides
-            return quota.take(day);
-        };
-    sources.last_known_quota = [&quota](const plans::account_state& account) {
-        return quota.last_known(account);
-    };
-    sources.handle_idempotent = [&idempotency](http::request& received, caller& who,
-                                               const route& operation) {
-        return idempotency.handle(received, who, operation);
-    };
-    return sources;
-}
-
 } // namespace
 
 dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
@@ -59,6 +19,7 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
       keys_(shared.db),
       sign_in_(shared.db),
       session_lookups_(sign_in_, shared.strangers),
+      session_day_(shared.quota, chosen.session_requests_a_day, host.clock().now()),
       event_stream_(
           host, [this](std::string digest) { return is_open(std::move(digest)); },
           event_stream::check_times()),
@@ -76,8 +37,7 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
       pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
                 dashboard_operations(shared.services(), plans_, keys_, sign_ins_, passwords_,
                                      event_stream_, session_issuer_),
-                sources_of(session_lookups_, shared.quota, shared.idempotency,
-                           chosen.session_requests_a_day, host.clock().now()),
+                dashboard_parts{session_lookups_, session_day_, shared.quota, shared.idempotency},
                 chosen.trusted_proxies, shared.response_memory),
       assets_(chosen.dashboard_files, chosen.base_path)
 {}

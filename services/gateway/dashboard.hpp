@@ -16,6 +16,7 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 #include "gateway/dashboard_api/sign_in_handlers.hpp"
 #include "gateway/sessions/password_hasher.hpp"
+#include "gateway/sessions/session_day.hpp"
 #include "gateway/sessions/session_lookups.hpp"
 #include "gateway/site/dashboard_assets.hpp"
 
@@ -24,6 +25,15 @@
 #include <vector>
 
 namespace tempinbox::gateway {
+
+struct dashboard_parts
+{
+    session_lookups& sessions;
+    session_day& day;
+    quota_client& quota;
+    idempotent_calls& idempotency;
+};
+using dashboard_pipeline = basic_dashboard_pipeline<dashboard_parts>;
 
 // The dashboard, everything under /dashboard: its page, its API, sessions, and the email that goes
 // to accounts.
@@ -54,6 +64,7 @@ private:
     accounts::key_repository keys_;
     accounts::sign_in_repository sign_in_;
     session_lookups session_lookups_;
+    session_day session_day_;
     event_stream event_stream_;
     attempt_gate gate_;
     // Purges ended sessions, old attempts, and the rest of deleted accounts.

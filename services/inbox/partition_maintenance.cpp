@@ -151,6 +151,7 @@ awaitable<bool> partition_maintenance::retry(std::function<awaitable<void>()> ch
         try {
             co_await change();
         } catch (const postgres::timed_out&) {
+            // The tables are in use: tried again after a pause.
             is_in_use = true;
         }
         if (!is_in_use)

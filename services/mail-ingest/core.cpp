@@ -15,7 +15,7 @@ postgres::settings look_up_settings(const settings& chosen)
 } // namespace
 
 core::core(runtime::host& host, const settings& chosen, const clock_source& clock,
-           std::string replica, std::function<bool()> is_database_away)
+           std::string replica)
     : db(host, chosen.database),
       look_up_db(host, look_up_settings(chosen)),
       producer(host, chosen.kafka),
@@ -25,12 +25,13 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       recipients(host, look_up_db, chosen.recipients),
       ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
       clock_watch(host, db, clock),
+      database_watch(host, {look_up_db, db}),
       client_limiter(chosen.client_limits),
       tls(host.metrics(), chosen.tls_certificate_file, chosen.tls_key_file),
       session_metrics(host.metrics()),
       session_context{host,        chosen.session, recipients, ingest,
                       clock_watch, client_limiter, tls,        session_metrics},
-      listener(session_context, chosen.smtp_listen, std::move(is_database_away))
+      listener(session_context, chosen.smtp_listen, database_watch)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }
@@ -40,11 +41,13 @@ void core::start()
     publisher.start();
     unacknowledged.start();
     clock_watch.start();
+    database_watch.start();
     listener.start();
 }
 
 awaitable<void> core::stop(std::chrono::milliseconds timeout)
 {
+    co_await database_watch.stop();
     co_await clock_watch.stop();
     co_await unacknowledged.stop();
     co_await publisher.drain(timeout);

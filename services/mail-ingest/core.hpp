@@ -5,6 +5,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
+#include "mail-ingest/database_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
@@ -16,7 +17,6 @@
 #include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
-#include <functional>
 #include <string>
 
 namespace tempinbox::mail_ingest {
@@ -26,10 +26,9 @@ namespace tempinbox::mail_ingest {
 class core
 {
 public:
-    // `replica`: a name that stays the same when the process restarts. `is_database_away`: whether
-    // new sessions are refused, since no mail could be stored.
+    // `replica`: a name that stays the same when the process restarts.
     core(runtime::host& host, const settings& chosen, const clock_source& clock,
-         std::string replica, std::function<bool()> is_database_away);
+         std::string replica);
     core(const core&) = delete;
 
     void start();
@@ -47,6 +46,7 @@ public:
     mail_ingest::recipients recipients;
     mail_ingest::ingest ingest;
     postgres::clock_watch clock_watch;
+    mail_ingest::database_watch database_watch; // while it is away, new sessions are refused
     smtp::client_limiter client_limiter;
     smtp::tls_context tls;
     smtp::session_metrics session_metrics;

@@ -25,6 +25,7 @@ awaitable<std::chrono::microseconds> database_watch::tick()
             co_await ping(each);
         away_since_.reset();
     } catch (const std::exception&) {
+        // The failure of a probe is what this looks for.
         if (!away_since_)
             away_since_ = std::chrono::steady_clock::now();
     }

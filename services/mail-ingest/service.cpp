@@ -22,8 +22,7 @@ service::service(runtime::host& host, const settings& chosen)
     : host_(host),
       settings_(chosen),
       admin_(host),
-      core_(host, settings_, host.clock(), replica_name(settings_),
-            [this] { return database_watch_.is_away(); }),
+      core_(host, settings_, host.clock(), replica_name(settings_)),
       account_states_(core_.db),
       // events_ counts the records that cannot be read.
       account_state_consumer_(host, account_states_,
@@ -32,8 +31,7 @@ service::service(runtime::host& host, const settings& chosen)
           host, settings_.kafka,
           {events::topics::inbox_created, events::topics::inbox_expired,
            events::topics::account_state},
-          [this](const std::vector<kafka::record>& batch) { core_.recipients.take_events(batch); }),
-      database_watch_(host, {core_.look_up_db, core_.db})
+          [this](const std::vector<kafka::record>& batch) { core_.recipients.take_events(batch); })
 {}
 
 void service::start()
@@ -41,7 +39,6 @@ void service::start()
     admin_.start();
     account_state_consumer_.start();
     events_.start();
-    database_watch_.start();
     core_.start();
 }
 
@@ -52,7 +49,6 @@ awaitable<void> service::drain()
     co_await core_.drain(timeout * 3 / 4);
     events_.stop();
     co_await account_state_consumer_.stop();
-    co_await database_watch_.stop();
     co_await core_.stop(timeout / 8);
     admin_.stop();
 }

@@ -5,7 +5,6 @@
 #include "common/kafka/consumer.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/core.hpp"
-#include "mail-ingest/database_watch.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mailbox/account_state_consumer.hpp"
 
@@ -31,7 +30,6 @@ private:
     mailbox::account_state_repository account_states_;
     mailbox::account_state_consumer account_state_consumer_;
     kafka::broadcast_reader events_;
-    database_watch database_watch_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -52,7 +52,8 @@ class block_pool
 {
 public:
     // Asks a holder to give back its block of the account. Returns when it did, or after a short
-    // timeout.
+    // timeout. This and the statement are functions, so that tests can run many replicas on a model
+    // of the ledger, lose their calls and kill them, quickly and in any order.
     using reclaim_call =
         std::function<awaitable<void>(std::string holder, account_id account, day on_day)>;
 

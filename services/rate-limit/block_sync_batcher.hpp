@@ -10,7 +10,8 @@
 
 namespace tempinbox::rate_limit {
 
-// Runs one statement; results in the order of the requests.
+// Runs one statement (quota_repository::sync; a function for the tests' model of it, see
+// block_pool); results in the order of the requests.
 using sync_statement =
     std::function<awaitable<std::vector<block_sync_result>>(std::vector<block_sync_request>)>;
 // The result is null if the statement failed or its outcome is unknown.

@@ -1,13 +1,12 @@
 #include "rate-limit/reclaim_client.hpp"
 
+#include "common/async/batcher.hpp"
 #include "common/log/log.hpp"
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/timestamp.hpp"
 
-#include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::rate_limit {
 namespace {
@@ -19,88 +18,91 @@ constexpr auto call_timeout = 100ms;
 constexpr auto retry_delay = 1s;
 // Replicas come and go; an evicted peer is made again on demand.
 constexpr std::size_t max_peers = 64;
-constexpr int max_accounts_a_call = 1'000;
+constexpr async::batch_policy policy{.max_items = 1'000, .timeout = call_timeout};
+
+using block_name = std::pair<account_id, day>;
 
 } // namespace
 
-// One call: the accounts of one day, and the reclaims that wait for it.
-struct reclaim_client::batch
-{
-    ratelimit::v1::ReturnBlockRequest request;
-    async::reset_event done;
-
-    explicit batch(const boost::asio::any_io_executor& executor) : done(executor) {}
-};
-
+// Another replica; kept alive by its calls.
 struct reclaim_client::peer
 {
     std::string address;
     rpc::client client;
-    std::map<day, std::shared_ptr<batch>> pending;
-    bool is_calling = false;
+    prometheus::Counter& reclaims;
     steady::time_point retry_at{};
 
-    peer(runtime::host& host, const host_port& at, rpc::tokens& tokens)
+    peer(runtime::host& host, const host_port& at, rpc::tokens& tokens, rpc::client_settings chosen,
+         prometheus::Counter& counted)
         : address(at.text()),
-          client(host, std::vector{at}, tokens)
+          client(host, {at}, tokens, std::move(chosen)),
+          reclaims(counted)
+    {}
+
+    // A call is of one day; only around midnight a batch has two.
+    static awaitable<void> reclaim(std::shared_ptr<peer> self, std::vector<block_name> blocks)
+    {
+        std::map<day, ratelimit::v1::ReturnBlockRequest> requests;
+        for (const auto& [account, on_day] : blocks)
+            requests[on_day].add_account_ids(account.text());
+        for (auto& [on_day, request] : requests) {
+            *request.mutable_day() = rpc::to_timestamp(on_day);
+            self->reclaims.Increment();
+            const auto response = co_await self->client.call(rate_limit_methods::return_block,
+                                                             std::move(request), call_timeout);
+            if (response)
+                continue;
+            self->retry_at = steady::now() + retry_delay;
+            log::warning("blocks of a replica not reclaimed",
+                         {{"replica", self->address}, {"error", response.error().message}});
+        }
+    }
+};
+
+struct reclaim_client::batched_peer
+{
+    std::shared_ptr<peer> to;
+    async::batcher<block_name, void> calls;
+
+    batched_peer(runtime::host& host, const std::shared_ptr<peer>& called)
+        : to(called),
+          calls(host.executor(), policy, "blocks of a replica not reclaimed",
+                [called](std::vector<block_name> blocks) {
+                    return peer::reclaim(called, std::move(blocks));
+                })
     {}
 };
 
-reclaim_client::reclaim_client(runtime::host& host, rpc::tokens& tokens)
+reclaim_client::reclaim_client(runtime::host& host, rpc::tokens& tokens,
+                               rpc::client_settings chosen)
     : host_(host),
       tokens_(tokens),
+      rpc_settings_(std::move(chosen)),
       reclaims_(host.metrics().counter("tempinbox_rate_limit_reclaims_total",
                                        "Calls to other replicas to reclaim blocks"))
 {}
 
-std::shared_ptr<reclaim_client::peer> reclaim_client::find_peer(const std::string& holder)
+reclaim_client::~reclaim_client() = default;
+
+reclaim_client::batched_peer* reclaim_client::find_peer(const std::string& holder)
 {
     if (const auto found = peers_.find(holder); found != peers_.end())
-        return found->second;
+        return found->second.get();
     const auto at = host_port::parse(holder);
     if (!at)
         return nullptr;
     if (peers_.size() >= max_peers)
-        std::erase_if(peers_, [](const auto& entry) { return !entry.second->is_calling; });
-    return peers_.emplace(holder, std::make_shared<peer>(host_, *at, tokens_)).first->second;
+        std::erase_if(peers_, [](const auto& entry) { return entry.second->calls.pending() == 0; });
+    const auto called = std::make_shared<peer>(host_, *at, tokens_, rpc_settings_, reclaims_);
+    return peers_.emplace(holder, std::make_unique<batched_peer>(host_, called))
+        .first->second.get();
 }
 
 awaitable<void> reclaim_client::reclaim(std::string holder, account_id account, day on_day)
 {
-    const auto to = holder == own_ ? nullptr : find_peer(holder);
-    if (!to || steady::now() < to->retry_at)
-        co_return;
-    auto& pending = to->pending[on_day];
-    if (!pending || pending->request.account_ids_size() >= max_accounts_a_call) {
-        pending = std::make_shared<batch>(host_.executor());
-        *pending->request.mutable_day() = rpc::to_timestamp(on_day);
-    }
-    pending->request.add_account_ids(account.text());
-    const auto mine = pending;
-    if (!to->is_calling) {
-        to->is_calling = true;
-        boost::asio::co_spawn(host_.loop(), call_batches(to), boost::asio::detached);
-    }
-    co_await mine->done.wait_until(steady::now() + call_timeout);
-}
-
-awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
-{
-    while (!to->pending.empty()) {
-        const auto current = to->pending.begin()->second;
-        to->pending.erase(to->pending.begin());
-        reclaims_.Increment();
-        auto request = current->request;
-        const auto response = co_await to->client.call(rate_limit_methods::return_block,
-                                                       std::move(request), call_timeout);
-        if (!response) {
-            to->retry_at = steady::now() + retry_delay;
-            log::warning("blocks of a replica not reclaimed",
-                         {{"replica", to->address}, {"error", response.error().message}});
-        }
-        current->done.set();
-    }
-    to->is_calling = false;
+    auto* const called = holder == own_ ? nullptr : find_peer(holder);
+    if (called && steady::now() >= called->to->retry_at)
+        co_await called->calls.ask(block_name(account, on_day));
 }
 
 } // namespace tempinbox::rate_limit

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/ids.hpp"
 #include "common/rpc/client.hpp"
@@ -9,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace tempinbox::rate_limit {
 
@@ -19,7 +17,8 @@ namespace tempinbox::rate_limit {
 class reclaim_client
 {
 public:
-    reclaim_client(runtime::host& host, rpc::tokens& tokens);
+    reclaim_client(runtime::host& host, rpc::tokens& tokens, rpc::client_settings chosen = {});
+    ~reclaim_client();
     reclaim_client(const reclaim_client&) = delete;
 
     void set_own_address(std::string address) { own_ = std::move(address); }
@@ -27,15 +26,15 @@ public:
 
 private:
     struct peer;
-    struct batch;
+    struct batched_peer;
 
-    std::shared_ptr<peer> find_peer(const std::string& holder);
-    awaitable<void> call_batches(std::shared_ptr<peer> to);
+    batched_peer* find_peer(const std::string& holder);
 
     runtime::host& host_;
     rpc::tokens& tokens_;
+    rpc::client_settings rpc_settings_;
     std::string own_;
-    std::map<std::string, std::shared_ptr<peer>> peers_;
+    std::map<std::string, std::unique_ptr<batched_peer>> peers_;
     prometheus::Counter& reclaims_;
 };
 

@@ -30,7 +30,7 @@ class usage_reconciler
 {
 public:
     // Usages sorted by account and day; ids that are already stored are skipped. Throws when the
-    // database cannot be reached.
+    // database cannot be reached. A function, so that tests see each statement and let it fail.
     using store_statement = std::function<awaitable<void>(std::vector<unreported_usage>)>;
     // The database counted additional usage of this account.
     using stored_callback = std::function<void(account_id)>;

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import boundaries
+import catches
 import coroutines
 import house
 import layout
@@ -36,6 +37,7 @@ _SUFFIXES = {
 }
 _RULES = [
     boundaries.check,
+    catches.check,
     coroutines.check,
     layout.check,
     leftovers.check,

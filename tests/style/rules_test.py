@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import boundaries
+import catches
 import coroutines
 import dead_sql
 import house
@@ -133,6 +134,50 @@ class Boundaries(unittest.TestCase):
         self.assertIn("lies above", found("storage/a.hpp", "endpoints/b.hpp")[0])
         self.assertIn("lies above", found("api/a.cpp", "settings.hpp")[0])
         self.assertIn("unknown", found("history/a.cpp", "storage/b.hpp")[0])
+
+
+class Catches(unittest.TestCase):
+    """Who handles an exception, and why there."""
+
+    def found(self, body: str, path: str = "services/inbox/a.cpp") -> list[int]:
+        return [problem.line for problem in _problems(catches, path, body)]
+
+    def test_a_reason_stands_beside_it(self) -> None:
+        plain = (
+            "    try {\n        f();\n        g();\n"
+            "    } catch (const lost&) {\n        h();\n    }\n"
+        )
+        self.assertEqual(self.found(plain), [4])
+        self.assertEqual(self.found("    // Why.\n" + plain), [])
+        self.assertEqual(
+            self.found(plain.replace("        g();", "        // Why.\n        g();")), []
+        )
+        self.assertEqual(
+            self.found(plain.replace("        h();", "        // Why.\n        h();")), []
+        )
+
+    def test_one_reason_is_enough_for_the_handlers_of_a_try(self) -> None:
+        both = (
+            "try {\n    f();\n} catch (const a&) {\n    // Why.\n"
+            "} catch (const b&) {\n    h();\n}\n"
+        )
+        self.assertEqual(self.found(both), [])
+        self.assertEqual(self.found(both + both.replace("    // Why.\n", "")), [10])
+
+    def test_another_try_and_the_word_in_prose_do_not_count(self) -> None:
+        nested = (
+            "// Why.\ntry {\n    try {\n        f();\n        g();\n    } catch (const a&) {\n"
+            "        h();\n    }\n} catch (const b&) {\n}\n"
+        )
+        self.assertEqual(self.found(nested), [6])
+        self.assertEqual(self.found("f();\n// } catch (\n"), [])
+
+    def test_some_places_are_meant_to(self) -> None:
+        body = "try {\n    f();\n} catch (...) {\n    g();\n}\n"
+        self.assertEqual(self.found(body, "libs/common/http/session.cpp"), [])
+        self.assertEqual(self.found(body, "libs/common/async/batcher.hpp"), [])
+        self.assertEqual(self.found(body, "tests/unit/inbox/a_test.cpp"), [])
+        self.assertEqual(self.found(body, "libs/common/http/client.cpp"), [3])
 
 
 class RpcMethods(unittest.TestCase):

@@ -78,6 +78,7 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
                      .allow_unregistered()
                      .run();
     } catch (const po::error& error) {
+        // All problems of the settings are reported together, by main.
         line.problems.push_back(error.what());
         return;
     }
@@ -196,6 +197,7 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
                 line.values.emplace(option.string_key, value);
         }
     } catch (const po::error& error) {
+        // As above: main reports all problems together.
         line.problems.push_back(path + ": " + error.what());
     }
 }

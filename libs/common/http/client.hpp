@@ -82,6 +82,9 @@ struct client_response
     }
 };
 
+// Sends a request as `client` does, over connections or, in tests, in the process.
+using sender = std::function<awaitable<client_response>(client_request)>;
+
 // HTTP/1.1 with keep-alive connections per (pool, scheme, host, port); no redirects, no
 // compression. Never throws for network errors. An idle connection that dies before any response
 // byte is replaced once. Runs on the host's loop; destroy only when no exchange is in progress.

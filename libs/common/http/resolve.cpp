@@ -53,6 +53,7 @@ awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver custom_resolver
         else
             co_await resolve_by_system(shared);
     } catch (const boost::system::system_error& error) {
+        // A name that does not resolve is a value to the client, whatever the resolver throws.
         shared->found.cause = error.code();
         shared->found.error_text = std::string("the host name does not resolve: ") + error.what();
     } catch (const std::exception& error) {

@@ -250,6 +250,7 @@ void broadcast_reader::state::dispatch(std::vector<record> records)
             if (!self->is_stopping)
                 self->handle(*batch);
         } catch (const std::exception& error) {
+            // Nobody handles these events later, and one bad batch must not end the reader.
             log::error("events not handled",
                        {{"topic", batch->front().topic}, {"reason", error.what()}});
         }

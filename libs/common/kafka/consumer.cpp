@@ -1,5 +1,6 @@
 #include "common/kafka/consumer.hpp"
 
+#include "common/core/exception_text.hpp"
 #include "common/kafka/consumer_state.hpp"
 #include "common/log/log.hpp"
 
@@ -12,17 +13,6 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-
-std::string text_of(const std::exception_ptr& error)
-{
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& caught) {
-        return caught.what();
-    } catch (...) {
-        return "unknown exception";
-    }
-}
 
 } // namespace
 

@@ -232,6 +232,7 @@ awaitable<std::vector<row>> publisher::state::claim()
         sweeps.succeeded();
         co_return rows;
     } catch (const std::exception& error) {
+        // The next sweep finds the same rows; publishing from memory goes on meanwhile.
         sweeps.failed();
         log::warning("outbox not swept", {{"schema", schema}, {"reason", error.what()}});
     }
@@ -248,6 +249,7 @@ awaitable<void> publisher::state::measure()
         pending.Set(static_cast<double>(found.rows));
         oldest_age.Set(found.oldest_seconds);
     } catch (const std::exception& error) {
+        // A gauge is missed, which must not hold up the sweep.
         log::warning("outbox not measured", {{"schema", schema}, {"reason", error.what()}});
     }
 }

@@ -25,6 +25,7 @@ error_kind of_state(std::string_view sqlstate)
 
 error_kind classify(const std::exception_ptr& error)
 {
+    // The one place that knows the exceptions of libpqxx; it ends none of them.
     try {
         std::rethrow_exception(error);
     } catch (const pqxx::in_doubt_error&) {
@@ -35,20 +36,6 @@ error_kind classify(const std::exception_ptr& error)
         return of_state(caught.sqlstate());
     } catch (...) {
         return error_kind::none;
-    }
-}
-
-std::string text_of(const std::exception_ptr& error)
-{
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& caught) {
-        std::string text = caught.what();
-        while (!text.empty() && text.back() == '\n')
-            text.pop_back();
-        return text;
-    } catch (...) {
-        return "unknown exception";
     }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <exception>
-#include <string>
 
 namespace tempinbox::postgres {
 
@@ -16,7 +15,5 @@ enum class error_kind {
 };
 
 error_kind classify(const std::exception_ptr& error);
-
-std::string text_of(const std::exception_ptr& error);
 
 } // namespace tempinbox::postgres

@@ -1,6 +1,7 @@
 #include "common/postgres/migrations.hpp"
 
 #include "common/core/encoding.hpp"
+#include "common/core/exception_text.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/postgres/error_kind.hpp"
 #include "common/postgres/pool.hpp"
@@ -116,6 +117,7 @@ void retry_for_locks(pqxx::connection_base& db, const lock_retries& retries, Att
             attempt();
             return;
         } catch (const pqxx::sql_error& error) {
+            // Whoever holds the lock may be done by the next attempt.
             if (!is_lock_timeout(error) || tries_left <= 1)
                 throw;
         }
@@ -189,6 +191,7 @@ result<void> apply_migrations(pqxx::connection_base& db, const schema_files& fil
         try {
             apply(db, files.schema, one, retries);
         } catch (const pqxx::failure&) {
+            // The program's answer: it names the migration that SQL refused.
             return failure{errc::internal, label_of(files.schema, one) +
                                                " failed: " + text_of(std::current_exception())};
         }
@@ -250,6 +253,7 @@ result<void> apply_functions(pqxx::connection_base& db, const schema_files& file
             tx.commit();
         });
     } catch (const pqxx::failure&) {
+        // As for a migration: the answer names the function.
         return failure{errc::internal, "functions/" + under_way + ".sql of schema " + files.schema +
                                            " failed: " + text_of(std::current_exception())};
     }
@@ -302,6 +306,7 @@ auto with_connection(const std::string& dsn, const std::string& about, Work work
         connection db(chosen, "tempinbox-migrate");
         return work(db.raw());
     } catch (const pqxx::broken_connection&) {
+        // The caller decides by the code whether PostgreSQL is away or refuses.
         return failure{errc::unavailable, "database: " + text_of(std::current_exception())};
     } catch (const pqxx::failure&) {
         return failure{errc::internal, about + text_of(std::current_exception())};

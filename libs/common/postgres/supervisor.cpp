@@ -61,6 +61,7 @@ void pool::state::check_schema()
         try {
             judge_schema(wanted, schema_version(db, wanted.schema));
         } catch (const pqxx::sql_error& error) {
+            // The check is repeated; until it succeeds the process is not ready.
             host.health().lost("schema", error.what());
         }
     };

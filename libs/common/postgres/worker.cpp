@@ -1,3 +1,4 @@
+#include "common/core/exception_text.hpp"
 #include "common/log/log.hpp"
 #include "common/postgres/error_kind.hpp"
 #include "common/postgres/pool_state.hpp"
@@ -49,6 +50,7 @@ void pool::state::work(worker& me)
             }
             complete(*next, std::move(error));
         } catch (const left_to_others&) {
+            // Not an error: another worker, which has a connection, takes the job.
             give_back(std::move(*next));
         }
     }
@@ -112,11 +114,13 @@ std::exception_ptr pool::state::perform(worker& me, job& next)
         try {
             attempt(me, next, false);
         } catch (const stale_connection&) {
+            // Nothing was sent on a connection that was lost while idle, so once more is safe.
             attempt(me, next, true);
         }
         last_success = steady::now().time_since_epoch().count();
         return nullptr;
     } catch (const left_to_others&) {
+        // What the job throws goes to its caller, on the loop; only this is the worker's own.
         throw;
     } catch (...) {
         return std::current_exception();
@@ -156,6 +160,7 @@ void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
         else
             attempt_plain(me, next);
     } catch (...) {
+        // The connection is given up before anyone hears of the failure.
         release();
         throw;
     }
@@ -175,6 +180,7 @@ void pool::state::attempt_transaction(worker& me, job& next, bool was_open, bool
         else
             tx.abort();
     } catch (...) {
+        // What the error means depends on the stage that only this place knows.
         const auto error = std::current_exception();
         auto kind = classify(error);
         if (kind == error_kind::none && !me.open->raw().is_open())
@@ -196,6 +202,7 @@ void pool::state::attempt_plain(worker& me, job& next)
     try {
         next.plain(me.open->raw());
     } catch (...) {
+        // A statement outside a transaction may have been carried out: in doubt, not lost.
         const auto error = std::current_exception();
         auto kind = classify(error);
         if (kind == error_kind::none && !me.open->raw().is_open())
@@ -226,6 +233,7 @@ void pool::state::renew_plans(worker& me)
     try {
         pqxx::nontransaction(me.open->raw()).exec("DISCARD PLANS");
     } catch (...) {
+        // The job has not begun, so it gets a new connection instead of this error.
         const auto error = std::current_exception();
         me.open->raw().disconnect();
         throw stale_connection{error};
@@ -246,6 +254,7 @@ void pool::state::open(worker& me, bool is_probe)
     try {
         me.open = std::make_unique<connection>(chosen, "tempinbox-" + host.name());
     } catch (...) {
+        // All workers share the delay before the next attempt to connect.
         constexpr std::chrono::milliseconds min_delay{100}, max_delay{2'000};
         auto reason = text_of(std::current_exception());
         {

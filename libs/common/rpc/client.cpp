@@ -120,6 +120,7 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
     : host_(host),
       replicas_(std::make_shared<replica_list>(host, std::move(replicas), chosen)),
       tokens_(credentials),
+      send_(std::move(chosen.send)),
       http_(host, http_settings(chosen))
 {
     if (replicas_->known.empty())
@@ -191,6 +192,11 @@ void client::observe(std::string_view method, std::string_view code,
     series->Observe(took.count());
 }
 
+awaitable<http::client_response> client::send(http::client_request outgoing)
+{
+    return send_ ? send_(std::move(outgoing)) : http_.send(std::move(outgoing));
+}
+
 awaitable<result<void>> client::call_replicas(std::string_view method,
                                               const google::protobuf::Message& request,
                                               google::protobuf::Message& response,
@@ -224,7 +230,7 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         outgoing.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
-        http_response = co_await http_.send(std::move(outgoing));
+        http_response = co_await send(std::move(outgoing));
         // Once the request was written, the replica may have received it: only the caller can judge
         // whether to retry. Until then the next replica is tried.
         if (http_response.is_sent)

@@ -21,9 +21,10 @@
 
 namespace tempinbox::rpc {
 
-// How a client finds the replicas behind names.
+// How a client finds the replicas behind names, and reaches them.
 struct client_settings
 {
+    http::sender send;      // empty: over connections of its own
     http::resolver resolve; // empty: the system's
     std::chrono::milliseconds resolve_interval{3'000};
     // A name or address that stands for many servers (a cluster's service address) spreads over
@@ -81,12 +82,14 @@ private:
     void observe(std::string_view method, std::string_view code,
                  std::chrono::duration<double> took);
     void back_off(const host_port& replica);
+    awaitable<http::client_response> send(http::client_request outgoing);
 
     runtime::host& host_;
     std::shared_ptr<replica_list> replicas_; // a look-up in progress may outlive the client
     tokens& tokens_;
     std::size_t next_ = 0;
     std::map<std::string, std::chrono::steady_clock::time_point> backoff_until_;
+    http::sender send_;
     http::client http_;
     // Kept, so that no call looks its series up by text: by method, then by Connect code.
     std::map<std::pair<std::string_view, std::string_view>, prometheus::Histogram*> durations_;

@@ -183,6 +183,7 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
             co_return error_response(outcome.error());
         co_return write_body(**outcome, is_json);
     } catch (const dependency_error& lost) {
+        // As in the HTTP session, but a caller by RPC gets a Connect code.
         is_dependency = true;
         error = lost.what();
     } catch (const std::exception& bug) {

@@ -88,6 +88,7 @@ void tokens::reload_if_changed()
         values_ = read_tokens(file_);
         log::info("tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
     } catch (const std::exception& error) {
+        // A file that is being replaced must not lock out callers: the old tokens stay.
         log::error("tokens not reloaded, the old ones stay in use",
                    {{"file", file_}, {"error", error.what()}});
     }

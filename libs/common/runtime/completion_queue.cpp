@@ -29,6 +29,7 @@ struct completion_queue::state : std::enable_shared_from_this<state>
             try {
                 step();
             } catch (...) {
+                // The steps behind the one that threw are kept for the next turn of the loop.
                 keep(std::move(ready));
                 throw;
             }

@@ -1,5 +1,6 @@
 #include "common/runtime/run.hpp"
 
+#include "common/core/exception_text.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/loop_lag.hpp"
 #include "common/runtime/memory_limit.hpp"
@@ -48,17 +49,6 @@ void raise_descriptor_limit()
         return;
     descriptors.rlim_cur = descriptors.rlim_max;
     setrlimit(RLIMIT_NOFILE, &descriptors);
-}
-
-std::string text_of(const std::exception_ptr& error)
-{
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& caught) {
-        return caught.what();
-    } catch (...) {
-        return "unknown exception";
-    }
 }
 
 // One service from start to exit; everything runs on the loop.

@@ -67,6 +67,7 @@ certificate::certificate(metrics::registry& metrics, std::string certificate_fil
     try {
         load();
     } catch (const std::exception& error) {
+        // The files are named, which OpenSSL does not do.
         throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
                                  key_file_ + ": " + error.what());
     }
@@ -93,6 +94,7 @@ void certificate::reload_if_changed()
         load();
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
+        // A file that is being replaced must not end TLS: the old certificate stays in use.
         log::error("certificate not reloaded, the old one stays in use",
                    {{"file", certificate_file_}, {"error", error.what()}});
     }

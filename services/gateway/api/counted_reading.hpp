@@ -3,8 +3,9 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "gateway/api/response_budget.hpp"
+#include "gateway/clients/inbox_client.hpp"
 
-#include <functional>
+#include <type_traits>
 #include <utility>
 
 namespace tempinbox::gateway {
@@ -18,28 +19,26 @@ struct counted_reading
     response_budget::reservation counted; // null if the response is small
 };
 
-// Makes a call whose response may be large. The first call leaves out large fields; if there were
-// any, a second call reads the whole response after memory for it was reserved. Fails with the
+// Calls the inbox service for what may be large. The first call leaves out large fields; if there
+// were any, a second call reads the whole response after memory for it was reserved. Fails with the
 // call's error, and with unavailable when there is no memory.
 template <class Request, class Response>
 awaitable<result<counted_reading<Response>>>
-read_counted(Request request, std::function<awaitable<result<Response>>(Request)> fetch,
-             memory_reserver reserve)
+read_counted(inbox_client& inboxes, rpc::method<Request, Response> called,
+             std::type_identity_t<Request> request, response_budget& memory, account_id account)
 {
     request.set_most_bytes(small_response);
-    auto small = fetch(request);
-    auto found = co_await std::move(small);
+    auto found = co_await inboxes.call(called, request);
     if (!found)
         co_return found.error();
     counted_reading<Response> reading;
     if (found->omitted_bytes() > 0) {
-        reading.counted =
-            reserve(response_copies * static_cast<std::size_t>(found->omitted_bytes()));
+        reading.counted = memory.try_reserve(
+            account, response_copies * static_cast<std::size_t>(found->omitted_bytes()));
         if (!reading.counted)
             co_return out_of_memory_failure();
         request.set_most_bytes(0);
-        auto whole = fetch(std::move(request));
-        found = co_await std::move(whole);
+        found = co_await inboxes.call(called, std::move(request));
         if (!found)
             co_return found.error();
     }

@@ -17,9 +17,7 @@ constexpr std::size_t max_time_length = 40;
 // For operations that take neither parameters nor fields: a body may be absent or an empty object.
 result<void> expect_nothing(const http::request& received)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     return body->finish();
@@ -74,9 +72,7 @@ result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& r
     auto request = read_webhook_path<webhooks::v1::ReplayDeliveriesRequest>(received, who);
     if (!request)
         return request.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     const auto given = body->required_text("since", 1, max_time_length);

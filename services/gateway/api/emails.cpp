@@ -104,12 +104,8 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
 read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {
-    std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)>
-        fetch = [&inboxes](inbox::v1::ListEmailsRequest request) {
-            return inboxes.call(inbox_methods::list_emails, std::move(request));
-        };
-    return read_counted(std::move(query.request), std::move(fetch),
-                        memory.reserver_for(who.account()));
+    return read_counted(inboxes, inbox_methods::list_emails, std::move(query.request), memory,
+                        who.account());
 }
 
 } // namespace
@@ -161,12 +157,8 @@ awaitable<http::response> get_email(const http::request& received, const caller&
     if (!email_request)
         co_return http::error_response(email_request.error());
 
-    std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)>
-        fetch = [&inboxes](inbox::v1::GetEmailRequest request) {
-            return inboxes.call(inbox_methods::get_email, std::move(request));
-        };
-    auto read = co_await read_counted(std::move(*email_request), std::move(fetch),
-                                      memory.reserver_for(who.account()));
+    auto read = co_await read_counted(inboxes, inbox_methods::get_email, std::move(*email_request),
+                                      memory, who.account());
     if (!read)
         co_return http::error_response(read.error());
 

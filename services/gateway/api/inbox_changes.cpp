@@ -1,9 +1,9 @@
 #include "gateway/api/inbox_changes.hpp"
 
-#include "common/json/object_reader.hpp"
 #include "gateway/api/inbox_limits.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
+#include "gateway/api/query_reader.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -33,9 +33,7 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
     const auto id = inbox_id::parse(received.path_param("inboxId"));
     if (!id)
         return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
 

@@ -14,9 +14,7 @@ namespace {
 result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
                                                      const caller& who)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     const auto local_part = body->text("localPart", 1, 64);

@@ -1,210 +1,25 @@
 #include "gateway/api/pipeline.hpp"
 
-#include "accounts/api_key.hpp"
-#include "gateway/api/client_address.hpp"
-#include "gateway/api/cors.hpp"
-#include "gateway/api/request_checks.hpp"
-#include "gateway/quota/rate_limit_headers.hpp"
-
 #include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
 
-// A GET that took longer has its key checked again before its response: mostly long polls. The
-// check is usually a cache lookup.
 constexpr std::chrono::milliseconds recheck_after{100};
 
-http::response too_many(std::string_view reason, const rate_limit_headers& rate_limit,
-                        time_point now)
+} // namespace
+
+http::response too_many_requests(std::string_view reason, const rate_limit_headers& rate_limit,
+                                 time_point now)
 {
     auto response = http::error_response(429, reason);
     response.set("Retry-After", std::max<std::int64_t>(1, rate_limit.reset - to_unix_seconds(now)));
     return response;
 }
 
-} // namespace
-
-// A request and what its checks found.
-struct pipeline::request_context
+bool took_long(time_point::duration duration)
 {
-    http::request& request;
-    boost::asio::ip::address client;
-    rate_limit_headers rate_limit;
-    std::shared_ptr<const accounts::key_owner> owner;
-    routes::match target;
-    caller who;
-
-    request_context(http::request& received, boost::asio::ip::address address,
-                    rate_limit_headers before, time_point now)
-        : request(received),
-          client(std::move(address)),
-          rate_limit(before)
-    {
-        who.now = now;
-    }
-};
-
-pipeline::pipeline(const clock_source& clock, std::vector<route> operations,
-                   pipeline_sources sources, std::vector<network> trusted_proxies,
-                   response_budget& memory)
-    : clock_(clock),
-      operations_(std::move(operations)),
-      sources_(std::move(sources)),
-      trusted_proxies_(std::move(trusted_proxies)),
-      memory_(memory)
-{}
-
-bool pipeline::serves(std::string_view path)
-{
-    return path == "/v1" || path.starts_with("/v1/");
-}
-
-awaitable<http::response> pipeline::handle(http::request& received)
-{
-    const auto now = clock_.now();
-    const auto address = client_address(received, trusted_proxies_);
-    request_context x(received, address, failures_.rate_limit(address, now), now);
-    http::response response;
-    try {
-        response = co_await run(x);
-    } catch (const dependency_error& error) {
-        response = unavailable_response(received, error.what());
-    } catch (const std::exception& error) {
-        response = internal_error_response(received, error.what());
-    }
-    set_rate_limit_headers(response, x.rate_limit);
-    response.set("Cache-Control", "no-store");
-    allow_origin(received, response);
-    co_return response;
-}
-
-awaitable<http::response> pipeline::run(request_context& x)
-{
-    if (is_preflight(x.request))
-        co_return preflight_response();
-    if (auto refused = co_await check_key(x))
-        co_return std::move(*refused);
-    if (auto refused = check_plan(x))
-        co_return std::move(*refused);
-    if (auto refused = check_burst(x))
-        co_return std::move(*refused);
-    if (auto refused = co_await check_quota(x))
-        co_return std::move(*refused);
-    x.target = operations_.find(x.request);
-    if (auto refused = check_request(x.request, x.target))
-        co_return std::move(*refused);
-    auto response = co_await call(x);
-    const bool is_read = x.target.operation->method == "GET";
-    if (is_read)
-        response = reserve_response(std::move(response), x.who.account(), memory_);
-    if (!is_read || clock_.now() - x.who.now < recheck_after)
-        co_return response;
-    // Data that is read after a long time, such as awaited mail, is not given to a key that was
-    // revoked meanwhile.
-    x.who.now = clock_.now();
-    if (auto refused = co_await check_key(x))
-        co_return std::move(*refused);
-    if (auto refused = check_plan(x))
-        co_return std::move(*refused);
-    co_return response;
-}
-
-awaitable<http::response> pipeline::call(request_context& x)
-{
-    const auto& operation = *x.target.operation;
-    if (x.request.method == "POST" && sources_.handle_idempotent &&
-        x.request.header("Idempotency-Key"))
-        return sources_.handle_idempotent(x.request, x.who, operation);
-    return operation.handle(x.request, x.who);
-}
-
-awaitable<pipeline::refusal> pipeline::check_key(request_context& x)
-{
-    const auto key = x.request.header("X-API-Key");
-    if (!key)
-        co_return refuse_key(x, "Header X-API-Key is missing");
-    if (is_given_twice(x.request, "X-API-Key"))
-        co_return refuse_key(x, "Header X-API-Key is given more than once");
-    if (!accounts::is_well_formed_api_key(*key))
-        co_return refuse_key(x, "X-API-Key is not a valid API key");
-    const auto allowed =
-        failed_lookups_.has_allowance(x.client, x.who.now) ? lookups::all : lookups::seen_good;
-    const auto found = co_await sources_.find_key(accounts::api_key_digest(*key), allowed);
-    if (!found)
-        co_return refuse_lookup(x, found.error());
-    x.owner = found->owner;
-    if (!x.owner) {
-        if (found->was_looked_up)
-            failed_lookups_.note(x.client, x.who.now);
-        co_return refuse_key(x, "X-API-Key is not a valid API key");
-    }
-    x.who.state = x.owner->account;
-    co_return std::nullopt;
-}
-
-// The failure counts against the client's address: 401 while its allowance lasts, then 429.
-http::response pipeline::refuse_key(request_context& x, std::string_view reason)
-{
-    const auto outcome = failures_.note(x.client, x.who.now);
-    x.rate_limit = outcome.rate_limit;
-    if (outcome.is_within)
-        return http::error_response(401, reason);
-    return too_many("Too many requests without a valid API key from this address", x.rate_limit,
-                    x.who.now);
-}
-
-// The key was not looked up: too many lookups are under way, or too many keys from this address did
-// not exist.
-http::response pipeline::refuse_lookup(request_context& x, const failure& reason)
-{
-    if (reason.code != errc::rate_limited)
-        return http::error_response(reason);
-    failures_.note(x.client, x.who.now);
-    x.rate_limit = failed_lookups_.rate_limit(x.client, x.who.now);
-    return too_many(reason.message, x.rate_limit, x.who.now);
-}
-
-pipeline::refusal pipeline::check_plan(request_context& x)
-{
-    const auto& limits = x.who.limits();
-    const auto plan = x.who.state.plan_at(x.who.now);
-    if (limits.api_access && x.owner->position <= limits.api_keys)
-        return std::nullopt;
-    x.rate_limit = rate_limit_headers(0, 0, next_midnight(x.who.now));
-    if (!limits.api_access)
-        return http::error_response(403, "API access is not available on the plan " + plan);
-    return http::error_response(403, "This API key is inactive: the plan " + plan +
-                                         " has room for the " + std::to_string(limits.api_keys) +
-                                         " oldest keys of the account");
-}
-
-pipeline::refusal pipeline::check_burst(request_context& x)
-{
-    const auto max_burst = x.who.limits().burst_per_second;
-    if (bursts_.take(x.owner->key, token_rate::per_second(max_burst), x.who.now))
-        return std::nullopt;
-    x.rate_limit = sources_.last_known_quota(x.who.state);
-    auto refused = http::error_response(
-        429,
-        "More than " + std::to_string(max_burst) +
-            " requests in one second with this API key; this one was not counted against the day");
-    refused.set("Retry-After", 1);
-    return refused;
-}
-
-awaitable<pipeline::refusal> pipeline::check_quota(request_context& x)
-{
-    const auto decision = co_await sources_.take_quota(x.who.state);
-    x.rate_limit = decision.rate_limit;
-    x.who.quota = decision.rate_limit;
-    sources_.note_use(*x.owner, x.who.now);
-    if (decision.is_granted)
-        co_return std::nullopt;
-    co_return too_many("The daily limit of " + std::to_string(x.rate_limit.limit) +
-                           " requests is used up; it resets at " +
-                           to_iso8601(time_point{std::chrono::seconds{x.rate_limit.reset}}),
-                       x.rate_limit, x.who.now);
+    return duration >= recheck_after;
 }
 
 } // namespace tempinbox::gateway

@@ -126,4 +126,11 @@ result<void> expect_no_query(const http::request& received)
     return query_reader(received).finish();
 }
 
+result<json::object_reader> read_body(const http::request& received)
+{
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    return json::object_reader::parse(received.body);
+}
+
 } // namespace tempinbox::gateway

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/http/message.hpp"
+#include "common/json/object_reader.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -48,5 +49,7 @@ page read_page(query_reader& query);
 
 // For operations without parameters.
 result<void> expect_no_query(const http::request& received);
+// The fields of the body, for operations whose parameters all stand there.
+result<json::object_reader> read_body(const http::request& received);
 
 } // namespace tempinbox::gateway

@@ -74,24 +74,6 @@ refusal check_target(http::request& received, const routes::match&)
     return http::error_response(400, received.target_error);
 }
 
-} // namespace
-
-std::optional<http::response> check_request(http::request& received, const routes::match& target)
-{
-    for (const auto check : {check_route, check_size, check_headers, check_type, check_target})
-        if (auto refused = check(received, target))
-            return refused;
-    return std::nullopt;
-}
-
-bool is_given_twice(const http::request& received, std::string_view header)
-{
-    return std::count_if(received.headers.begin(), received.headers.end(),
-                         [header](const auto& field) {
-                             return equals_ignoring_ascii_case(field.first, header);
-                         }) > 1;
-}
-
 http::response unavailable_response(const http::request& received, std::string_view error)
 {
     log::error("request failed: a dependency is unavailable", {{"request_id", received.id},
@@ -111,6 +93,37 @@ http::response internal_error_response(const http::request& received, std::strin
                                   {"error", error}});
     return http::error_response(500, "The service failed to answer; the request is noted as " +
                                          received.id);
+}
+
+} // namespace
+
+std::optional<http::response> check_request(http::request& received, const routes::match& target)
+{
+    for (const auto check : {check_route, check_size, check_headers, check_type, check_target})
+        if (auto refused = check(received, target))
+            return refused;
+    return std::nullopt;
+}
+
+bool is_given_twice(const http::request& received, std::string_view header)
+{
+    return std::count_if(received.headers.begin(), received.headers.end(),
+                         [header](const auto& field) {
+                             return equals_ignoring_ascii_case(field.first, header);
+                         }) > 1;
+}
+
+awaitable<http::response> respond(awaitable<http::response> operation,
+                                  const http::request& received)
+{
+    // Here and not in the HTTP session, because the pipelines add their headers to these responses.
+    try {
+        co_return co_await std::move(operation);
+    } catch (const dependency_error& error) {
+        co_return unavailable_response(received, error.what());
+    } catch (const std::exception& error) {
+        co_return internal_error_response(received, error.what());
+    }
 }
 
 } // namespace tempinbox::gateway

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "gateway/api/routes.hpp"
 
@@ -16,8 +17,8 @@ std::optional<http::response> check_request(http::request& received, const route
 // (RFC 9110 5.3).
 bool is_given_twice(const http::request& received, std::string_view header);
 
-// The response for an operation that throws; both write a log line.
-http::response unavailable_response(const http::request& received, std::string_view error);
-http::response internal_error_response(const http::request& received, std::string_view error);
+// The operation's response. If it throws, 503 for a lost dependency or else 500, and a log line.
+awaitable<http::response> respond(awaitable<http::response> operation,
+                                  const http::request& received);
 
 } // namespace tempinbox::gateway

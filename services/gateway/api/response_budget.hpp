@@ -6,14 +6,10 @@
 #include "common/http/message.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 
 namespace tempinbox::gateway {
-
-// Reserves memory for one account; null when there is none left.
-using memory_reserver = std::function<memory_budget::shared_reservation(std::size_t bytes)>;
 
 // Memory for large responses until they are sent. All accounts share it. One account gets at most a
 // quarter, so its slow downloads leave memory for the others. A single response may be larger than
@@ -31,11 +27,6 @@ public:
 
     // Null when there is no memory left.
     reservation try_reserve(account_id account, std::size_t bytes);
-    // try_reserve bound to an account; the budget must outlive the function.
-    memory_reserver reserver_for(account_id account)
-    {
-        return [this, account](std::size_t bytes) { return try_reserve(account, bytes); };
-    }
     std::size_t used() const { return all_.used(); }
 
 private:

@@ -89,9 +89,7 @@ void read_drafts(json::object_reader& body, rule_preview& preview)
 
 result<rule_preview> read_test(const http::request& received, const caller& who)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
 

@@ -13,9 +13,7 @@ constexpr const char* fields[] = {"name", "webhookId", "conditions", "isEnabled"
 result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& received,
                                                       const caller& who)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     const auto name = body->required_text("name", 1, max_rule_name_length);
@@ -46,9 +44,7 @@ result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& receive
     const auto id = rule_id::parse(received.path_param("ruleId"));
     if (!id)
         return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
 

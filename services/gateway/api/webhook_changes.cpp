@@ -15,9 +15,7 @@ result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& rece
     const auto id = webhook_id::parse(received.path_param("webhookId"));
     if (!id)
         return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
 
@@ -57,9 +55,7 @@ result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& rec
     const auto id = webhook_id::parse(received.path_param("webhookId"));
     if (!id)
         return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     if (const auto all_known = body->finish(); !all_known)

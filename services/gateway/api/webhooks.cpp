@@ -12,9 +12,7 @@ namespace {
 result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request& received,
                                                             const caller& who)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     const auto url = body->required_text("url", 1, max_webhook_url_length);

@@ -9,8 +9,9 @@ namespace tempinbox::gateway {
 class inbox_client : public service_client
 {
 public:
-    inbox_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens)
-        : service_client(host, "inbox", std::move(replicas), tokens)
+    inbox_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens,
+                 rpc::client_settings chosen = {})
+        : service_client(host, "inbox", std::move(replicas), tokens, std::move(chosen))
     {}
 };
 

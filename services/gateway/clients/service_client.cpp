@@ -5,9 +5,10 @@
 namespace tempinbox::gateway {
 
 service_client::service_client(runtime::host& host, std::string service,
-                               std::vector<host_port> replicas, rpc::tokens& tokens)
+                               std::vector<host_port> replicas, rpc::tokens& tokens,
+                               rpc::client_settings chosen)
     : service_(std::move(service)),
-      rpc_(host, std::move(replicas), tokens)
+      rpc_(host, std::move(replicas), tokens, std::move(chosen))
 {}
 
 failure service_client::for_caller(std::string_view method, const failure& reason) const

@@ -15,7 +15,7 @@ class service_client
 {
 public:
     service_client(runtime::host& host, std::string service, std::vector<host_port> replicas,
-                   rpc::tokens& tokens);
+                   rpc::tokens& tokens, rpc::client_settings chosen = {});
 
     template <class Request, class Response>
     awaitable<result<Response>> call(rpc::method<Request, Response> called,

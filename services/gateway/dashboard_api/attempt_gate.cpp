@@ -1,5 +1,7 @@
 #include "gateway/dashboard_api/attempt_gate.hpp"
 
+#include "gateway/dashboard_api/throttle.hpp"
+
 #include <algorithm>
 
 namespace tempinbox::gateway {
@@ -13,21 +15,24 @@ constexpr std::size_t max_refused = 100'000;
 
 } // namespace
 
-awaitable<result<attempt_gate::entry>>
+awaitable<attempt_gate::entry>
 attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_address)
 {
     entry begun;
     if (const auto refused = find_refusal(of_address)) {
-        begun.status = *refused;
+        begun.refusal = too_many_attempts(*refused);
         co_return begun;
     }
     begun.slot = co_await strangers_.enter();
-    if (!begun.slot)
-        co_return too_many_lookups();
-    begun.status = co_await sign_in_.begin_attempt(attempt, std::move(of_address));
-    if (!begun.status.is_allowed) {
+    if (!begun.slot) {
+        begun.refusal = http::error_response(too_many_lookups());
+        co_return begun;
+    }
+    const auto status = co_await sign_in_.begin_attempt(attempt, std::move(of_address));
+    if (!status.is_allowed) {
         begun.slot.reset();
-        remember(begun.status);
+        begun.refusal = too_many_attempts(status);
+        remember(status);
     }
     co_return begun;
 }

@@ -2,10 +2,11 @@
 
 #include "accounts/sign_in_repository.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/core/errors.hpp"
+#include "common/http/message.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,16 +26,17 @@ public:
     {}
     attempt_gate(const attempt_gate&) = delete;
 
+    // An attempt that may go on, or the response that refuses it.
     struct entry
     {
-        accounts::attempt_status status;
-        // Held while more is looked up for the attempt; null if the attempt is not allowed.
+        std::optional<http::response> refusal;
+        // Held while more is looked up for the attempt; null if it is refused.
         lookup_limiter::slot slot;
     };
 
-    // The subjects belong to the address. Fails with unavailable when too many attempts run at
-    // once.
-    awaitable<result<entry>> begin(uuid attempt, std::vector<accounts::attempt_subject> of_address);
+    // The subjects belong to the address. Refuses with 429 past their attempts, and with 503 when
+    // too many attempts run at once.
+    awaitable<entry> begin(uuid attempt, std::vector<accounts::attempt_subject> of_address);
     // The attempt succeeded, so it no longer counts for any subject.
     awaitable<void> take_back(uuid attempt, std::vector<accounts::attempt_subject> subjects);
 

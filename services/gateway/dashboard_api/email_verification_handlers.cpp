@@ -1,6 +1,7 @@
 #include "gateway/dashboard_api/email_verification_handlers.hpp"
 
 #include "accounts/sign_in_tokens.hpp"
+#include "common/core/exception_text.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
@@ -30,9 +31,7 @@ enum class required_fields { email, password, code };
 // Each value requires one field more than the one before.
 result<verification_request> read_request(const http::request& received, required_fields required)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     verification_request given;
@@ -62,13 +61,8 @@ http::response accepted(const std::string& email, std::string_view what)
 
 void log_failed_email(std::string_view what, std::exception_ptr failed)
 {
-    if (!failed)
-        return;
-    try {
-        std::rethrow_exception(failed);
-    } catch (const std::exception& error) {
-        log::warning("account email not created", {{"letter", what}, {"error", error.what()}});
-    }
+    if (failed)
+        log::warning("account email not created", {{"letter", what}, {"error", text_of(failed)}});
 }
 
 } // namespace
@@ -126,10 +120,8 @@ awaitable<http::response> email_verification_handlers::begin_sign_up(const http:
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(accounts_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
     boost::asio::co_spawn(executor, send_code(given->email),
                           [](std::exception_ptr failed) { log_failed_email("sign-up", failed); });
@@ -149,11 +141,9 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, subjects);
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
-    begun->slot.reset(); // the hasher has its own bound
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
+    begun.slot.reset(); // the hasher has its own bound
 
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
@@ -180,10 +170,8 @@ awaitable<http::response> email_verification_handlers::begin_reset(const http::r
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
     boost::asio::co_spawn(executor, send_link(given->email), [](std::exception_ptr failed) {
         log_failed_email("password link", failed);

@@ -142,6 +142,7 @@ private:
                 co_return false;
             last_open_at_ = checked_at_;
         } catch (const std::exception&) {
+            // While the session cannot be checked, its stream lives on until it is too old.
             co_return steady::now() - last_open_at_ < times_.max_age;
         }
         co_return true;

@@ -26,7 +26,8 @@ public:
     static constexpr std::size_t max_streams = 1'000;
     static constexpr std::size_t max_queued = 100;
 
-    // Whether the session is open in the database; throws when the database cannot be reached.
+    // Whether the session is open in the database; throws when the database cannot be reached. A
+    // function, so that tests let sessions end and the database be away at any moment.
     using session_check = std::function<awaitable<bool>(std::string session_digest)>;
 
     struct check_times

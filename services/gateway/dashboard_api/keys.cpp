@@ -44,9 +44,7 @@ std::string made_key_json(const accounts::created_key& made, const plans::plan_l
 
 result<std::string> read_label(const http::request& received)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     auto label = body->required_text("label", 1, max_label_length);

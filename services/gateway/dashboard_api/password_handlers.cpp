@@ -22,9 +22,7 @@ struct password_change
 result<password_change> read_change(const http::request& received, std::string_view proof_name,
                                     std::size_t max_proof_length)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     auto proof = body->required_secret(proof_name, 1, max_proof_length);
@@ -118,11 +116,9 @@ awaitable<http::response> password_handlers::reset(const http::request& received
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, subjects);
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
-    begun->slot.reset(); // the hasher has its own bound
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
+    begun.slot.reset(); // the hasher has its own bound
     const auto hash = co_await hasher_.hash(given->new_password);
     if (!hash)
         co_return http::error_response(hash.error());

@@ -9,7 +9,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-const std::string root(dashboard_pipeline::root);
+const std::string root(dashboard_api_root);
 
 void add(std::vector<route>& all, std::vector<route> more)
 {

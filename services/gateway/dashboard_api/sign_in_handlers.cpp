@@ -21,9 +21,7 @@ struct credentials
 // Sign-in passes a `min_length` of 1, so that every password ever accepted still works.
 result<credentials> read_credentials(const http::request& received, std::size_t min_length)
 {
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    auto body = json::object_reader::parse(received.body);
+    auto body = read_body(received);
     if (!body)
         return body.error();
     auto email = body->required_text("email", 1, 254);
@@ -134,12 +132,10 @@ awaitable<http::response> sign_in_handlers::create_account(const http::request& 
     subjects.push_back(taken_addresses_of(address));
     subjects.push_back(accounts_of_address(address));
     auto begun = co_await gate_.begin(attempt, std::move(subjects));
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
-    begun->slot.reset(); // the hasher has its own bound
+    begun.slot.reset(); // the hasher has its own bound
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
         co_return http::error_response(hash.error());
@@ -166,10 +162,8 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
     std::vector<accounts::attempt_subject> of_address;
     of_address.push_back(sign_ins_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, of_address);
-    if (!begun)
-        co_return http::error_response(begun.error());
-    if (!begun->status.is_allowed)
-        co_return too_many_attempts(begun->status);
+    if (begun.refusal)
+        co_return std::move(*begun.refusal);
 
     const auto user = co_await sign_in_.find_user_by_email(given->email);
     // An account's failures are counted together however its address is written. The database
@@ -185,7 +179,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
         co_await gate_.take_back(attempt, std::move(of_address));
         co_return too_many_attempts(status);
     }
-    begun->slot.reset(); // the hasher has its own bound
+    begun.slot.reset(); // the hasher has its own bound
 
     std::string hash;
     if (user)

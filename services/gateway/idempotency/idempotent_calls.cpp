@@ -157,6 +157,7 @@ awaitable<http::response> idempotent_calls::call(http::request& received, const 
     try {
         response = co_await handle(received, who);
     } catch (...) {
+        // Kept until the claim of the key is undone, which cannot be awaited here.
         broken = std::current_exception();
         response.status = 500;
     }

@@ -142,6 +142,7 @@ awaitable<std::chrono::microseconds> key_cache::read_changes()
         take_changes(changes);
         read_at_ = began;
     } catch (...) {
+        // Counted, since revocations depend on these reads; the periodic task logs it.
         failed_reads_.Increment();
         throw;
     }

@@ -46,6 +46,7 @@ awaitable<void> key_uses::flush()
     try {
         co_await keys_.record_uses(std::move(unwritten));
     } catch (const std::exception& error) {
+        // Losing some times does no harm, and flush never throws.
         log::warning("the last use of keys cannot be written", {{"error", error.what()}});
     }
 }

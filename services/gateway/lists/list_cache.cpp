@@ -16,8 +16,7 @@ constexpr const char* name = "tempinbox_gateway_list_requests_total";
 using inbox_name = list_cache::inbox_name;
 using versions = std::map<inbox_name, std::string>;
 
-awaitable<versions> read_versions(const list_cache::version_source& source,
-                                  std::vector<inbox_name> inboxes)
+awaitable<versions> read_versions(inbox_client& service, std::vector<inbox_name> inboxes)
 {
     inbox::v1::GetListVersionsRequest request;
     for (const auto& [account, inbox] : inboxes) {
@@ -25,7 +24,7 @@ awaitable<versions> read_versions(const list_cache::version_source& source,
         added.set_account_id(account);
         added.set_inbox_id(inbox);
     }
-    auto found = co_await source(std::move(request));
+    auto found = co_await service.try_call(inbox_methods::get_list_versions, std::move(request));
     versions found_versions;
     if (!found || found->versions_size() != static_cast<int>(inboxes.size()))
         co_return found_versions;
@@ -50,14 +49,14 @@ std::size_t list_cache::bytes_held::operator()(const std::string& key,
 }
 
 list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::milliseconds ttl,
-                       version_source source)
+                       inbox_client& inboxes)
     : max_bytes_(max_bytes),
       ttl_(ttl),
       lists_(max_bytes),
       versions_(host.executor(), {.max_items = max_inboxes_per_call, .timeout = version_timeout},
                 "list versions cannot be read",
-                [source = std::move(source)](std::vector<inbox_name> inboxes) {
-                    return read_versions(source, std::move(inboxes));
+                [&inboxes](std::vector<inbox_name> names) {
+                    return read_versions(inboxes, std::move(names));
                 }),
       unchanged_(host.metrics().counter(name, help, {{"outcome", "unchanged"}})),
       changed_(host.metrics().counter(name, help, {{"outcome", "changed"}})),

@@ -3,11 +3,9 @@
 #include "common/async/batcher.hpp"
 #include "common/core/lru_cache.hpp"
 #include "common/runtime/host.hpp"
-
-#include "tempinbox/inbox/v1/inbox_service.pb.h"
+#include "gateway/clients/inbox_client.hpp"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,9 +20,6 @@ namespace tempinbox::gateway {
 class list_cache
 {
 public:
-    using version_source = std::function<awaitable<result<inbox::v1::GetListVersionsResponse>>(
-        inbox::v1::GetListVersionsRequest)>;
-
     using inbox_name = std::pair<std::string, std::string>; // ids of account and inbox
 
     // Larger lists are not cached.
@@ -33,7 +28,7 @@ public:
     // `max_bytes` in all; 0 caches nothing. After `ttl` a list is read anew, in case two states
     // ever had the same version (a database restored to an earlier state).
     list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::milliseconds ttl,
-               version_source source);
+               inbox_client& inboxes);
 
     // The cached list of an equal request if its version is still current.
     awaitable<std::optional<std::string>> find(const inbox::v1::ListEmailsRequest& request);

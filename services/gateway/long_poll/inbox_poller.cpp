@@ -35,10 +35,11 @@ struct inbox_poller::group
     group() = default;
 };
 
-inbox_poller::inbox_poller(boost::asio::any_io_executor executor, const poll_sources& sources,
-                           account_id account, inbox_id inbox)
+inbox_poller::inbox_poller(boost::asio::any_io_executor executor, inbox_client& inboxes,
+                           response_budget& memory, account_id account, inbox_id inbox)
     : executor_(std::move(executor)),
-      sources_(sources),
+      inboxes_(inboxes),
+      memory_(memory),
       account_(account),
       inbox_(inbox)
 {}
@@ -106,6 +107,7 @@ awaitable<void> inbox_poller::run(std::shared_ptr<inbox_poller> self)
         try {
             co_await self->poll_once();
         } catch (const std::exception& error) {
+            // Nobody awaits this coroutine: its waiters are told, and the next poll follows.
             error_text = error.what();
         }
         if (!error_text.empty())
@@ -158,8 +160,7 @@ awaitable<bool> inbox_poller::search_part(groups& part)
         search.set_after(each.after);
         *search.mutable_filter() = each.filter;
     }
-    auto call = sources_.find_first(std::move(request));
-    const auto found = co_await std::move(call);
+    const auto found = co_await inboxes_.call(inbox_methods::find_first_emails, std::move(request));
     if (!found) {
         fail(found.error());
         co_return false;
@@ -240,11 +241,8 @@ awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email
     inbox::v1::GetEmailRequest request;
     request.set_account_id(account_.text());
     request.set_email_id(std::move(email_id));
-    const memory_reserver reserve = [this](std::size_t bytes) {
-        return sources_.reserve_memory(account_, bytes);
-    };
-    auto reading = read_counted(std::move(request), sources_.find_email, reserve);
-    auto email = co_await std::move(reading);
+    auto email = co_await read_counted(inboxes_, inbox_methods::get_email, std::move(request),
+                                       memory_, account_);
     if (!email)
         co_return email.error();
 
@@ -252,7 +250,7 @@ awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email
     json->text = to_json(email->found.email());
     email->counted.reset(); // only the JSON is left
     if (json->text.size() > small_response) {
-        json->counted = reserve(json->text.size());
+        json->counted = memory_.try_reserve(account_, json->text.size());
         if (!json->counted)
             co_return out_of_memory_failure();
     }

@@ -2,12 +2,12 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/api/response_budget.hpp"
+#include "gateway/clients/inbox_client.hpp"
 #include "gateway/long_poll/poll_waiter.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -15,23 +15,6 @@
 #include <vector>
 
 namespace tempinbox::gateway {
-
-// How a poller reads mail, and where memory for the emails it finds is reserved.
-struct poll_sources
-{
-    template <class Response>
-    using awaitable_result = awaitable<result<Response>>;
-
-    std::function<awaitable_result<inbox::v1::FindFirstEmailsResponse>(
-        inbox::v1::FindFirstEmailsRequest)>
-        find_first;
-    std::function<awaitable_result<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)>
-        find_email;
-    std::function<awaitable_result<inbox::v1::GetLastSequencesResponse>(
-        inbox::v1::GetLastSequencesRequest)>
-        last_sequences;
-    std::function<response_budget::reservation(account_id, std::size_t bytes)> reserve_memory;
-};
 
 // The waiters on one inbox and their polls: at most one poll in flight for all of them, and one
 // more to follow. Each waiter is covered by a poll that began after it was added. A failed poll
@@ -42,8 +25,8 @@ class inbox_poller : public std::enable_shared_from_this<inbox_poller>
 public:
     using clock = std::chrono::steady_clock;
 
-    inbox_poller(boost::asio::any_io_executor executor, const poll_sources& sources,
-                 account_id account, inbox_id inbox);
+    inbox_poller(boost::asio::any_io_executor executor, inbox_client& inboxes,
+                 response_budget& memory, account_id account, inbox_id inbox);
     inbox_poller(const inbox_poller&) = delete;
 
     account_id account() const { return account_; }
@@ -88,7 +71,8 @@ private:
     void finish(poll_waiter& one, long_poll_outcome end, email_json email = nullptr);
 
     boost::asio::any_io_executor executor_;
-    const poll_sources& sources_;
+    inbox_client& inboxes_;
+    response_budget& memory_;
     account_id account_;
     inbox_id inbox_;
     std::unordered_set<std::shared_ptr<poll_waiter>> waiters_;

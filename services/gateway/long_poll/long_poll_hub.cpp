@@ -46,10 +46,11 @@ private:
     std::shared_ptr<poll_waiter> one_;
 };
 
-long_poll_hub::long_poll_hub(runtime::host& host, poll_sources sources, long_poll_limits bounds,
-                             std::chrono::milliseconds final_poll_timeout)
+long_poll_hub::long_poll_hub(runtime::host& host, inbox_client& inboxes, response_budget& memory,
+                             long_poll_limits bounds, std::chrono::milliseconds final_poll_timeout)
     : host_(host),
-      sources_(std::move(sources)),
+      inboxes_(inboxes),
+      memory_(memory),
       bounds_(bounds),
       final_poll_timeout_(final_poll_timeout),
       waiting_requests_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
@@ -136,7 +137,8 @@ std::shared_ptr<inbox_poller> long_poll_hub::find_poller(account_id account, inb
     if (found != last)
         return found->second;
     return pollers_
-        .emplace(inbox, std::make_shared<inbox_poller>(host_.executor(), sources_, account, inbox))
+        .emplace(inbox, std::make_shared<inbox_poller>(host_.executor(), inboxes_, memory_, account,
+                                                       inbox))
         ->second;
 }
 
@@ -223,8 +225,8 @@ awaitable<bool> long_poll_hub::poll_part(std::vector<std::shared_ptr<inbox_polle
         name.set_account_id(poller->account().text());
         name.set_inbox_id(poller->inbox().text());
     }
-    auto call = sources_.last_sequences(std::move(request));
-    const auto response = co_await std::move(call);
+    const auto response =
+        co_await inboxes_.call(inbox_methods::get_last_sequences, std::move(request));
     if (!response)
         co_return false;
     for (std::size_t i = 0;

@@ -38,7 +38,8 @@ class long_poll_hub
 public:
     // `final_poll_timeout`: how long a request whose time is over waits for its last poll. A call
     // to the inbox service has a shorter deadline.
-    long_poll_hub(runtime::host& host, poll_sources sources, long_poll_limits bounds,
+    long_poll_hub(runtime::host& host, inbox_client& inboxes, response_budget& memory,
+                  long_poll_limits bounds,
                   std::chrono::milliseconds final_poll_timeout = std::chrono::seconds(7));
     long_poll_hub(const long_poll_hub&) = delete;
 
@@ -81,7 +82,8 @@ private:
     awaitable<bool> poll_part(std::vector<std::shared_ptr<inbox_poller>> part);
 
     runtime::host& host_;
-    poll_sources sources_;
+    inbox_client& inboxes_;
+    response_budget& memory_;
     long_poll_limits bounds_;
     std::chrono::milliseconds final_poll_timeout_;
     std::size_t waiters_ = 0;

@@ -1,6 +1,7 @@
 #include "gateway/quota/quota_batcher.hpp"
 
 #include "common/log/log.hpp"
+#include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/timestamp.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,6 +20,8 @@ using steady = std::chrono::steady_clock;
 constexpr std::size_t max_late_calls = 8;
 constexpr std::size_t max_accounts_per_call = 1'000;
 constexpr auto doubtful_for = 1s;
+// Longer than the timeout of the waiting requests, because a late response still counts.
+constexpr auto call_deadline = 5s;
 
 } // namespace
 
@@ -74,10 +77,12 @@ struct quota_batcher::call
     }
 };
 
-quota_batcher::quota_batcher(runtime::host& host, quota_replica replica, quota_cache& cache,
+quota_batcher::quota_batcher(runtime::host& host, const host_port& replica, rpc::tokens& tokens,
+                             rpc::client_settings chosen, quota_cache& cache,
                              std::chrono::milliseconds timeout, failover try_other)
     : host_(host),
-      replica_(std::move(replica)),
+      name_(replica.text()),
+      replica_(host, {replica}, tokens, std::move(chosen)),
       cache_(cache),
       timeout_(timeout),
       failover_(std::move(try_other)),
@@ -155,8 +160,10 @@ awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::sha
 {
     result<ratelimit::v1::TakeQuotaResponse> outcome = failure{errc::unavailable, "no response"};
     try {
-        outcome = co_await self->replica_.take(sent->request());
+        outcome = co_await self->replica_.call(rate_limit_methods::take_quota, sent->request(),
+                                               call_deadline);
     } catch (const std::exception& error) {
+        // Nobody awaits this coroutine: its tickets must come to an end whatever is thrown.
         outcome = failure{errc::unavailable, error.what()};
     }
     if (outcome && outcome->results_size() == static_cast<int>(sent->items.size())) {
@@ -164,8 +171,7 @@ awaitable<void> quota_batcher::run(std::shared_ptr<quota_batcher> self, std::sha
     } else {
         const auto reason = outcome ? std::string("a response with the wrong number of results")
                                     : outcome.error().message;
-        log::warning("rate-limit did not respond",
-                     {{"replica", self->replica_.name}, {"error", reason}});
+        log::warning("rate-limit did not respond", {{"replica", self->name_}, {"error", reason}});
         self->take_failure(*sent);
     }
     sent->done.set();

@@ -3,6 +3,7 @@
 #include "common/async/reset_event.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
+#include "common/rpc/client.hpp"
 #include "common/runtime/host.hpp"
 #include "gateway/quota/quota_cache.hpp"
 
@@ -15,16 +16,6 @@
 #include <string>
 
 namespace tempinbox::gateway {
-
-// One call to a replica of rate-limit.
-using quota_transport = std::function<awaitable<result<ratelimit::v1::TakeQuotaResponse>>(
-    ratelimit::v1::TakeQuotaRequest)>;
-
-struct quota_replica
-{
-    std::string name; // host:port
-    quota_transport take;
-};
 
 // One request's unit, from its submission to its result; shared by the waiting request and the call
 // that carries it.
@@ -52,7 +43,7 @@ struct quota_ticket
 };
 
 // Submits the ticket of a call that failed at once to another replica, once; false if there is
-// none.
+// none. A function, so that a batcher knows nothing of the client that owns it and the others.
 using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 
 // Batches the tickets for one replica: one call is in flight, and tickets that come meanwhile go
@@ -64,7 +55,8 @@ using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 class quota_batcher : public std::enable_shared_from_this<quota_batcher>
 {
 public:
-    quota_batcher(runtime::host& host, quota_replica replica, quota_cache& cache,
+    quota_batcher(runtime::host& host, const host_port& replica, rpc::tokens& tokens,
+                  rpc::client_settings chosen, quota_cache& cache,
                   std::chrono::milliseconds timeout, failover try_other);
     quota_batcher(const quota_batcher&) = delete;
 
@@ -75,7 +67,7 @@ public:
     {
         return !is_sending_ && late_calls_ == 0 && pending_.empty() && to_report_.empty();
     }
-    const std::string& name() const { return replica_.name; }
+    const std::string& name() const { return name_; }
     // Whether a call failed or was late in the last second.
     bool is_doubtful() const { return std::chrono::steady_clock::now() < doubtful_until_; }
 
@@ -92,7 +84,8 @@ private:
     void doubt();
 
     runtime::host& host_;
-    quota_replica replica_;
+    std::string name_; // host:port
+    rpc::client replica_;
     quota_cache& cache_;
     std::chrono::milliseconds timeout_;
     failover failover_;

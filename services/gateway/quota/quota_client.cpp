@@ -47,8 +47,11 @@ std::uint64_t rendezvous_score(account_id account, std::string_view replica)
     return hash ^ (hash >> 31);
 }
 
-quota_client::quota_client(runtime::host& host, std::vector<quota_replica> replicas)
+quota_client::quota_client(runtime::host& host, const std::vector<host_port>& replicas,
+                           rpc::tokens& tokens, rpc::client_settings chosen)
     : host_(host),
+      tokens_(tokens),
+      rpc_settings_(std::move(chosen)),
       report_timer_(host.loop()),
       fail_opens_(host.metrics().counter(
           "tempinbox_gateway_quota_fail_open_total",
@@ -60,22 +63,22 @@ quota_client::quota_client(runtime::host& host, std::vector<quota_replica> repli
           "tempinbox_gateway_quota_unreported_requests",
           "Requests passed by failing open and not yet counted (unreported usage)"))
 {
-    set_replicas(std::move(replicas));
+    set_replicas(replicas);
 }
 
-void quota_client::set_replicas(std::vector<quota_replica> replicas)
+void quota_client::set_replicas(const std::vector<host_port>& replicas)
 {
     std::vector<std::shared_ptr<quota_batcher>> batchers;
-    for (auto& replica : replicas) {
+    for (const auto& replica : replicas) {
         const auto existing =
             std::find_if(batchers_.begin(), batchers_.end(), [&replica](const auto& batcher) {
-                return batcher->name() == replica.name;
+                return batcher->name() == replica.text();
             });
         if (existing != batchers_.end())
             batchers.push_back(*existing);
         else
             batchers.push_back(std::make_shared<quota_batcher>(
-                host_, std::move(replica), cache_, timeout,
+                host_, replica, tokens_, rpc_settings_, cache_, timeout,
                 [this](const auto& ticket) { return failover(ticket); }));
     }
     if (!batchers.empty())

@@ -26,7 +26,9 @@ class quota_client
 public:
     static constexpr std::chrono::milliseconds timeout{250};
 
-    quota_client(runtime::host& host, std::vector<quota_replica> replicas);
+    // Each replica has its own RPC client, because accounts belong to replicas.
+    quota_client(runtime::host& host, const std::vector<host_port>& replicas, rpc::tokens& tokens,
+                 rpc::client_settings chosen = {});
     quota_client(const quota_client&) = delete;
 
     // Starts reporting usage that no later request carries.
@@ -37,7 +39,7 @@ public:
     awaitable<void> flush(std::chrono::milliseconds deadline);
 
     // Replaces the replicas. Those that stay keep their calls; those that go finish their tickets.
-    void set_replicas(std::vector<quota_replica> replicas);
+    void set_replicas(const std::vector<host_port>& replicas);
 
     awaitable<quota_decision> take(const plans::account_state& account);
     // The last known numbers of the account's day; counts nothing.
@@ -53,6 +55,8 @@ private:
     void show_state();
 
     runtime::host& host_;
+    rpc::tokens& tokens_;
+    rpc::client_settings rpc_settings_;
     quota_cache cache_;
     std::vector<std::shared_ptr<quota_batcher>> batchers_;
     boost::asio::steady_timer report_timer_;

@@ -71,6 +71,7 @@ awaitable<result<T>> password_hasher::compute(std::function<T()> work)
         try {
             task->outcome.emplace(work());
         } catch (...) {
+            // From the worker thread to whoever waits on the loop.
             task->error = std::current_exception();
         }
         completions_.push([task, count = under_way_] {

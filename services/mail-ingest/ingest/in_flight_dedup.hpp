@@ -19,6 +19,7 @@ namespace tempinbox::mail_ingest {
 // The session a message comes from; lives as long as the session.
 struct sender
 {
+    // A function, because SMTP stands above this room: nothing here knows of connections.
     std::function<bool()> has_hung_up;
 };
 

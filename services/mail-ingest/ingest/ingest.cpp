@@ -81,6 +81,7 @@ awaitable<ingest_result> ingest::take(smtp::envelope envelope, std::unique_ptr<s
         co_return co_await take_or_throw(std::move(envelope), std::move(message),
                                          std::move(remote_address), from);
     } catch (const std::exception& error) {
+        // One of the four places: the SMTP session answers 451 to this status.
         log::error("message cannot be accepted", {{"error", error.what()}});
         co_return ingest_result(message_status::unavailable);
     }
@@ -177,6 +178,7 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
             if (!job->is_abandoned)
                 job->mail = read(job->message->bytes(), job->facts);
         } catch (...) {
+            // From the worker thread to whoever waits on the loop.
             job->error = std::current_exception();
         }
         read_done_.push([done = std::move(job)] { done->done.set(); });

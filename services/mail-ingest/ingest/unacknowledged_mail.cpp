@@ -92,6 +92,8 @@ awaitable<void> unacknowledged_mail::stop()
         if (has_signed_on_)
             co_await store_.sign_off(replica_);
     } catch (const std::exception& error) {
+        // At the end of the process nobody is left to try again; a repeat may become a second
+        // email.
         log::warning("unacknowledged mail not stored", {{"error", error.what()}});
     }
 }

@@ -43,10 +43,11 @@ void turn_away(tcp::socket& socket, std::string_view reply)
 
 struct listener::state : std::enable_shared_from_this<state>
 {
-    state(session_context& shared, std::vector<host_port> where, std::function<bool()> is_away)
+    state(session_context& shared, std::vector<host_port> where,
+          const mail_ingest::database_watch& watch)
         : context(shared),
           addresses(std::move(where)),
-          is_database_away(std::move(is_away)),
+          database(watch),
           check_timer(shared.host.executor())
     {}
 
@@ -59,7 +60,7 @@ struct listener::state : std::enable_shared_from_this<state>
 
     session_context& context;
     std::vector<host_port> addresses;
-    std::function<bool()> is_database_away;
+    const mail_ingest::database_watch& database;
     std::list<tcp::acceptor> acceptors;
     std::unordered_set<std::shared_ptr<session>> sessions;
     asio::steady_timer check_timer;
@@ -109,7 +110,7 @@ void listener::state::welcome(tcp::socket socket)
         return;
     socket.non_blocking(true, error);
     socket.set_option(tcp::no_delay(true), error);
-    if (is_database_away()) {
+    if (database.is_away()) {
         context.metrics.turned_away("database");
         return turn_away(socket, replies::database_away);
     }
@@ -153,8 +154,8 @@ void listener::state::stop_accepting()
 }
 
 listener::listener(session_context& context, std::vector<host_port> addresses,
-                   std::function<bool()> is_database_away)
-    : state_(std::make_shared<state>(context, std::move(addresses), std::move(is_database_away)))
+                   const mail_ingest::database_watch& database)
+    : state_(std::make_shared<state>(context, std::move(addresses), database))
 {}
 
 listener::~listener()

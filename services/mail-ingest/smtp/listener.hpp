@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "mail-ingest/database_watch.hpp"
 #include "mail-ingest/smtp/session.hpp"
 
 #include <list>
@@ -12,9 +13,9 @@ namespace tempinbox::smtp {
 class listener
 {
 public:
-    // `is_database_away` is called before a client is greeted.
+    // A client is greeted only if `database` is not away.
     listener(session_context& context, std::vector<host_port> addresses,
-             std::function<bool()> is_database_away);
+             const mail_ingest::database_watch& database);
     ~listener();
     listener(const listener&) = delete;
 

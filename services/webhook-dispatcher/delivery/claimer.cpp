@@ -73,6 +73,7 @@ awaitable<void> due_claimer::run()
             task_.succeeded();
             wake_at = std::min(next_find_due_, next_release_);
         } catch (const std::exception& error) {
+            // The loop goes on, with a delay; nothing that was claimed is lost.
             error_text = error.what();
         }
         if (!error_text.empty()) {
@@ -181,6 +182,7 @@ awaitable<void> due_claimer::claim(std::vector<claim_request> requests)
         if (!accounts.empty())
             configs = co_await configs_.current(std::move(accounts));
     } catch (...) {
+        // The reserved slots are released first, whatever was thrown.
         failed = std::current_exception();
     }
     if (failed) {

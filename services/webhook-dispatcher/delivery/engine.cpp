@@ -263,6 +263,7 @@ awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job 
     try {
         sent = co_await send_(job);
     } catch (const std::exception& error) {
+        // A bug in sending counts as a failed attempt, so that the delivery is retried, not lost.
         log::error("webhook not sent",
                    {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
         sent.result.what = exchange_result::kind::network_down;

@@ -21,7 +21,8 @@
 
 namespace tempinbox::webhooks {
 
-// Sends a delivery to its receiver; never throws because of the network.
+// Sends a delivery to its receiver by HTTP; never throws because of the network. A function, since
+// tests of the engine replace the sender.
 using request_sender = std::function<awaitable<sent_request>(delivery_job)>;
 
 // Limits of one process.

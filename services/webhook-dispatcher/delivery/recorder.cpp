@@ -96,6 +96,7 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
         try {
             co_await outcomes_.write(batch);
         } catch (const dependency_error& error) {
+            // Outcomes of requests that were sent must not be lost: tried until PostgreSQL is back.
             away = error.what();
         } catch (const std::exception& error) {
             refused = error.what();

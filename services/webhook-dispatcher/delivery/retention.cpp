@@ -58,6 +58,7 @@ awaitable<void> retention::run()
             if (!co_await maintain())
                 delay = in_use_delay;
         } catch (const std::exception& error) {
+            // The loop goes on, with a delay.
             error_text = error.what();
             delay = retry_delay;
         }
@@ -106,6 +107,7 @@ awaitable<bool> retention::make_partitions()
             co_await partitions_.make_partitions(days_back, days_ahead);
             is_made = true;
         } catch (const postgres::timed_out&) {
+            // The tables are in use: tried again after a pause.
             is_made = false;
         }
         if (is_made)
@@ -123,6 +125,7 @@ awaitable<std::optional<bool>> retention::drop_partition()
         try {
             dropped = co_await partitions_.drop_partition_older_than(retention_days_);
         } catch (const postgres::timed_out&) {
+            // The tables are in use: tried again after a pause.
             dropped.reset();
         }
         if (dropped)

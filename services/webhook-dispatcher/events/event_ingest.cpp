@@ -77,6 +77,8 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     } catch (const dependency_error&) {
         throw;
     } catch (const std::exception& error) {
+        // A batch that PostgreSQL refuses is stored event by event; while it is away, the consumer
+        // waits.
         refused = error.what();
     }
     if (refused.empty())
@@ -216,6 +218,7 @@ awaitable<bool> event_ingest::store_with_cached(std::vector<routed_event>& event
     } catch (const dependency_error&) {
         throw;
     } catch (const std::exception& error) {
+        // The caller stores the batch with the current configurations, and handles that refusal.
         log::info("batch of events refused, trying it once more",
                   {{"events", events.size()}, {"reason", error.what()}});
     }
@@ -233,6 +236,7 @@ awaitable<bool> event_ingest::store(const std::vector<routed_event>& events,
         leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease,
                                              planned.routings, versions);
     } catch (...) {
+        // The reservations are released first, whatever was thrown.
         failed = std::current_exception();
     }
     if (!leased)
@@ -261,6 +265,7 @@ awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
             } catch (const dependency_error&) {
                 throw;
             } catch (const std::exception& error) {
+                // An event that PostgreSQL refuses alone goes to the dead letters.
                 reason = error.what();
             }
         }

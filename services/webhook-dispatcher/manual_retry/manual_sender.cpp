@@ -178,6 +178,7 @@ awaitable<sent_request> manual_sender::exchange(delivery_job job)
     try {
         sent = co_await send_(job);
     } catch (const std::exception& error) {
+        // A bug in sending counts as a failed attempt, whose outcome is written like any other.
         log::error("webhook not sent",
                    {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
         sent.result.what = exchange_result::kind::network_down;

@@ -71,8 +71,8 @@ public:
     testing::fake_inbox mail;
     kafka::settings cluster = brokers();
     kafka::producer producer{testing::test_host(), cluster};
-    long_poll_hub first{testing::test_host(), mail.sources(), long_poll_limits(100)};
-    long_poll_hub second{testing::test_host(), mail.sources(), long_poll_limits(100)};
+    long_poll_hub first{testing::test_host(), mail.client, mail.memory, long_poll_limits(100)};
+    long_poll_hub second{testing::test_host(), mail.client, mail.memory, long_poll_limits(100)};
 
 private:
     const std::vector<std::string> topics{events::topics::email_received,

@@ -38,7 +38,7 @@ struct mail_server
         : chosen(settings_of(dsn, std::move(recipient_settings), std::move(bounds),
                              with_own_folder(std::move(ingest_settings)),
                              std::move(limiter_bounds))),
-          core(test_host(), chosen, clock, "test", [this] { return is_database_away; })
+          core(test_host(), chosen, clock, "test")
     {
         unacknowledged.start();
         clock_watch.start();
@@ -79,7 +79,6 @@ struct mail_server
     scratch_folder folder;
     mail_ingest::settings chosen;
     shifted_clock clock;
-    bool is_database_away = false;
     mail_ingest::core core;
 
     postgres::pool& db = core.db;

@@ -572,12 +572,15 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
     CHECK(client.say("RCPT TO:<second@mail.test>") == later);
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted); // from memory
     CHECK(client.deliver() == later);
-    server.is_database_away = true;
-    mail_client turned_away(server.listener.local_address());
-    CHECK(turned_away.reply() == "421 4.3.2 Service not available, try again later");
+    server.core.database_watch.start();
+    const auto is_turned_away = [&] {
+        mail_client another(server.listener.local_address());
+        return another.reply() == "421 4.3.2 Service not available, try again later";
+    };
+    CHECK(testing::eventually(is_turned_away, std::chrono::seconds(20)));
+    testing::await(server.core.database_watch.stop());
 
     between.restore();
-    server.is_database_away = false;
     const auto deliver_to_second = [&] {
         client.say("RSET");
         client.say("MAIL FROM:<>");

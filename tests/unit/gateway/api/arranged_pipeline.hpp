@@ -64,15 +64,25 @@ inline accounts::key_owner premium_owner()
     return owner;
 }
 
+class arranged_pipeline;
+struct scripted_parts
+{
+    arranged_pipeline& keys;
+    arranged_pipeline& uses;
+    arranged_pipeline& quota;
+    arranged_pipeline& idempotency;
+};
+using pipeline = basic_pipeline<scripted_parts>;
+
 // The pipeline over one account, whose key, plan and quota a test changes; counts the calls to its
-// sources.
+// parts, which it stands in for.
 class arranged_pipeline
 {
 public:
     explicit arranged_pipeline(std::vector<route> all = test_routes())
         : clock(noon),
           operations(std::move(all)),
-          checked(clock, operations, sources(), {}, memory)
+          checked(clock, operations, {*this, *this, *this, *this}, {}, memory)
     {}
 
     http::response send(http::request received)
@@ -97,22 +107,7 @@ public:
     response_budget memory{1'000'000};
     pipeline checked;
 
-private:
-    pipeline_sources sources()
-    {
-        pipeline_sources all;
-        all.find_key = [this](std::string digest, lookups allowed) {
-            return find_key(std::move(digest), allowed);
-        };
-        all.take_quota = [this](const plans::account_state&) { return take_quota(); };
-        all.last_known_quota = [](const plans::account_state&) {
-            return rate_limit_headers(10'000, 1'234, midnight);
-        };
-        all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
-        return all;
-    }
-
-    awaitable<result<key_result>> find_key(std::string digest, lookups allowed)
+    awaitable<result<key_result>> find(std::string digest, lookups allowed)
     {
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
@@ -130,13 +125,25 @@ private:
         co_return found;
     }
 
-    awaitable<quota_decision> take_quota()
+    void note(const accounts::key_owner&, time_point) { ++uses_noted; }
+    rate_limit_headers last_known(const plans::account_state&)
+    {
+        return rate_limit_headers(10'000, 1'234, midnight);
+    }
+    awaitable<quota_decision> take(const plans::account_state&)
     {
         ++quota_taken;
         co_return quota_decision(is_quota_left, false,
                                  rate_limit_headers(10'000, is_quota_left ? 9'999 : 0, midnight));
     }
+    awaitable<http::response> handle(http::request& received, caller& who, const route& operation)
+    {
+        return operation.handle(received, who);
+    }
 };
+
+// Compiled once, in pipeline_test.cpp.
+extern template class basic_pipeline<scripted_parts>;
 
 inline http::request make_request(const std::string& method, const std::string& path,
                                   const std::string& key = good_key)

@@ -42,7 +42,8 @@ public:
         http::request received;
         received.query = std::move(query);
         received.path_params = {{"inboxId", some_id}};
-        return testing::await(list_inbox_emails(received, who, *client_, lists_, memory_));
+        list_cache lists(testing::test_host(), 0, std::chrono::seconds(1), *client_);
+        return testing::await(list_inbox_emails(received, who, *client_, lists, memory_));
     }
     http::response list_all(std::vector<std::pair<std::string, std::string>> query)
     {
@@ -71,7 +72,6 @@ private:
 
     testing::fake_service service_;
     std::unique_ptr<inbox_client> client_;
-    list_cache lists_{testing::test_host(), 0, std::chrono::seconds(1), nullptr};
     response_budget memory_{1'000'000};
 };
 

@@ -61,7 +61,6 @@ public:
     }
 
     caller who = testing::premium_caller();
-    list_cache lists{testing::test_host(), 0, std::chrono::seconds(1), nullptr};
     response_budget memory{1'000'000};
     std::optional<failure> refusal;
     std::optional<CreateInboxRequest> created;
@@ -263,8 +262,9 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
     CHECK(arranged.listed.account_id() == arranged.who.account().text());
 
     const auto emails = get({{"after", "12"}, {"limit", "1"}});
+    list_cache lists(testing::test_host(), 0, std::chrono::seconds(1), *arranged.client);
     testing::await(
-        list_inbox_emails(emails, arranged.who, *arranged.client, arranged.lists, arranged.memory));
+        list_inbox_emails(emails, arranged.who, *arranged.client, lists, arranged.memory));
     CHECK(arranged.listed_emails.inbox_id() == some_id);
     CHECK(arranged.listed_emails.after() == 12);
     CHECK(arranged.listed_emails.limit() == 1);

@@ -12,6 +12,15 @@ namespace {
 
 const std::string key = accounts::make_api_key().reveal();
 
+struct slow_pipeline;
+struct slow_parts
+{
+    slow_pipeline& keys;
+    slow_pipeline& uses;
+    slow_pipeline& quota;
+    slow_pipeline& idempotency;
+};
+
 // A pipeline whose one operation takes as long as a test says and lets it change the account
 // meanwhile.
 struct slow_pipeline
@@ -24,7 +33,7 @@ struct slow_pipeline
     std::function<void()> meanwhile = [] {};
     std::vector<route> operations{all_routes()};
     response_budget memory{1'000};
-    pipeline checked{clock, operations, sources(), {}, memory};
+    basic_pipeline<slow_parts> checked{clock, operations, {*this, *this, *this, *this}, {}, memory};
 
     slow_pipeline()
     {
@@ -46,6 +55,27 @@ struct slow_pipeline
         return testing::await(checked.handle(received)).status;
     }
 
+    awaitable<result<key_result>> find(std::string, lookups)
+    {
+        ++keys_found;
+        if (is_key_store_away)
+            throw dependency_error("PostgreSQL is away");
+        key_result found;
+        if (!is_revoked)
+            found.owner = std::make_shared<const accounts::key_owner>(owner);
+        co_return found;
+    }
+    awaitable<quota_decision> take(const plans::account_state&)
+    {
+        co_return quota_decision(true, false, rate_limit_headers(10, 9, 0));
+    }
+    rate_limit_headers last_known(const plans::account_state&) { return {}; }
+    void note(const accounts::key_owner&, time_point) {}
+    awaitable<http::response> handle(http::request& received, caller& who, const route& operation)
+    {
+        return operation.handle(received, who);
+    }
+
 private:
     std::vector<route> all_routes()
     {
@@ -60,31 +90,6 @@ private:
     {
         meanwhile();
         co_return http::ok_json("{}");
-    }
-
-    pipeline_sources sources()
-    {
-        pipeline_sources all;
-        all.find_key = [this](std::string, lookups) { return find_key(); };
-        all.take_quota = [](const plans::account_state&) { return take_quota(); };
-        all.note_use = [](const accounts::key_owner&, time_point) {};
-        return all;
-    }
-
-    awaitable<result<key_result>> find_key()
-    {
-        ++keys_found;
-        if (is_key_store_away)
-            throw dependency_error("PostgreSQL is away");
-        key_result found;
-        if (!is_revoked)
-            found.owner = std::make_shared<const accounts::key_owner>(owner);
-        co_return found;
-    }
-
-    static awaitable<quota_decision> take_quota()
-    {
-        co_return quota_decision(true, false, rate_limit_headers(10, 9, 0));
     }
 };
 

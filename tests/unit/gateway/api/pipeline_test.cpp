@@ -5,6 +5,8 @@
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 
+template class tempinbox::gateway::basic_pipeline<scripted_parts>;
+
 TEST_CASE("the checks stand in the documented order", "[gateway][pipeline]")
 {
     // Each request has every fault from its own on: the first one decides.

@@ -55,7 +55,7 @@ TEST_CASE(
     testing::fake_inbox mail;
     mail.text.assign(90'000, 'x');
     mail.add("large");
-    long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(100));
+    long_poll_hub hub(testing::test_host(), mail.client, mail.memory, long_poll_limits(100));
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none,
                      [&hub](http::request& received, const caller& who) {

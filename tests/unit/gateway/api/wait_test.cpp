@@ -15,7 +15,7 @@ using query = std::vector<std::pair<std::string, std::string>>;
 struct arranged_wait
 {
     testing::fake_inbox mail;
-    long_poll_hub hub{testing::test_host(), mail.sources(), long_poll_limits(10)};
+    long_poll_hub hub{testing::test_host(), mail.client, mail.memory, long_poll_limits(10)};
     caller who = testing::premium_caller();
 
     arranged_wait() { mail.account = who.account(); }
@@ -114,21 +114,14 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
 TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
 {
     arranged_wait arranged;
-    inbox::v1::EmailFilter seen;
-    auto sources = arranged.mail.sources();
-    sources.find_first = [&,
-                          inner = sources.find_first](inbox::v1::FindFirstEmailsRequest request) {
-        seen = request.searches(0).filter();
-        return inner(std::move(request));
-    };
-    long_poll_hub hub(testing::test_host(), sources, long_poll_limits(10));
     http::request received;
     received.query = {
         {"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
     received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
 
-    testing::await(wait_for_email(received, arranged.who, hub));
+    testing::await(wait_for_email(received, arranged.who, arranged.hub));
 
+    const auto& seen = arranged.mail.last_filter;
     CHECK(seen.from() == "a");
     CHECK(seen.to() == "b");
     CHECK(seen.subject() == "c");

@@ -53,7 +53,17 @@ std::vector<route> open_routes()
     return all;
 }
 
-// The pipeline over one session; counts the calls to its sources.
+class arranged_dashboard;
+struct scripted_parts
+{
+    arranged_dashboard& sessions;
+    arranged_dashboard& day;
+    arranged_dashboard& quota;
+    arranged_dashboard& idempotency;
+};
+using dashboard_pipeline = basic_dashboard_pipeline<scripted_parts>;
+
+// The pipeline over one session; counts the calls to its parts, which it stands in for.
 class arranged_dashboard
 {
 public:
@@ -61,7 +71,7 @@ public:
         : clock(noon),
           open_operations(open_routes()),
           operations(own_routes()),
-          checked(clock, open_operations, operations, sources(), {}, memory)
+          checked(clock, open_operations, operations, {*this, *this, *this, *this}, {}, memory)
     {
         owner.state.account = account_id::make();
     }
@@ -91,23 +101,6 @@ public:
     response_budget memory{1'000'000};
     dashboard_pipeline checked;
 
-private:
-    dashboard_sources sources()
-    {
-        dashboard_sources all;
-        all.find_session = [this](std::string digest, lookups allowed) {
-            return find(std::move(digest), allowed);
-        };
-        all.take_session_quota = [this](account_id account) { return take(account); };
-        all.last_known_quota = [](const plans::account_state&) { return rate_limit_headers(); };
-        all.handle_idempotent = [this](http::request& received, caller& who,
-                                       const route& operation) {
-            ++handled_idempotent;
-            return operation.handle(received, who);
-        };
-        return all;
-    }
-
     awaitable<result<session_result>> find(std::string digest, lookups allowed)
     {
         const bool is_good =
@@ -124,6 +117,12 @@ private:
         co_return found;
     }
 
+    rate_limit_headers last_known(const plans::account_state&) { return {}; }
+    awaitable<http::response> handle(http::request& received, caller& who, const route& operation)
+    {
+        ++handled_idempotent;
+        return operation.handle(received, who);
+    }
     awaitable<quota_decision> take(account_id account)
     {
         CHECK(account == owner.id());

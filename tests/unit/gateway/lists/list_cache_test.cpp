@@ -2,6 +2,7 @@
 
 #include "common/core/ids.hpp"
 #include "common/testing/await.hpp"
+#include "unit/common/rpc/in_process_services.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,12 +23,18 @@ struct arranged_cache
 {
     std::string version = "7-3-0";
     int version_requests = 0;
+    testing::in_process_services services;
+    inbox_client inboxes{
+        testing::test_host(), {services.anywhere()}, services.tokens(), services.client_settings()};
     list_cache lists;
 
     explicit arranged_cache(std::size_t max_bytes = 1'000'000, std::chrono::milliseconds ttl = 60s)
-        : lists(testing::test_host(), max_bytes, ttl,
-                [this](GetListVersionsRequest request) { return respond(std::move(request)); })
-    {}
+        : lists(testing::test_host(), max_bytes, ttl, inboxes)
+    {
+        services.add(inbox_methods::get_list_versions, [this](GetListVersionsRequest request) {
+            return respond(std::move(request));
+        });
+    }
 
     std::optional<std::string> find(const ListEmailsRequest& request)
     {

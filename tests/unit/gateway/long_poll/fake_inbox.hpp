@@ -3,6 +3,7 @@
 #include "common/json/value.hpp"
 #include "common/testing/await.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
+#include "unit/common/rpc/in_process_services.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -20,15 +21,39 @@ namespace tempinbox::testing {
 class fake_inbox
 {
 public:
+    explicit fake_inbox(std::size_t max_memory_bytes = 10'000'000)
+        : memory(max_memory_bytes),
+          client(test_host(), {in_process_services::anywhere()}, services_.tokens(),
+                 services_.client_settings())
+    {
+        services_.add(inbox_methods::find_first_emails,
+                      [this](inbox::v1::FindFirstEmailsRequest request) {
+                          return find_first(std::move(request));
+                      });
+        services_.add(inbox_methods::get_email, [this](inbox::v1::GetEmailRequest request) {
+            return find_email(std::move(request));
+        });
+        services_.add(inbox_methods::get_last_sequences,
+                      [this](inbox::v1::GetLastSequencesRequest request) {
+                          return last_sequences(std::move(request));
+                      });
+    }
+    fake_inbox(const fake_inbox&) = delete;
+
+private:
+    in_process_services services_;
+
+public:
     account_id account = account_id::make();
     inbox_id inbox = inbox_id::make();
     bool is_live = true;
     bool is_everybodys = false;   // found for every account
     std::string text;             // of every email
     std::optional<failure> error; // the result of every call
-    std::unique_ptr<gateway::response_budget> memory =
-        std::make_unique<gateway::response_budget>(10'000'000);
-    std::size_t max_memory = 0; // in use at once
+    gateway::response_budget memory;
+    gateway::inbox_client client;
+    std::size_t max_memory = 0;         // in use when an email was read
+    inbox::v1::EmailFilter last_filter; // of the last search
     int polls = 0;
     int searches = 0;
     int emails_read = 0;
@@ -42,26 +67,6 @@ public:
         subjects_.push_back(subject);
         ids_.push_back(email_id::make().text());
         return ids_.back();
-    }
-
-    gateway::poll_sources sources()
-    {
-        gateway::poll_sources all;
-        all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) {
-            return find_first(std::move(request));
-        };
-        all.find_email = [this](inbox::v1::GetEmailRequest request) {
-            return find_email(std::move(request));
-        };
-        all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) {
-            return last_sequences(std::move(request));
-        };
-        all.reserve_memory = [this](account_id whose, std::size_t bytes) {
-            auto taken = memory->try_reserve(whose, bytes);
-            max_memory = std::max(max_memory, memory->used());
-            return taken;
-        };
-        return all;
     }
 
     gateway::long_poll_request request(std::int64_t after = 0,
@@ -98,8 +103,10 @@ private:
             co_return failure(errc::not_found, "Inbox does not exist");
         inbox::v1::FindFirstEmailsResponse response;
         response.set_last_sequence(static_cast<std::int64_t>(subjects_.size()));
-        for (const auto& search : request.searches())
+        for (const auto& search : request.searches()) {
+            last_filter = search.filter();
             *response.add_results() = search_one(search);
+        }
         co_return response;
     }
 
@@ -125,6 +132,7 @@ private:
     awaitable<result<inbox::v1::GetEmailResponse>> find_email(inbox::v1::GetEmailRequest request)
     {
         ++emails_read;
+        max_memory = std::max(max_memory, memory.used());
         for (int i = 0; i < yields; ++i)
             co_await boost::asio::post(test_host().executor(), boost::asio::use_awaitable);
         if (error)

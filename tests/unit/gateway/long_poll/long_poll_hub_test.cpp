@@ -20,8 +20,10 @@ namespace {
 // A hub over one inbox. It polls each second only if a test starts it.
 struct arranged_hub
 {
+    explicit arranged_hub(std::size_t max_memory_bytes = 10'000'000) : mail(max_memory_bytes) {}
+
     fake_inbox mail;
-    long_poll_hub hub{testing::test_host(), mail.sources(), long_poll_limits(100)};
+    long_poll_hub hub{testing::test_host(), mail.client, mail.memory, long_poll_limits(100)};
 
     // No wait outlives its hub: its timer would run in a later test.
     ~arranged_hub()
@@ -195,7 +197,7 @@ TEST_CASE("when the last poll takes too long the wait is interrupted with what i
           "[gateway][long_poll]")
 {
     fake_inbox mail;
-    long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(10), 300ms);
+    long_poll_hub hub(testing::test_host(), mail.client, mail.memory, long_poll_limits(10), 300ms);
     mail.add("one");
     const auto wait = begin_wait(hub, mail.request(0, "two"), 300ms);
     CHECK(eventually([&] { return mail.polls == 1; }));
@@ -387,7 +389,7 @@ TEST_CASE("a drain interrupts every wait, and new ones after their first poll",
 TEST_CASE("a full hub refuses with unavailable", "[gateway][long_poll]")
 {
     fake_inbox mail;
-    long_poll_hub hub(testing::test_host(), mail.sources(), long_poll_limits(1));
+    long_poll_hub hub(testing::test_host(), mail.client, mail.memory, long_poll_limits(1));
     const auto first = begin_wait(hub, mail.request());
     const auto second = begin_wait(hub, mail.request());
     CHECK(eventually([&] { return second->final_result.has_value(); }));
@@ -404,7 +406,7 @@ TEST_CASE("an account has no more waiters than its share of the hub, and ten tim
     fake_inbox mail;
     long_poll_limits bounds(100);
     bounds.of_account = 30;
-    long_poll_hub hub(testing::test_host(), mail.sources(), bounds);
+    long_poll_hub hub(testing::test_host(), mail.client, mail.memory, bounds);
     std::vector<std::shared_ptr<running_wait>> waiting;
     const auto begin = [&](account_id account, int burst, bool is_of_session) {
         auto request = mail.request();
@@ -447,14 +449,13 @@ TEST_CASE(
     "an email that is found is counted while it is held, and read only where there is room for it",
     "[gateway][long_poll]")
 {
-    arranged_hub arranged;
-    arranged.mail.memory = std::make_unique<response_budget>(1'000'000);
+    arranged_hub arranged(1'000'000);
     arranged.mail.text.assign(100'000, 'x');
     arranged.mail.add("one");
     arranged.mail.add("two");
 
     auto first = arranged.begin(0, "one");
-    const auto held = arranged.mail.memory->used();
+    const auto held = arranged.mail.memory.used();
     const auto reads = arranged.mail.emails_read;
     const auto second = arranged.begin(0, "two");
 
@@ -466,9 +467,9 @@ TEST_CASE(
     CHECK(second->final_result->error().code == errc::unavailable);
     CHECK(arranged.mail.emails_read == reads + 1);
     first = nullptr;
-    CHECK(arranged.mail.memory->used() == 0);
+    CHECK(arranged.mail.memory.used() == 0);
     CHECK(arranged.begin(0, "two")->end() == long_poll_outcome::matched);
-    CHECK(arranged.mail.memory->used() == 0);
+    CHECK(arranged.mail.memory.used() == 0);
 }
 
 TEST_CASE("of many large emails that a poll finds no more than one or two are in memory",
@@ -492,5 +493,5 @@ TEST_CASE("of many large emails that a poll finds no more than one or two are in
     CHECK(arranged.mail.emails_read == 40);
     CHECK(arranged.mail.max_memory >= 400'000);
     CHECK(arranged.mail.max_memory < 620'000);
-    CHECK(arranged.mail.memory->used() == 0);
+    CHECK(arranged.mail.memory.used() == 0);
 }

@@ -1,6 +1,8 @@
 #include "gateway/quota/quota_client.hpp"
 
+#include "common/rpc/rate_limit_methods.hpp"
 #include "common/testing/await.hpp"
+#include "unit/common/rpc/in_process_services.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -25,11 +27,12 @@ constexpr std::int64_t reset = 4'000'000'000;
 class fake_rate_limit
 {
 public:
-    quota_replica replica(const std::string& name = "127.0.0.1:1")
-    {
-        return quota_replica(
-            name, [this](TakeQuotaRequest request) { return respond(std::move(request)); });
-    }
+    fake_rate_limit() : fake_rate_limit(std::make_shared<testing::in_process_services>(), 1) {}
+    // Another replica, for the same clients.
+    explicit fake_rate_limit(const fake_rate_limit& first) : fake_rate_limit(first.network, 2) {}
+
+    const std::shared_ptr<testing::in_process_services> network;
+    const host_port address;
 
     void hold() { is_held_ = true; }
     void release()
@@ -50,6 +53,15 @@ public:
     std::vector<TakeQuotaRequest> calls;
 
 private:
+    fake_rate_limit(std::shared_ptr<testing::in_process_services> reached, std::uint16_t port)
+        : network(std::move(reached)),
+          address("127.0.0.1", port)
+    {
+        network->add(
+            rate_limit_methods::take_quota,
+            [this](TakeQuotaRequest request) { return respond(std::move(request)); }, address);
+    }
+
     awaitable<result<TakeQuotaResponse>> respond(TakeQuotaRequest request)
     {
         calls.push_back(request);
@@ -107,23 +119,16 @@ plans::account_state account_with(std::int64_t limit)
     return state;
 }
 
-std::vector<quota_replica> only(quota_replica replica)
-{
-    std::vector<quota_replica> replicas;
-    replicas.push_back(std::move(replica));
-    return replicas;
-}
-
 // A client whose coroutines have ended before it goes.
 class running_client
 {
 public:
-    running_client(fake_rate_limit& service, std::vector<quota_replica> replicas)
+    running_client(fake_rate_limit& service, const std::vector<host_port>& replicas)
         : service_(service),
-          client_(testing::test_host(), std::move(replicas))
+          client_(testing::test_host(), replicas, service.network->tokens(),
+                  service.network->client_settings())
     {}
-    explicit running_client(fake_rate_limit& service)
-        : running_client(service, only(service.replica()))
+    explicit running_client(fake_rate_limit& service) : running_client(service, {service.address})
     {}
 
     ~running_client()
@@ -277,7 +282,8 @@ TEST_CASE("usage is reported until it is stored, also to the replica that comes 
           "killed",
           "[gateway][quota]")
 {
-    fake_rate_limit killed, next;
+    fake_rate_limit killed;
+    fake_rate_limit next(killed);
     running_client client(killed);
     const auto account = account_with(100);
     killed.is_broken = true;
@@ -287,7 +293,7 @@ TEST_CASE("usage is reported until it is stored, also to the replica that comes 
     testing::await(client->take(account));
     const auto reported = killed.calls.back().items(0).debt();
 
-    client->set_replicas(only(next.replica("127.0.0.1:2")));
+    client->set_replicas({next.address});
     testing::await(client->take(account));
     testing::await(client->take(account));
     testing::await(client->take(account));
@@ -351,11 +357,9 @@ TEST_CASE(
 
 TEST_CASE("another replica is asked at once when one fails, and takes over", "[gateway][quota]")
 {
-    fake_rate_limit first, second;
-    std::vector<quota_replica> replicas;
-    replicas.push_back(first.replica("127.0.0.1:1"));
-    replicas.push_back(second.replica("127.0.0.1:2"));
-    running_client client(first, std::move(replicas));
+    fake_rate_limit first;
+    fake_rate_limit second(first);
+    running_client client(first, {first.address, second.address});
     const auto account = account_with(100);
     const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") >
                           rendezvous_score(account.account, "127.0.0.1:2");
@@ -373,12 +377,13 @@ TEST_CASE("another replica is asked at once when one fails, and takes over", "[g
 
 TEST_CASE("replicas that come are asked and those that go are not", "[gateway][quota]")
 {
-    fake_rate_limit first, second;
+    fake_rate_limit first;
+    fake_rate_limit second(first);
     running_client client(first);
     const auto account = account_with(100);
     testing::await(client->take(account));
 
-    client->set_replicas(only(second.replica("127.0.0.1:2")));
+    client->set_replicas({second.address});
     testing::await(client->take(account));
 
     CHECK(first.used[account.account.text()] == 1);
