@@ -15,7 +15,7 @@ namespace tempinbox::plans {
 // for requests_per_day and burst_per_second: unlimited.
 // A limit is said here, in PlanLimits of account_state.proto, in the schema of accounts, and, if
 // the API shows it, in docs/openapi.yaml. All else derives from it:
-// docs/decisions/0015-one-description.md.
+// docs/decisions/0016-one-description.md.
 struct plan_limits
 {
     bool api_access = false;

@@ -36,3 +36,30 @@ TEST_CASE("a limit is a truth or a number in the contract, as it is in a plan", 
         CHECK(first == (limit.is_truth ? "boolean" : "integer"));
     }
 }
+
+TEST_CASE("an email's summary has the members of the contract", "[gateway][json]")
+{
+    const auto schema = schema_of("EmailSummary");
+    const auto alone = json::value::parse(gateway::to_json(inbox::v1::EmailSummary())).value();
+
+    inbox::v1::ListEmailsResponse list;
+    list.add_emails();
+    gateway::email_extras all;
+    all.text = all.codes = true;
+    const auto listed = json::value::parse(gateway::to_json(list, all)).value();
+
+    CHECK(names_of(alone) == required_of(schema));
+    CHECK(names_of(listed["emails"][0]) == names_of(schema["properties"]));
+}
+
+TEST_CASE("a whole email has the members of its summary, and those of the contract",
+          "[gateway][json]")
+{
+    const auto schema = schema_of("Email");
+    const auto email = json::value::parse(gateway::to_json(inbox::v1::Email())).value();
+
+    CHECK(names_of(email) == names_of(schema["properties"]));
+    CHECK(names_of(email) == required_of(schema));
+    for (const auto& name : required_of(schema_of("EmailSummary")))
+        CHECK(names_of(email).contains(name));
+}
