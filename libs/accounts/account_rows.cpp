@@ -9,19 +9,11 @@ using postgres::read_column;
 plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix)
 {
     plans::plan_limits limits;
-    const auto read = [&](const char* name, auto& limit) {
-        read_column(row, prefix + name, limit);
-    };
-    read("api_access", limits.api_access);
-    read("requests_per_day", limits.requests_per_day);
-    read("burst_per_second", limits.burst_per_second);
-    read("live_inboxes", limits.live_inboxes);
-    read("default_ttl_seconds", limits.default_ttl);
-    read("max_ttl_seconds", limits.max_ttl);
-    read("max_message_bytes", limits.max_message_bytes);
-    read("webhooks", limits.webhooks);
-    read("api_keys", limits.api_keys);
-    read("routing_rules", limits.routing_rules);
+    for (const auto& limit : plans::all_limits()) {
+        const auto name = prefix + std::string(limit.name);
+        limit.set(limits, limit.is_truth ? std::int64_t{postgres::column<bool>(row, name)}
+                                         : postgres::column<std::int64_t>(row, name));
+    }
     return limits;
 }
 

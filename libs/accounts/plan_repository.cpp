@@ -7,27 +7,54 @@
 namespace tempinbox::accounts {
 namespace {
 
-// Names its columns: a running gateway keeps this statement prepared when a later migration adds
-// one.
-constexpr postgres::statement list_plans{"plans_list",
-                                         "SELECT plan, trim_scale(price_amount)::text AS price, "
-                                         "price_period, api_access, requests_per_day,"
-                                         " burst_per_second, live_inboxes, default_ttl_seconds, "
-                                         "max_ttl_seconds, max_message_bytes, webhooks, api_keys,"
-                                         " routing_rules FROM accounts.plans ORDER BY position"};
-constexpr postgres::statement update_plan{
-    "plans_update",
-    "UPDATE accounts.plans SET api_access = coalesce($2, api_access), requests_per_day = "
-    "coalesce($3, requests_per_day),"
-    " burst_per_second = coalesce($4, burst_per_second), live_inboxes = coalesce($5, live_inboxes),"
-    " default_ttl_seconds = coalesce($6, default_ttl_seconds), max_ttl_seconds = coalesce($7, "
-    "max_ttl_seconds),"
-    " max_message_bytes = coalesce($8, max_message_bytes), webhooks = coalesce($9, webhooks), "
-    "api_keys = coalesce($10, api_keys),"
-    " routing_rules = coalesce($11, routing_rules), price_amount = coalesce($12::numeric, "
-    "price_amount),"
-    " price_period = coalesce($13, price_period) WHERE plan = $1 RETURNING *, "
-    "trim_scale(price_amount)::text AS price"};
+// `, name` for each limit. A running gateway keeps its statements prepared when a later migration
+// adds a column, so they name theirs.
+std::string limit_columns()
+{
+    std::string list;
+    for (const auto& limit : plans::all_limits())
+        list += ", " + std::string(limit.name);
+    return list;
+}
+
+constexpr int first_limit = 4; // the parameter
+
+// `name = coalesce($4, name), ` for each limit.
+std::string limit_changes()
+{
+    std::string list;
+    int parameter = first_limit;
+    for (const auto& limit : plans::all_limits()) {
+        const std::string name(limit.name);
+        list += name + " = coalesce($" + std::to_string(parameter++) +
+                (limit.is_truth ? "::integer::boolean, " : ", ") + name + "), ";
+    }
+    return list;
+}
+
+// In the order of the parameters; null for what does not change.
+std::vector<std::optional<std::int64_t>> limit_parameters(const plan_change& change)
+{
+    std::vector<std::optional<std::int64_t>> numbers;
+    for (const auto& limit : plans::all_limits()) {
+        const auto found = change.limits.find(limit.name);
+        numbers.push_back(found == change.limits.end() ? std::nullopt
+                                                       : std::optional(found->second));
+    }
+    return numbers;
+}
+
+const std::string shown_columns =
+    "plan, trim_scale(price_amount)::text AS price, price_period" + limit_columns();
+const std::string list_plans_sql =
+    "SELECT " + shown_columns + " FROM accounts.plans ORDER BY position";
+const std::string update_plan_sql = "UPDATE accounts.plans SET " + limit_changes() +
+                                    "price_amount = coalesce($2::numeric, price_amount), "
+                                    "price_period = coalesce($3, price_period) "
+                                    "WHERE plan = $1 RETURNING " +
+                                    shown_columns;
+const postgres::statement list_plans{"plans_list", list_plans_sql.c_str()};
+const postgres::statement update_plan{"plans_update", update_plan_sql.c_str()};
 constexpr postgres::statement stamp_accounts{
     "plans_stamp_accounts", "UPDATE accounts.accounts SET version = $2 WHERE deleted_at IS NULL"
                             " AND (plan = $1 OR ($1 = 'free' AND plan_ends_at IS NOT NULL))"};
@@ -94,11 +121,8 @@ awaitable<result<plan>> plan_repository::set(std::string name, plan_change reque
         db_.transact([this, name, requested](pqxx::work& tx) -> result<change<plan>> {
             const auto version = next_version(tx);
             const auto rows = tx.exec_prepared(
-                update_plan.name, name, requested.api_access, requested.requests_per_day,
-                requested.burst_per_second, requested.live_inboxes, requested.default_ttl_seconds,
-                requested.max_ttl_seconds, requested.max_message_bytes, requested.webhooks,
-                requested.api_keys, requested.routing_rules, requested.price_amount,
-                requested.price_period);
+                update_plan.name, name, requested.price_amount, requested.price_period,
+                pqxx::prepare::make_dynamic_params(limit_parameters(requested)));
             if (rows.empty())
                 return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
             plan changed = read_plan(rows[0]);

@@ -3,6 +3,8 @@
 #include "accounts/state_events.hpp"
 #include "common/core/awaitable.hpp"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,16 +29,7 @@ struct plan
 // The values to change; an absent one stays as it is.
 struct plan_change
 {
-    std::optional<bool> api_access;
-    std::optional<std::int64_t> requests_per_day;
-    std::optional<std::int64_t> burst_per_second;
-    std::optional<std::int64_t> live_inboxes;
-    std::optional<std::int64_t> default_ttl_seconds;
-    std::optional<std::int64_t> max_ttl_seconds;
-    std::optional<std::int64_t> max_message_bytes;
-    std::optional<std::int64_t> webhooks;
-    std::optional<std::int64_t> api_keys;
-    std::optional<std::int64_t> routing_rules;
+    std::map<std::string, std::int64_t, std::less<>> limits; // by name (plans::limit), as numbers
     std::optional<std::string>
         price_amount; // a decimal number with at most two decimals, 0 to 99,999,999.99
     std::optional<std::string> price_period;
@@ -51,7 +44,8 @@ public:
 
     // From the smallest plan to the largest.
     awaitable<std::vector<plan>> list();
-    // not_found for an unknown plan, invalid_argument for numbers that contradict each other.
+    // not_found for an unknown plan, invalid_argument for numbers that contradict each other. The
+    // names must be those of limits.
     awaitable<result<plan>> set(std::string name, plan_change requested);
 
 private:

@@ -2,6 +2,7 @@
 
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/daily_counts.hpp"
 #include "mailbox/body_removal.hpp"
 #include "mailbox/columns.hpp"
@@ -14,6 +15,7 @@
 #include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -30,51 +32,55 @@ std::optional<std::string> read_text(const pqxx::field& field)
     return field.as<std::string>();
 }
 
-// Codes may be NULL if not asked for. Functions list_emails and find_email of the schema return
-// columns of these names.
-constexpr row_column<email_summary> summary_columns[] = {
-    {"email_id", "email_id",
-     [](email_summary& row, const pqxx::field& value) {
-         row.id = email_id::parse(value.c_str()).value();
-     }},
-    {"inbox_id", "inbox_id",
-     [](email_summary& row, const pqxx::field& value) {
-         row.inbox = inbox_id::parse(value.c_str()).value();
-     }},
-    {"sequence", "sequence",
-     [](email_summary& row, const pqxx::field& value) { row.sequence = value.as<std::int64_t>(); }},
-    {"from_address", "from_address",
-     [](email_summary& row, const pqxx::field& value) { row.from = value.as<std::string>(); }},
-    {"from_name", "from_name",
-     [](email_summary& row, const pqxx::field& value) { row.from_name = value.as<std::string>(); }},
-    {"rcpt_to", "rcpt_to",
-     [](email_summary& row, const pqxx::field& value) { row.rcpt_to = from_array(value.c_str()); }},
-    {"subject", "subject",
-     [](email_summary& row, const pqxx::field& value) { row.subject = value.as<std::string>(); }},
-    {"preview", "preview",
-     [](email_summary& row, const pqxx::field& value) { row.preview = value.as<std::string>(); }},
-    {"received_micros", "mailbox.to_micros(received_at)",
-     [](email_summary& row, const pqxx::field& value) {
-         row.received_at = from_unix_micros(value.as<std::int64_t>());
-     }},
-    {"size_bytes", "size_bytes",
-     [](email_summary& row, const pqxx::field& value) { row.size = value.as<std::int64_t>(); }},
-    {"attachment_count", "attachment_count",
-     [](email_summary& row, const pqxx::field& value) { row.attachment_count = value.as<int>(); }},
-    {"is_read", "is_read",
-     [](email_summary& row, const pqxx::field& value) { row.is_read = value.as<bool>(); }},
-    {"codes", "codes",
-     [](email_summary& row, const pqxx::field& value) {
-         if (!value.is_null())
-             row.codes = codes_from_json(value.c_str());
-     }},
-};
-constexpr int summary_column_count = static_cast<int>(std::size(summary_columns));
+void read_value(const pqxx::field& value, std::vector<std::string>& texts)
+{
+    texts = from_array(value.c_str());
+}
+
+// NULL if they were not asked for.
+void read_value(const pqxx::field& value, std::vector<extract::code>& codes)
+{
+    if (!value.is_null())
+        codes = codes_from_json(value.c_str());
+}
+
+template <class T>
+void read_value(const pqxx::field& value, T& scalar)
+{
+    scalar = postgres::column_type<T>::parse(value);
+}
+
+// What reads a field's column: SQL over a row of mailbox.emails.
+template <class T>
+std::string expression_of(const summary_field<T>& field)
+{
+    if constexpr (std::is_same_v<T, time_point>)
+        return "mailbox.to_micros(" + std::string(field.column) + ") AS " + field.column;
+    else
+        return field.column;
+}
+
+// The select list of a summary. Codes are only read on the condition, if one is given.
+std::string summary_columns(std::string_view condition_of_codes = "")
+{
+    std::string list;
+    for_each_summary_field([&]<class T>(const summary_field<T>& field) {
+        auto expression = expression_of(field);
+        if constexpr (std::is_same_v<T, std::vector<extract::code>>)
+            if (!condition_of_codes.empty())
+                expression = "CASE WHEN " + std::string(condition_of_codes) + " THEN " +
+                             field.column + " END AS " + field.column;
+        list += (list.empty() ? " " : ", ") + expression;
+    });
+    return list + " ";
+}
 
 email_summary read_summary(const pqxx::row& row)
 {
     email_summary found;
-    read_columns(summary_columns, found, row);
+    int index = 0;
+    for_each_summary_field(
+        [&](const auto& field) { read_value(row[index++], found.*field.member); });
     return found;
 }
 
@@ -111,9 +117,9 @@ constexpr row_column<stored_email> content_columns[] = {
      }},
 };
 
-const std::string find_email_sql = "SELECT" + name_list(summary_columns) + "," +
-                                   name_list(content_columns) +
-                                   ", raw FROM mailbox.find_email($1, $2)";
+const std::string find_email_sql = "SELECT" + summary_columns() + "," + name_list(content_columns) +
+                                   R"(, raw
+    FROM mailbox.find_email($1, $2) AS found, LATERAL (SELECT (found.email).*) AS email)";
 const postgres::statement find_email{"mailbox_find_email", find_email_sql.c_str()};
 
 constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
@@ -131,7 +137,7 @@ const std::string mark_email_sql = R"(
                             WHERE account_id = $1 AND email_id = $2)
         RETURNING true)
     UPDATE mailbox.emails SET is_read = $3 FROM counted WHERE account_id = $1 AND email_id = $2
-    RETURNING )" + select_list(summary_columns);
+    RETURNING )" + summary_columns();
 const postgres::statement mark_email{"mailbox_mark_email", mark_email_sql.c_str()};
 
 // Reads a row of find_email that has a body.
@@ -139,7 +145,7 @@ stored_email read_email(const pqxx::row& row)
 {
     stored_email email;
     email.summary = read_summary(row);
-    read_columns(content_columns, email, row, summary_column_count);
+    read_columns(content_columns, email, row, summary_field_count);
     const pqxx::binarystring frame(row.back());
     email.raw = decompress(std::string_view(frame.get(), frame.size()));
     return email;
@@ -165,15 +171,16 @@ const postgres::statement find_versions_of{"mailbox_find_list_versions", find_ve
 
 // Both lists end with the To addresses and whether the email's inbox is live; the list of one inbox
 // appends the list version.
-const std::string list_one_sql = "SELECT" + name_list(summary_columns) +
-                                 ", to_header, true, (SELECT " + std::string(version_column) + R"(
+const std::string list_one_sql = "SELECT" + summary_columns("$6") +
+                                 ", CASE WHEN $7 THEN to_header END, true, (SELECT " +
+                                 std::string(version_column) + R"(
         FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
-    FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
+    FROM mailbox.list_emails($1, $2, $3, $4, $5))";
 const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
-constexpr int version_index = summary_column_count + 2;
+constexpr int version_index = summary_field_count + 2;
 
 const std::string list_all_sql =
-    "WITH looked AS MATERIALIZED (SELECT" + select_list(summary_columns) + R"(, to_header
+    "WITH looked AS MATERIALIZED (SELECT" + summary_columns() + R"(, to_header
         FROM mailbox.emails WHERE account_id = $1 AND email_id < $2
         ORDER BY email_id DESC LIMIT $3)
     SELECT looked.*, EXISTS (
@@ -239,8 +246,8 @@ email_page fill_page(const email_query& query, Position below, ReadRows read_row
                 return result_page;
             auto email = read_summary(row);
             below = position_of(email);
-            const bool lives = row[summary_column_count + 1].as<bool>();
-            if (!lives || !passes(filter, email, row[summary_column_count]))
+            const bool lives = row[summary_field_count + 1].as<bool>();
+            if (!lives || !passes(filter, email, row[summary_field_count]))
                 continue;
             bytes += email.size;
             const bool is_heavy =

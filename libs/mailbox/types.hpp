@@ -3,6 +3,7 @@
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
 #include "extract/codes.hpp"
+#include "mailbox/email_summary.hpp"
 
 #include <cstdint>
 #include <map>
@@ -51,24 +52,6 @@ struct inbox_bounds
     {
         return (emails > 0 && held_emails >= emails) || (bytes > 0 && held_bytes >= bytes);
     }
-};
-
-// An email as lists show it.
-struct email_summary
-{
-    email_id id;
-    inbox_id inbox;
-    std::int64_t sequence = 0;
-    std::string from; // the first address of From, or the envelope sender
-    std::string from_name;
-    std::vector<std::string> rcpt_to;
-    std::string subject;
-    std::string preview;
-    time_point received_at;
-    std::int64_t size = 0;
-    int attachment_count = 0;
-    bool is_read = false;
-    std::vector<extract::code> codes;
 };
 
 // A whole email: what was extracted before its commit, and the message as received.

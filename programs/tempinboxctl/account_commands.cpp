@@ -28,16 +28,9 @@ record to_record(const accounts::account& shown)
 record to_full_record(const accounts::account& shown)
 {
     const auto now = system_clock_source{}.now();
-    const auto& limits = shown.state.limits_at(now);
     auto fields = to_record(shown);
     fields.add_time("createdAt", shown.created_at);
-    fields.add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
-    fields.add("liveInboxes", std::int64_t{limits.live_inboxes})
-        .add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
-    fields.add("maxMessageBytes", limits.max_message_bytes)
-        .add("webhooks", std::int64_t{limits.webhooks});
-    fields.add("apiKeys", std::int64_t{limits.api_keys})
-        .add("routingRules", std::int64_t{limits.routing_rules});
+    add_limits(fields, shown.state.limits_at(now), plans::audience::account);
     return fields;
 }
 

@@ -151,6 +151,17 @@ std::string table_of(const std::string& list_name, const std::vector<record>& re
 
 } // namespace
 
+void add_limits(record& fields, const plans::plan_limits& limits, plans::audience audience)
+{
+    for (const auto& limit : plans::all_limits()) {
+        if (limit.shown_to < audience)
+            continue;
+        const auto number = limit.get(limits);
+        fields.add(limit.json_name(),
+                   limit.is_truth ? record::field(number != 0) : record::field(number));
+    }
+}
+
 std::string to_json(const command_result& shown)
 {
     json::writer out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/time.hpp"
+#include "common/plans/plan_limits.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,9 @@ public:
 private:
     std::vector<std::pair<std::string, field>> fields_;
 };
+
+// Adds the limits of a plan that the audience is shown.
+void add_limits(record& fields, const plans::plan_limits& limits, plans::audience audience);
 
 // One record, or a list under its name.
 struct command_result

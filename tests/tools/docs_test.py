@@ -5,13 +5,12 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import plans_page
 import yaml
 from dev.places import ROOT
 
 _DOCS = ROOT / "docs"
 _REFERENCE = _DOCS / "reference"
-_ACCOUNTS = ROOT / "libs" / "accounts" / "schema" / "0001_accounts.sql"
-_NAMES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
 _UNITS = {
     "ms": 1,
     "milliseconds": 1,
@@ -49,75 +48,31 @@ def _all_rows(text: str) -> list[list[str]]:
 
 
 class Plans(unittest.TestCase):
-    """The tables of docs/api.md and docs/reference/plans.md, and the rows of the schema."""
-
-    @staticmethod
-    def _life(seconds: int) -> str:
-        days, hours = divmod(seconds // 3600, 24)
-        return f"{days} days" if days > 1 else f"{hours + 24 * days} h"
-
-    @staticmethod
-    def _seed() -> list[list[str]]:
-        """A row a plan: name, position, numbers, amount, period."""
-        seed = re.search(
-            r"INSERT INTO accounts\.plans \(.*?\) VALUES(.*?);", _read(_ACCOUNTS), re.DOTALL
-        )
-        assert seed
-        rows = re.findall(r"\((.*?)\)", seed[1])
-        return [[word.strip("'") for word in row.split(", ")] for row in rows]
-
-    def _prices(self) -> list[tuple[str, str, str]]:
-        return [(name, amount, period) for name, *_, amount, period in self._seed()]
-
-    def _plans(self) -> list[tuple[str, list[str]]]:
-        return [(name, numbers) for name, _, *numbers, _, _ in self._seed()]
-
-    def _seeded(self) -> list[list[str]]:
-        prices = {
-            name: f"{amount} {'a month' if period == 'month' else period}"
-            for name, amount, period in self._prices()
-            if period != "none"
-        }
-        rows = []
-        for name, numbers in self._plans():
-            has_api, *rest = numbers
-            requests, burst, inboxes, default, longest, size, webhooks, keys, rules = map(int, rest)
-            rows.append(
-                [
-                    _NAMES.get(name, name.capitalize()),
-                    prices.get(name, "0"),
-                    "yes" if has_api == "true" else "no",
-                    f"{requests:,}" if requests else "–",
-                    str(burst) if burst else "–",
-                    f"{inboxes:,}",
-                    f"{self._life(default)}, {self._life(longest)}",
-                    f"{size >> 20} MiB",
-                    *map(str, (webhooks, keys, rules)),
-                ]
-            )
-        return rows
+    """docs/reference/plans.md, the described limits and the rows of the schema."""
 
     def test_the_table_is_the_seed(self) -> None:
-        self.assertEqual(_rows(_read(_DOCS / "api.md"), "Plans"), self._seeded())
-
-    def test_the_reference_is_the_seed(self) -> None:
-        columns = []
-        for name, numbers in self._plans():
-            has_api, *rest = numbers
-            shown = [f"{int(number):,}" for number in rest]
-            if has_api == "false":
-                shown[:2] = ["–", "–"]
-            columns.append([name, "yes" if has_api == "true" else "no", *shown])
-        table = _rows(_read(_REFERENCE / "plans.md"), "Limits")
-
         self.assertEqual(
-            [row[2:] for row in table], [list(row) for row in zip(*columns, strict=True)]
+            _read(plans_page.PAGE), plans_page.page(), "python3 tools/plans_page.py writes it anew"
         )
 
-    def test_the_prices_are_the_seed(self) -> None:
-        table = _rows(_read(_REFERENCE / "plans.md"), "Prices")
+    def test_every_described_limit_is_read(self) -> None:
+        columns = set(plans_page.seed()[0]) - {"plan", "position", "price_amount", "price_period"}
 
-        self.assertEqual([tuple(row) for row in table], self._prices())
+        self.assertEqual({limit.name for limit in plans_page.limits()}, columns)
+
+    def test_the_bounds_are_those_of_the_limits(self) -> None:
+        bounds = {f"`{limit.name}`": limit.bounds for limit in plans_page.limits()}
+        for name, _, given, *_ in _rows(_read(plans_page.PAGE), "What a number means"):
+            if given != "true, false":
+                self.assertEqual(given.split(", not ")[0], bounds[name], name)
+
+    def test_the_prices_are_the_seed(self) -> None:
+        table = _rows(_read(plans_page.PAGE), "Prices")
+        seed = [
+            [row["plan"], row["price_amount"], row["price_period"]] for row in plans_page.seed()
+        ]
+
+        self.assertEqual(table, seed)
 
 
 class Statuses(unittest.TestCase):

@@ -2,44 +2,79 @@
 
 #include "common/rpc/timestamp.hpp"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/timestamp.pb.h>
+
+#include <stdexcept>
+#include <vector>
 
 namespace tempinbox::plans {
 namespace {
 
+using google::protobuf::FieldDescriptor;
+
+// The Protobuf field of each limit, in their order.
+std::vector<const FieldDescriptor*> find_fields()
+{
+    std::vector<const FieldDescriptor*> fields;
+    for (const auto& limit : all_limits()) {
+        const auto name = std::string(limit.name);
+        const auto* field = accounts::v1::PlanLimits::descriptor()->FindFieldByName(name);
+        if (field == nullptr)
+            throw std::logic_error("PlanLimits has no field " + name);
+        fields.push_back(field);
+    }
+    return fields;
+}
+
+const std::vector<const FieldDescriptor*>& limit_fields()
+{
+    static const auto fields = find_fields();
+    return fields;
+}
+
+void set_number(google::protobuf::Message& message, const FieldDescriptor& field,
+                std::int64_t number)
+{
+    const auto& reflection = *message.GetReflection();
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL)
+        reflection.SetBool(&message, &field, number != 0);
+    else if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32)
+        reflection.SetInt32(&message, &field, static_cast<std::int32_t>(number));
+    else
+        reflection.SetInt64(&message, &field, number);
+}
+
+std::int64_t get_number(const google::protobuf::Message& message, const FieldDescriptor& field)
+{
+    const auto& reflection = *message.GetReflection();
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL)
+        return reflection.GetBool(message, &field) ? 1 : 0;
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32)
+        return reflection.GetInt32(message, &field);
+    return reflection.GetInt64(message, &field);
+}
+
+} // namespace
+
 accounts::v1::PlanLimits to_proto(const plan_limits& limits)
 {
     accounts::v1::PlanLimits message;
-    message.set_api_access(limits.api_access);
-    message.set_requests_per_day(limits.requests_per_day);
-    message.set_burst_per_second(limits.burst_per_second);
-    message.set_live_inboxes(limits.live_inboxes);
-    message.set_default_ttl_seconds(limits.default_ttl.count());
-    message.set_max_ttl_seconds(limits.max_ttl.count());
-    message.set_max_message_bytes(limits.max_message_bytes);
-    message.set_webhooks(limits.webhooks);
-    message.set_api_keys(limits.api_keys);
-    message.set_routing_rules(limits.routing_rules);
+    auto field = limit_fields().begin();
+    for (const auto& limit : all_limits())
+        set_number(message, **field++, limit.get(limits));
     return message;
 }
 
 plan_limits from_proto(const accounts::v1::PlanLimits& message)
 {
     plan_limits limits;
-    limits.api_access = message.api_access();
-    limits.requests_per_day = message.requests_per_day();
-    limits.burst_per_second = message.burst_per_second();
-    limits.live_inboxes = message.live_inboxes();
-    limits.default_ttl = std::chrono::seconds(message.default_ttl_seconds());
-    limits.max_ttl = std::chrono::seconds(message.max_ttl_seconds());
-    limits.max_message_bytes = message.max_message_bytes();
-    limits.webhooks = message.webhooks();
-    limits.api_keys = message.api_keys();
-    limits.routing_rules = message.routing_rules();
+    auto field = limit_fields().begin();
+    for (const auto& limit : all_limits())
+        limit.set(limits, get_number(message, **field++));
     return limits;
 }
-
-} // namespace
 
 accounts::v1::AccountState to_proto(const account_state& state)
 {

@@ -2,33 +2,15 @@
 
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
+#include "common/plans/plan_limits.hpp"
 
 #include "tempinbox/accounts/v1/account_state.pb.h"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace tempinbox::plans {
-
-// The limits of a plan, kept in accounts.plans and listed in docs/api.md. Zero: none; for
-// requests_per_day and burst_per_second: unlimited.
-struct plan_limits
-{
-    bool api_access = false;
-    std::int64_t requests_per_day = 0;
-    int burst_per_second = 0;
-    int live_inboxes = 1;
-    std::chrono::seconds default_ttl{3'600};
-    std::chrono::seconds max_ttl{3'600};
-    std::int64_t max_message_bytes = 5 * 1024 * 1024;
-    int webhooks = 0;
-    int api_keys = 0;
-    int routing_rules = 0;
-
-    friend bool operator==(const plan_limits&, const plan_limits&) = default;
-};
 
 // What a service knows of an account. The higher version wins.
 struct account_state
@@ -49,6 +31,9 @@ struct account_state
     }
     std::string plan_at(time_point now) const { return has_ended(now) ? "free" : plan; }
 };
+
+accounts::v1::PlanLimits to_proto(const plan_limits& limits);
+plan_limits from_proto(const accounts::v1::PlanLimits& message);
 
 accounts::v1::AccountState to_proto(const account_state& state);
 // Fails on a bad account id.

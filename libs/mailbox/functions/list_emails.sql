@@ -1,26 +1,22 @@
 -- An inbox's emails below and above a sequence, newest first. No row if the inbox does not live;
--- one of NULLs if it has no such email. Codes and the To header are NULL unless asked for.
+-- one of NULLs if it has no such email.
 -- Planning a look into the partitions of emails takes longer than the look, so the plan is made
 -- once for each connection: with the partitions left out when it runs, and through indexes however
 -- small the tables were when it was made. All of one moment (STABLE).
 CREATE OR REPLACE FUNCTION mailbox.list_emails(
-    of_account uuid, of_inbox uuid, below bigint, above bigint, max_emails integer,
-    with_codes boolean, with_to_header boolean)
-RETURNS TABLE (
-    email_id uuid, inbox_id uuid, sequence bigint, from_address text, from_name text,
-    rcpt_to text[], subject text, preview text, received_micros bigint, size_bytes bigint,
-    attachment_count integer, is_read boolean, codes jsonb, to_header text[])
+    of_account uuid, of_inbox uuid, below bigint, above bigint, max_emails integer)
+RETURNS SETOF mailbox.email_summaries
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_sort = off
 SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
     -- No email of the inbox is older or newer; clocks of replicas differ by less than ten minutes.
     lowest uuid;
     past uuid;
+    none mailbox.email_summaries;
 BEGIN
     SELECT mailbox.lowest_uuid(i.created_at - interval '10 minutes'),
            mailbox.lowest_uuid(coalesce(i.last_email_at, i.created_at) + interval '10 minutes')
@@ -32,17 +28,13 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT e.email_id, e.inbox_id, e.sequence, e.from_address, e.from_name, e.rcpt_to,
-               e.subject, e.preview, mailbox.to_micros(e.received_at), e.size_bytes,
-               e.attachment_count, e.is_read, CASE WHEN with_codes THEN e.codes END,
-               CASE WHEN with_to_header THEN e.to_header END
-        FROM mailbox.emails AS e
+        SELECT e.* FROM mailbox.email_summaries AS e
         WHERE e.account_id = of_account AND e.inbox_id = of_inbox
             AND e.email_id >= lowest AND e.email_id < past
             AND e.sequence < below AND e.sequence > above
         ORDER BY e.sequence DESC LIMIT max_emails;
     IF NOT FOUND THEN
-        RETURN NEXT;
+        RETURN NEXT none;
     END IF;
 END
 $$;

@@ -121,6 +121,13 @@ CREATE INDEX emails_shared_body ON mailbox.emails (body_id) WHERE is_body_shared
 CREATE INDEX emails_by_time ON mailbox.emails USING brin (email_id) WITH (autosummarize = on);
 CREATE TABLE mailbox.emails_default PARTITION OF mailbox.emails DEFAULT;
 
+-- An email as lists show it and filters look at it, with what finds it. libs/mailbox/
+-- email_summary.hpp names the columns that lists show. A new one comes last.
+CREATE VIEW mailbox.email_summaries AS
+SELECT account_id, email_id, inbox_id, sequence, from_address, from_name, rcpt_to, subject,
+    preview, received_at, size_bytes, attachment_count, is_read, codes, to_header
+FROM mailbox.emails;
+
 -- How many emails each account got a day, of those that were deleted: the others are counted where
 -- they stand, so that no mail costs a write for it. A row for each account and day, filled by
 -- mailbox.count_deleted_emails.

@@ -3,20 +3,26 @@
 namespace tempinbox::gateway {
 namespace {
 
+// Null: no daily limit. Without API access the number is 0.
+bool is_unlimited_day(const plans::plan_limits& limits, const plans::limit& limit)
+{
+    return limit.name == "requests_per_day" && limits.api_access && limits.requests_per_day == 0;
+}
+
 void put_limits(json::writer& out, const plans::plan_limits& limits)
 {
     out.key("limits").begin_object();
-    // Null: no daily limit. Without API access the number is 0.
-    if (limits.api_access && limits.requests_per_day == 0)
-        out.null_member("requestsPerDay");
-    else
-        out.member("requestsPerDay", limits.requests_per_day);
-    out.member("liveInboxes", limits.live_inboxes);
-    out.member("maxTtlSeconds", limits.max_ttl.count());
-    out.member("maxMessageBytes", limits.max_message_bytes);
-    out.member("webhooks", limits.webhooks);
-    out.member("apiKeys", limits.api_keys);
-    out.member("routingRules", limits.routing_rules);
+    for (const auto& limit : plans::all_limits()) {
+        if (limit.shown_to != plans::audience::api)
+            continue;
+        out.key(limit.json_name());
+        if (is_unlimited_day(limits, limit))
+            out.null();
+        else if (limit.is_truth)
+            out.value(limit.get(limits) != 0);
+        else
+            out.value(limit.get(limits));
+    }
     out.end_object();
 }
 

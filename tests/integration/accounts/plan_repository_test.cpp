@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <set>
 #include <sstream>
 
 using namespace tempinbox;
@@ -18,7 +19,7 @@ namespace {
 plan_change requests_per_day(std::int64_t number)
 {
     plan_change requested;
-    requested.requests_per_day = number;
+    requested.limits["requests_per_day"] = number;
     return requested;
 }
 
@@ -69,6 +70,35 @@ TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
         found.push_back(line_of(one));
 
     CHECK(found == expected);
+}
+
+TEST_CASE("the columns of plans are their limits, and an account's state has all of them twice",
+          "[accounts][postgres]")
+{
+    testing::scratch_database scratch({"accounts"});
+    const auto columns_of = [&](const std::string& table, const std::string& condition) {
+        std::set<std::string> names;
+        for (const auto& row :
+             scratch.execute("SELECT column_name FROM information_schema.columns WHERE "
+                             "table_schema = 'accounts' AND table_name = '" +
+                             table + "' AND " + condition))
+            names.insert(row[0].as<std::string>());
+        return names;
+    };
+    std::set<std::string> limits, of_free_plan;
+    for (const auto& limit : plans::all_limits()) {
+        limits.emplace(limit.name);
+        of_free_plan.insert("free_" + std::string(limit.name));
+    }
+
+    CHECK(columns_of("plans",
+                     "column_name NOT IN ('plan', 'position', 'price_amount', 'price_period')") ==
+          limits);
+    CHECK(columns_of("states", "column_name LIKE 'free\\_%'") == of_free_plan);
+    CHECK(columns_of("states",
+                     "column_name NOT LIKE 'free\\_%' AND column_name NOT IN ('account_id', "
+                     "'email', 'plan', 'version', 'is_deleted', 'created_micros', "
+                     "'plan_ends_micros')") == limits);
 }
 
 TEST_CASE("a price has up to two decimals, and shows none that it does not need",
@@ -125,7 +155,7 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
         await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
     published.clear();
     plan_change requested;
-    requested.live_inboxes = 3;
+    requested.limits["live_inboxes"] = 3;
 
     REQUIRE(await(plans.set("free", requested)));
 
@@ -139,7 +169,7 @@ TEST_CASE("unknown plans and contradicting numbers are refused and change nothin
     testing::scratch_database scratch({"accounts"});
     plan_repository plans(scratch.db(), state_publisher("test", nullptr));
     plan_change requested;
-    requested.max_ttl_seconds = 60;
+    requested.limits["max_ttl_seconds"] = 60;
 
     const auto unknown = await(plans.set("gold", requests_per_day(5)));
     const auto contradicting = await(plans.set("pro", requested));

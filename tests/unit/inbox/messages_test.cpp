@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
 using namespace tempinbox;
 using namespace tempinbox::inbox;
 
@@ -79,4 +81,57 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
     CHECK(message.attachments(0).attachment_id() == "2.1");
     CHECK(message.attachments(0).inline_());
     CHECK(message.defects(0) == "bare_newline");
+}
+
+TEST_CASE("every field of a summary is in its message, and every field there one of a summary",
+          "[inbox]")
+{
+    std::set<std::string> described, in_message;
+    mailbox::for_each_summary_field([&](const auto& field) { described.insert(field.name); });
+    const auto& fields = *v1::EmailSummary::descriptor();
+    for (int index = 0; index < fields.field_count(); ++index)
+        in_message.insert(fields.field(index)->name());
+
+    // The text is read out of the body where it is asked for.
+    CHECK(in_message.erase("text") == 1);
+    CHECK(described == in_message);
+}
+
+TEST_CASE("a summary's message says what the row said", "[inbox]")
+{
+    mailbox::email_summary email;
+    email.id = email_id::make();
+    email.inbox = inbox_id::make();
+    email.sequence = 7;
+    email.from = "robot@sender.example";
+    email.from_name = "Robot";
+    email.rcpt_to = {"a@x.test", "b@x.test"};
+    email.subject = "Hi";
+    email.preview = "Hello";
+    email.received_at = from_unix_micros(1'795'305'600'123'000);
+    email.size = 5'000'000'000;
+    email.attachment_count = 2;
+    email.is_read = true;
+    email.codes.push_back({"482913", 0.95, "text", 13});
+
+    const auto message = to_message(email);
+
+    CHECK(message.email_id() == email.id.text());
+    CHECK(message.inbox_id() == email.inbox.text());
+    CHECK(message.sequence() == 7);
+    CHECK(message.from() == "robot@sender.example");
+    CHECK(message.from_name() == "Robot");
+    CHECK(std::vector<std::string>(message.to().begin(), message.to().end()) == email.rcpt_to);
+    CHECK(message.subject() == "Hi");
+    CHECK(message.preview() == "Hello");
+    CHECK(message.received_at().seconds() == 1'795'305'600);
+    CHECK(message.received_at().nanos() == 123'000'000);
+    CHECK(message.size_bytes() == 5'000'000'000);
+    CHECK(message.attachment_count() == 2);
+    CHECK(message.is_read());
+    REQUIRE(message.codes_size() == 1);
+    CHECK(message.codes(0).value() == "482913");
+    CHECK(message.codes(0).score() == 0.95);
+    CHECK(message.codes(0).part() == "text");
+    CHECK(message.codes(0).offset() == 13);
 }

@@ -1,6 +1,36 @@
 import { expect, test } from 'vitest';
-import type { OfferedPlan } from './api';
-import { isPastPlan, plansWith, priceText } from './plans';
+import type { Limits, OfferedPlan } from './api';
+import { isPastPlan, limitFacts, plansWith, priceText } from './plans';
+
+const LIMITS: Limits = {
+  requestsPerDay: null,
+  liveInboxes: 1,
+  maxTtlSeconds: 3600,
+  maxMessageBytes: 1024,
+  webhooks: 0,
+  apiKeys: 0,
+  routingRules: 0,
+};
+
+test('every limit of a plan is said', () => {
+  expect(limitFacts({ ...LIMITS, liveInboxes: 2000, apiKeys: 5 })).toEqual([
+    ['Live inboxes', '2,000'],
+    ['Longest life of an inbox', '1 hour'],
+    ['Largest mail', '1 KB'],
+    ['API requests a day', 'no limit'],
+    ['API keys', '5'],
+    ['Webhooks', 'none'],
+    ['Routing rules', 'none'],
+  ]);
+});
+
+test('a limit without words of its own is said in plain ones', () => {
+  const newer = { ...LIMITS, maxTags: 1500, sharedInboxes: true };
+  expect(limitFacts(newer).slice(-2)).toEqual([
+    ['Max tags', '1,500'],
+    ['Shared inboxes', 'yes'],
+  ]);
+});
 
 test('a smaller plan keeps the oldest', () => {
   const newestFirst = ['fifth', 'fourth', 'third', 'second', 'first'];
@@ -21,15 +51,7 @@ test('plans with a feature are named from what is offered', () => {
   const offered = (plan: OfferedPlan['plan'], apiKeys: number, routingRules = 0): OfferedPlan => ({
     plan,
     price: { amount: '0', period: 'none' },
-    limits: {
-      requestsPerDay: null,
-      liveInboxes: 1,
-      maxTtlSeconds: 3600,
-      maxMessageBytes: 1024,
-      webhooks: apiKeys,
-      apiKeys,
-      routingRules,
-    },
+    limits: { ...LIMITS, webhooks: apiKeys, apiKeys, routingRules },
   });
   const plans = [
     offered('free', 0),

@@ -1,4 +1,5 @@
 import type { Limits, OfferedPlan, Plan, Price } from './api';
+import { bytes, life } from './time';
 
 // A page that was opened before a release may be told of a plan it does not know.
 const NAMES: Record<string, string> = {
@@ -23,6 +24,43 @@ const PAYS_FOR: Record<string, string> = {
 // The amount is in the operator's currency, which the page is not told.
 export function priceText({ amount, period }: Price): string {
   return Number(amount) === 0 ? 'free of charge' : amount + (PAYS_FOR[period] ?? '');
+}
+
+export function requestsADay({ apiKeys, requestsPerDay }: Limits): string {
+  return apiKeys === 0 ? 'no API' : (requestsPerDay?.toLocaleString('en-US') ?? 'no limit');
+}
+
+const orNone = (amount: number) => (amount ? String(amount) : 'none');
+
+const SAID: Partial<Record<keyof Limits, [name: string, value: (limits: Limits) => string]>> = {
+  liveInboxes: ['Live inboxes', (it) => it.liveInboxes.toLocaleString('en-US')],
+  maxTtlSeconds: ['Longest life of an inbox', (it) => life(it.maxTtlSeconds)],
+  maxMessageBytes: ['Largest mail', (it) => bytes(it.maxMessageBytes)],
+  requestsPerDay: ['API requests a day', requestsADay],
+  apiKeys: ['API keys', (it) => orNone(it.apiKeys)],
+  webhooks: ['Webhooks', (it) => orNone(it.webhooks)],
+  routingRules: ['Routing rules', (it) => orNone(it.routingRules)],
+};
+
+// "maxTags" is "Max tags".
+function nameOf(limit: string): string {
+  const words = limit.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function valueOf(limit: unknown): string {
+  if (typeof limit === 'boolean') return limit ? 'yes' : 'no';
+  return typeof limit === 'number' ? limit.toLocaleString('en-US') : 'no limit';
+}
+
+// Every limit by name and value. One that has no words of its own above is said in plain ones.
+export function limitFacts(limits: Limits): [name: string, value: string][] {
+  const said = Object.values(SAID).map<[string, string]>(([name, value]) => [name, value(limits)]);
+  const others = Object.entries(limits).filter(([limit]) => !(limit in SAID));
+  return [
+    ...said,
+    ...others.map<[string, string]>(([limit, value]) => [nameOf(limit), valueOf(value)]),
+  ];
 }
 
 export type Feature = 'api' | 'webhooks' | 'rules';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { api, type Limits } from '../api';
-import { planName, priceText } from '../plans';
+import { limitFacts, planName, priceText, requestsADay } from '../plans';
 import { useAction, useResource } from '../resource';
 import { useSession, useStanding } from '../session';
-import { bytes, count, life, moment } from '../time';
+import { bytes, count, moment } from '../time';
 import { useAnnounce } from '../ui/announce';
 import { Button } from '../ui/button';
 import { FormDialog } from '../ui/dialog';
@@ -13,21 +13,8 @@ import { PageHead } from '../ui/page';
 
 const LEAST_CHARACTERS = 10;
 
-function requestsADay({ apiKeys, requestsPerDay }: Limits): string {
-  return apiKeys === 0 ? 'no API' : (requestsPerDay?.toLocaleString('en-US') ?? 'no limit');
-}
-
 function PlanPanel() {
   const { plan, planEndsAt, limits } = useSession();
-  const facts: [string, string][] = [
-    ['Live inboxes', limits.liveInboxes.toLocaleString('en-US')],
-    ['Longest life of an inbox', life(limits.maxTtlSeconds)],
-    ['Largest mail', bytes(limits.maxMessageBytes)],
-    ['API requests a day', requestsADay(limits)],
-    ['API keys', limits.apiKeys ? String(limits.apiKeys) : 'none'],
-    ['Webhooks', limits.webhooks ? String(limits.webhooks) : 'none'],
-    ['Routing rules', limits.routingRules ? String(limits.routingRules) : 'none'],
-  ];
   return (
     <section class="panel padded" aria-labelledby="plan-title">
       <div class="row">
@@ -36,7 +23,7 @@ function PlanPanel() {
       </div>
       {planEndsAt && <p>It ends {moment(planEndsAt)}; the account is on Free from then on.</p>}
       <dl class="facts">
-        {facts.map(([name, value]) => (
+        {limitFacts(limits).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd class="numbers">{value}</dd>

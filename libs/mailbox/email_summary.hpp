@@ -1,0 +1,69 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/core/time.hpp"
+#include "extract/codes.hpp"
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// An email as lists show it.
+struct email_summary
+{
+    email_id id;
+    inbox_id inbox;
+    std::int64_t sequence = 0;
+    std::string from; // the first address of From, or the envelope sender
+    std::string from_name;
+    std::vector<std::string> rcpt_to;
+    std::string subject;
+    std::string preview;
+    time_point received_at;
+    std::int64_t size = 0;
+    int attachment_count = 0;
+    bool is_read = false;
+    std::vector<extract::code> codes;
+};
+
+// One field of a summary: its column in the view mailbox.email_summaries, its name in the Protobuf
+// message inbox.v1.EmailSummary, and its member.
+template <class T>
+struct summary_field
+{
+    const char* column;
+    const char* name;
+    T email_summary::* member;
+};
+
+// All of them. What is selected and read, and the message that inbox answers with, derive from it;
+// the gateway's JSON derives from the message.
+inline constexpr std::tuple summary_fields{
+    summary_field{"email_id", "email_id", &email_summary::id},
+    summary_field{"inbox_id", "inbox_id", &email_summary::inbox},
+    summary_field{"sequence", "sequence", &email_summary::sequence},
+    summary_field{"from_address", "from", &email_summary::from},
+    summary_field{"from_name", "from_name", &email_summary::from_name},
+    summary_field{"rcpt_to", "to", &email_summary::rcpt_to},
+    summary_field{"subject", "subject", &email_summary::subject},
+    summary_field{"preview", "preview", &email_summary::preview},
+    summary_field{"received_at", "received_at", &email_summary::received_at},
+    summary_field{"size_bytes", "size_bytes", &email_summary::size},
+    summary_field{"attachment_count", "attachment_count", &email_summary::attachment_count},
+    summary_field{"is_read", "is_read", &email_summary::is_read},
+    summary_field{"codes", "codes", &email_summary::codes},
+};
+inline constexpr int summary_field_count =
+    static_cast<int>(std::tuple_size_v<decltype(summary_fields)>);
+
+// Calls `visit` with each field in its order.
+template <class Visit>
+constexpr void for_each_summary_field(Visit visit)
+{
+    std::apply([&](const auto&... field) { (visit(field), ...); }, summary_fields);
+}
+
+} // namespace tempinbox::mailbox
