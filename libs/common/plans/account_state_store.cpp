@@ -8,13 +8,13 @@ namespace tempinbox::plans {
 namespace {
 
 constexpr const char* put_states = R"(
-INSERT INTO %.account_state AS known (account_id, version, state)
+INSERT INTO %.account_states AS known (account_id, version, state)
 SELECT account_id, version, substring($3::bytea FROM start FOR length)
 FROM unnest($1::uuid[], $2::bigint[], $4::int[], $5::int[]) AS given(account_id, version, start, length)
 ON CONFLICT (account_id) DO UPDATE SET version = EXCLUDED.version, state = EXCLUDED.state
 WHERE known.version < EXCLUDED.version)";
 
-constexpr const char* find_state = "SELECT state FROM %.account_state WHERE account_id = $1::uuid";
+constexpr const char* find_state = "SELECT state FROM %.account_states WHERE account_id = $1::uuid";
 
 std::string for_schema(std::string sql, const std::string& schema)
 {

@@ -2,7 +2,7 @@
 -- libs/mailbox/README.md lists.
 -- Large tables begin their keys with account_id; emails and bodies are partitioned by time.
 
-CREATE TABLE mailbox.account_state (
+CREATE TABLE mailbox.account_states (
     account_id uuid PRIMARY KEY,
     version bigint NOT NULL,
     state bytea NOT NULL

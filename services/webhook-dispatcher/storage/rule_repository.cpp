@@ -46,7 +46,7 @@ constexpr postgres::statement find_config_versions{"config_versions", R"(
 SELECT account_id, version FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[]))"};
 
 constexpr postgres::statement find_states{"config_states", R"(
-SELECT account_id, state FROM webhooks.account_state WHERE account_id = ANY($1::uuid[]))"};
+SELECT account_id, state FROM webhooks.account_states WHERE account_id = ANY($1::uuid[]))"};
 
 // Locks in the order of the ids, as every other writer of several accounts does.
 constexpr postgres::statement next_versions{"config_next_versions", R"(

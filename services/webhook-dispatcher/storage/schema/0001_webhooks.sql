@@ -1,7 +1,7 @@
 -- Webhook endpoints, routing rules, and deliveries on their way from an event to a receiver.
 
 -- Its name and its columns are those of common/plans.
-CREATE TABLE webhooks.account_state (
+CREATE TABLE webhooks.account_states (
     account_id uuid PRIMARY KEY,
     version bigint NOT NULL,
     state bytea NOT NULL
