@@ -1,7 +1,7 @@
 #include "common/async/batcher.hpp"
 #include "common/log/log.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/outbox/outbox_store.hpp"
+#include "common/outbox/outbox_repository.hpp"
 #include "common/outbox/publish_linger.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -58,7 +58,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 
     runtime::host& host;
     kafka::producer& producer;
-    outbox_store store;
+    outbox_repository store;
     const std::string schema;
     std::vector<row> gathered; // for the next batch
     bool is_gathering = false;

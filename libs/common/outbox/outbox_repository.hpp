@@ -16,10 +16,10 @@ struct backlog
 };
 
 // The statements of the publisher; each is a transaction of its own.
-class outbox_store
+class outbox_repository
 {
 public:
-    outbox_store(postgres::pool& db, const std::string& schema);
+    outbox_repository(postgres::pool& db, const std::string& schema);
 
     // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key,
     // sequence). Others' claims are skipped.
