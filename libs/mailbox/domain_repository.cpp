@@ -2,7 +2,7 @@
 
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
 
 #include "tempinbox/accounts/v1/account_state.pb.h"

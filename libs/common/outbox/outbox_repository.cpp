@@ -1,6 +1,7 @@
 #include "common/outbox/outbox_repository.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <tuple>
 
@@ -65,9 +66,9 @@ awaitable<std::vector<row>> outbox_repository::claim(const std::string& owner, i
     });
 }
 
-awaitable<void> outbox_repository::remove(const std::vector<std::string>& ids)
+awaitable<void> outbox_repository::remove(const std::vector<event_id>& ids)
 {
-    return db_.transact([sql = remove_sql_, array = postgres::text_array(ids)](pqxx::work& tx) {
+    return db_.transact([sql = remove_sql_, array = postgres::to_array(ids)](pqxx::work& tx) {
         // If a crash of the server undoes a delete, the event is published once more, which is
         // allowed; so the disk need not be synced.
         tx.exec0("SET LOCAL synchronous_commit TO off");
