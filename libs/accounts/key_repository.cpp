@@ -4,8 +4,8 @@
 #include "accounts/api_key.hpp"
 #include "accounts/state_events.hpp"
 #include "common/core/text.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
-#include "common/postgres/parameters.hpp"
 
 namespace tempinbox::accounts {
 namespace {
@@ -215,16 +215,16 @@ awaitable<change_set> key_repository::read_changes(std::optional<std::int64_t> a
 
 awaitable<void> key_repository::record_uses(std::vector<use> uses)
 {
-    std::vector<std::string> accounts, keys;
+    std::vector<account_id> accounts;
+    std::vector<key_id> keys;
     std::vector<std::int64_t> times;
     for (const auto& entry : uses) {
-        accounts.push_back(entry.account.text());
-        keys.push_back(entry.key.text());
+        accounts.push_back(entry.account);
+        keys.push_back(entry.key);
         times.push_back(to_unix_micros(entry.at));
     }
-    return db_.transact([accounts = postgres::text_array(accounts),
-                         keys = postgres::text_array(keys),
-                         times = postgres::integer_array(times)](pqxx::work& tx) {
+    return db_.transact([accounts = postgres::to_array(accounts), keys = postgres::to_array(keys),
+                         times = postgres::to_array(times)](pqxx::work& tx) {
         tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
     });
 }

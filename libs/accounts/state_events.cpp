@@ -1,21 +1,21 @@
 #include "accounts/state_events.hpp"
 
 #include "common/events/events.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
-#include "common/postgres/parameters.hpp"
 
 namespace tempinbox::accounts {
 namespace {
 
 constexpr const char* schema = "accounts";
 
-std::string ids_of(const std::vector<outbox::row>& rows)
+std::vector<event_id> ids_of(const std::vector<outbox::row>& rows)
 {
-    std::vector<std::string> ids;
+    std::vector<event_id> ids;
     ids.reserve(rows.size());
     for (const auto& row : rows)
-        ids.push_back(row.id.text());
-    return postgres::text_array(ids);
+        ids.push_back(row.id);
+    return ids;
 }
 
 } // namespace
@@ -38,7 +38,7 @@ std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publishe
     if (!publisher.publish)
         tx.exec_params(
             "UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])",
-            ids_of(rows));
+            postgres::to_array(ids_of(rows)));
     return rows;
 }
 

@@ -2,7 +2,7 @@
 
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
 
 #include "tempinbox/accounts/v1/account_state.pb.h"
@@ -47,7 +47,7 @@ constexpr postgres::statement find_owners{"mailbox_find_owners", R"(
     SELECT g.ordinal, i.email_count, i.email_bytes, s.state
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS g(account_id, inbox_id, ordinal)
     LEFT JOIN mailbox.inboxes AS i ON i.account_id = g.account_id AND i.inbox_id = g.inbox_id
-    LEFT JOIN mailbox.account_state AS s ON s.account_id = g.account_id)"};
+    LEFT JOIN mailbox.account_states AS s ON s.account_id = g.account_id)"};
 
 void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& found)
 {

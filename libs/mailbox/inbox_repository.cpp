@@ -78,7 +78,7 @@ inbox read_inbox(const pqxx::row& row, int first_column = 0)
 
 // Serializes the creations of one account.
 constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
-    SELECT version FROM mailbox.account_state WHERE account_id = $1 FOR NO KEY UPDATE)"};
+    SELECT version FROM mailbox.account_states WHERE account_id = $1 FOR NO KEY UPDATE)"};
 
 constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
     SELECT domain FROM mailbox.domains

@@ -2,7 +2,7 @@
 
 #include "common/core/encoding.hpp"
 #include "common/log/log.hpp"
-#include "common/postgres/binary_array.hpp"
+#include "common/postgres/composite_type.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -15,15 +15,12 @@ namespace {
 
 using postgres::binary_array;
 
-constexpr char list_separator = '\x1f';
 constexpr std::chrono::seconds resolve_timeout{20};
 constexpr std::chrono::milliseconds resolve_interval{200};
 
 constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
     SELECT ordinal, outcome, sequence, email
-    FROM mailbox.store_mail(
-        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-        $21, $22, $23, $24, $25, $26, $27, $28, $29))"};
+    FROM mailbox.store_mail($1, $2, $3, $4, $5, $6))"};
 
 // Waits for the rows' lock, and so for the end of a transaction whose connection was lost.
 constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
@@ -35,34 +32,14 @@ constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
     SELECT email_id, sequence FROM mailbox.emails
     WHERE (account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])))"};
 
-// Joins items by a separator, which is replaced inside them; text columns take no NUL.
-std::string joined(const std::vector<std::string>& items)
-{
-    std::string whole;
-    for (const auto& item : items) {
-        if (&item != &items.front())
-            whole.push_back(list_separator);
-        for (const char c : item)
-            whole.push_back(c == list_separator ? ' ' : c);
-    }
-    return whole;
-}
-
-// A batch as arrays, one for each parameter of store_mail.
+// A batch as the parameters of store_mail.
 struct parameters
 {
-    using element = binary_array::element;
+    binary_array deliveries, messages, raw{postgres::binary_format<postgres::bytea>::oid};
 
-    binary_array message{element::int4}, account{element::id}, inbox{element::id},
-        email{element::id}, rcpt{element::text}, headers{element::text}, event{element::bytes};
-    binary_array body{element::id}, raw{element::bytes}, size{element::int8},
-        received{element::timestamp}, from{element::text}, from_name{element::text},
-        subject{element::text}, preview{element::text}, message_id{element::text},
-        to_header{element::text}, mail_from{element::text}, remote{element::text},
-        helo{element::text}, tls{element::text}, attachments{element::int4}, codes{element::text},
-        links{element::text}, defects{element::text}, sha256{element::bytes};
-
-    explicit parameters(const mail_batch& batch)
+    parameters(pqxx::transaction_base& tx, const mail_batch& batch)
+        : deliveries(postgres::composite_oid(tx, "mailbox.new_delivery")),
+          messages(postgres::composite_oid(tx, "mailbox.new_message"))
     {
         std::int32_t ordinal = 0;
         for (const auto& one : batch)
@@ -72,34 +49,15 @@ struct parameters
 private:
     void add(const new_message& one, std::int32_t ordinal)
     {
-        body.add(one.body.value());
-        raw.add(std::string_view(one.frame));
-        size.add_int8(one.size);
-        received.add_time(one.received_at);
-        from.add(std::string_view(one.from));
-        from_name.add(std::string_view(one.from_name));
-        subject.add(std::string_view(one.subject));
-        preview.add(std::string_view(one.preview));
-        message_id.add(one.message_id);
-        to_header.add(std::string_view(joined(one.to_header)));
-        mail_from.add(std::string_view(one.mail_from));
-        remote.add(std::string_view(one.remote_address));
-        helo.add(std::string_view(one.helo));
-        tls.add(one.tls);
-        attachments.add_int4(one.attachment_count);
-        codes.add(std::string_view(one.codes));
-        links.add(std::string_view(one.links));
-        defects.add(std::string_view(joined(one.defects)));
-        sha256.add(std::string_view(one.sha256));
-        for (const auto& delivery : one.deliveries) {
-            message.add_int4(ordinal);
-            account.add(delivery.account.value());
-            inbox.add(delivery.inbox.value());
-            email.add(delivery.id.value());
-            rcpt.add(std::string_view(joined(delivery.rcpt_to)));
-            headers.add(std::string_view(outbox::to_text(delivery.event.message.headers)));
-            event.add(std::string_view(delivery.event.message.value));
-        }
+        messages.add_row(one.body, one.size, one.received_at, one.from, one.from_name, one.subject,
+                         one.preview, one.message_id, one.to_header, one.mail_from,
+                         one.remote_address, one.helo, one.tls, one.attachment_count, one.codes,
+                         one.links, one.defects, postgres::bytea{one.sha256});
+        raw.add(postgres::bytea{one.frame});
+        for (const auto& delivery : one.deliveries)
+            deliveries.add_row(ordinal, delivery.account, delivery.inbox, delivery.id,
+                               delivery.rcpt_to, outbox::to_text(delivery.event.message.headers),
+                               postgres::bytea{delivery.event.message.value});
     }
 };
 
@@ -317,19 +275,11 @@ awaitable<void> ingest_repository::run_statement(const mail_batch& batch,
 {
     return db_.run([batch, found, owner = host_.instance(),
                     bounds = bounds_](pqxx::connection_base& connection) {
-        const parameters given(batch);
         pqxx::nontransaction statement(connection);
-        const auto rows = statement.exec_prepared(
-            store_mail.name, given.message.parameter(), given.account.parameter(),
-            given.inbox.parameter(), given.email.parameter(), given.rcpt.parameter(),
-            given.headers.parameter(), given.event.parameter(), given.body.parameter(),
-            given.raw.parameter(), given.size.parameter(), given.received.parameter(),
-            given.from.parameter(), given.from_name.parameter(), given.subject.parameter(),
-            given.preview.parameter(), given.message_id.parameter(), given.to_header.parameter(),
-            given.mail_from.parameter(), given.remote.parameter(), given.helo.parameter(),
-            given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
-            given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner,
-            bounds.emails, bounds.bytes);
+        const parameters given(statement, batch);
+        const auto rows = statement.exec_prepared(store_mail.name, given.deliveries.parameter(),
+                                                  given.messages.parameter(), given.raw.parameter(),
+                                                  owner, bounds.emails, bounds.bytes);
         *found = read_results(batch, rows);
     });
 }

@@ -164,8 +164,8 @@ def _classes(product: list[Source]) -> list[Figure]:
     stores = sorted(name for name in names if name.endswith("_store"))
     repositories = [name for name in names if name.endswith("_repository")]
     found = [
-        Figure("*_store classes of a schema", len(stores), at_most=1, note=" ".join(stores)),
-        Figure("*_repository classes", len(repositories), at_most=21),
+        Figure("*_store classes of a schema", len(stores), at_most=0, note=" ".join(stores)),
+        Figure("*_repository classes", len(repositories), at_most=22),
     ]
     for name, pattern in _TOOLS.items():
         those = sorted(each for each in names if re.fullmatch(pattern, each))

@@ -1,16 +1,15 @@
 #include "common/outbox/outbox.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 
 namespace tempinbox::outbox {
 namespace {
 
 constexpr std::string_view insert_rows =
     R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
-SELECT id, topic, key, sequence, headers, CASE WHEN length >= 0 THEN substring($6::bytea FROM start FOR length) END, $9,
-       clock_timestamp() + interval '30 s'
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::int[], $8::int[])
-     AS given(id, topic, key, sequence, headers, start, length))";
+SELECT id, topic, key, sequence, headers, payload, $7, clock_timestamp() + interval '30 s'
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
+     AS given(id, topic, key, sequence, headers, payload))";
 
 // A header's line ends at its line break, so a value must not hold one.
 std::string on_one_line(std::string value)
@@ -49,26 +48,26 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
 {
     if (rows.empty())
         return;
-    std::vector<std::string> ids, topics, keys, headers;
+    std::vector<event_id> ids;
+    std::vector<std::string> topics, keys, headers;
     std::vector<std::int64_t> sequences;
-    postgres::packed_bytes payloads;
+    std::vector<std::optional<postgres::bytea>> payloads;
     for (const auto& one : rows) {
-        ids.push_back(one.id.text());
+        ids.push_back(one.id);
         topics.push_back(one.message.topic);
         keys.push_back(one.message.key);
         sequences.push_back(one.sequence);
         headers.push_back(to_text(one.message.headers));
         if (one.message.is_tombstone)
-            payloads.add_null();
+            payloads.emplace_back();
         else
-            payloads.add(one.message.value);
+            payloads.emplace_back(postgres::bytea{one.message.value});
     }
-    using postgres::integer_array, postgres::text_array;
+    using postgres::to_array;
     const auto name = "insert_outbox_" + schema;
     tx.conn().prepare(name, "INSERT INTO " + schema + std::string(insert_rows));
-    tx.exec_prepared0(name, text_array(ids), text_array(topics), text_array(keys),
-                      integer_array(sequences), text_array(headers), payloads.bytes(),
-                      payloads.starts(), payloads.lengths(), owner);
+    tx.exec_prepared0(name, to_array(ids), to_array(topics), to_array(keys), to_array(sequences),
+                      to_array(headers), to_array(payloads), owner);
 }
 
 } // namespace tempinbox::outbox

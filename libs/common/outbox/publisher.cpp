@@ -2,7 +2,7 @@
 #include "common/async/task_metrics.hpp"
 #include "common/log/log.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/outbox/outbox_store.hpp"
+#include "common/outbox/outbox_repository.hpp"
 #include "common/outbox/publish_linger.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -48,10 +48,10 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     void take(std::vector<row> committed);
     void publish();
     void send(row event, const std::shared_ptr<sweep>& part_of);
-    void note(const std::string& id, bool acknowledged);
+    void note(event_id id, bool acknowledged);
     void notify();
     awaitable<void> wait(asio::steady_timer& timer, steady::duration timeout);
-    static awaitable<void> remove(std::shared_ptr<state> self, std::vector<std::string> ids);
+    static awaitable<void> remove(std::shared_ptr<state> self, std::vector<event_id> ids);
     static awaitable<void> run_sweeper(std::shared_ptr<state> self);
     awaitable<steady::duration> sweep_once();
     awaitable<std::vector<row>> claim();
@@ -59,7 +59,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 
     runtime::host& host;
     kafka::producer& producer;
-    outbox_store store;
+    outbox_repository outbox;
     const std::string schema;
     std::vector<row> gathered; // for the next batch
     bool is_gathering = false;
@@ -76,14 +76,14 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     prometheus::Gauge& oldest_age;
     prometheus::Counter& publishes;
     async::task_metrics sweeps;
-    async::batcher<std::string, void> deletes; // ids of acknowledged rows
+    async::batcher<event_id, void> deletes; // ids of acknowledged rows
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
                         const std::string& schema_name)
     : host(where),
       producer(sender),
-      store(db, schema_name),
+      outbox(db, schema_name),
       schema(schema_name),
       linger_timer(where.loop()),
       has_stopped(where.executor()),
@@ -101,10 +101,9 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
                                         "Times that committed events were published to Kafka",
                                         {{"schema", schema}})),
       sweeps(where.metrics(), "sweep_outbox"),
-      deletes(where.executor(), delete_policy, "published events not deleted",
-              [this](std::vector<std::string> ids) {
-                  return remove(shared_from_this(), std::move(ids));
-              })
+      deletes(
+          where.executor(), delete_policy, "published events not deleted",
+          [this](std::vector<event_id> ids) { return remove(shared_from_this(), std::move(ids)); })
 {}
 
 void publisher::state::take(std::vector<row> committed)
@@ -137,16 +136,15 @@ void publisher::state::publish()
 // claims it.
 void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
-    auto id = event.id.text();
-    const bool is_queued =
-        producer.send(std::move(event.message), [self = shared_from_this(), part_of,
-                                                 text = std::move(id)](bool is_acknowledged) {
+    const auto id = event.id;
+    const bool is_queued = producer.send(
+        std::move(event.message), [self = shared_from_this(), part_of, id](bool is_acknowledged) {
             --self->under_way;
             if (part_of) {
                 --part_of->waiting;
                 part_of->failed += is_acknowledged ? 0 : 1;
             }
-            self->note(text, is_acknowledged);
+            self->note(id, is_acknowledged);
         });
     if (is_queued)
         ++under_way;
@@ -156,7 +154,7 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
     }
 }
 
-void publisher::state::note(const std::string& id, bool is_acknowledged)
+void publisher::state::note(event_id id, bool is_acknowledged)
 {
     if (is_acknowledged && deletes.pending() < max_acknowledged)
         deletes.submit(id);
@@ -177,12 +175,12 @@ awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::durati
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
-awaitable<void> publisher::state::remove(std::shared_ptr<state> self, std::vector<std::string> ids)
+awaitable<void> publisher::state::remove(std::shared_ptr<state> self, std::vector<event_id> ids)
 {
     bool is_done = false;
     while (!is_done && !self->is_stopping) {
         try {
-            co_await self->store.remove(ids);
+            co_await self->outbox.remove(ids);
             is_done = true;
         } catch (const std::exception& error) {
             // The rows stay until this succeeds or their leases end.
@@ -228,7 +226,7 @@ awaitable<steady::duration> publisher::state::sweep_once()
 awaitable<std::vector<row>> publisher::state::claim()
 {
     try {
-        auto rows = co_await store.claim(host.instance(), claim_batch);
+        auto rows = co_await outbox.claim(host.instance(), claim_batch);
         sweeps.succeeded();
         co_return rows;
     } catch (const std::exception& error) {
@@ -245,7 +243,7 @@ awaitable<void> publisher::state::measure()
         co_return;
     next_measure = steady::now() + measure_interval;
     try {
-        const auto found = co_await store.measure();
+        const auto found = co_await outbox.measure();
         pending.Set(static_cast<double>(found.rows));
         oldest_age.Set(found.oldest_seconds);
     } catch (const std::exception& error) {

@@ -1,6 +1,7 @@
 #include "common/plans/account_state_store.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <map>
 
@@ -8,13 +9,13 @@ namespace tempinbox::plans {
 namespace {
 
 constexpr const char* put_states = R"(
-INSERT INTO %.account_state AS known (account_id, version, state)
-SELECT account_id, version, substring($3::bytea FROM start FOR length)
-FROM unnest($1::uuid[], $2::bigint[], $4::int[], $5::int[]) AS given(account_id, version, start, length)
+INSERT INTO %.account_states AS known (account_id, version, state)
+SELECT account_id, version, state
+FROM unnest($1::uuid[], $2::bigint[], $3::bytea[]) AS given(account_id, version, state)
 ON CONFLICT (account_id) DO UPDATE SET version = EXCLUDED.version, state = EXCLUDED.state
 WHERE known.version < EXCLUDED.version)";
 
-constexpr const char* find_state = "SELECT state FROM %.account_state WHERE account_id = $1::uuid";
+constexpr const char* find_state = "SELECT state FROM %.account_states WHERE account_id = $1::uuid";
 
 std::string for_schema(std::string sql, const std::string& schema)
 {
@@ -36,17 +37,17 @@ void put(pqxx::work& tx, const std::string& schema, const std::vector<account_st
     if (newest.empty())
         return;
 
-    std::vector<std::string> ids;
+    std::vector<account_id> ids;
     std::vector<std::int64_t> versions;
-    postgres::packed_bytes payloads;
+    std::vector<std::string> serialized;
     for (const auto& [account, state] : newest) {
-        ids.push_back(account.text());
+        ids.push_back(account);
         versions.push_back(state->version);
-        payloads.add(to_proto(*state).SerializeAsString());
+        serialized.push_back(to_proto(*state).SerializeAsString());
     }
-    tx.exec_params0(for_schema(put_states, schema), postgres::text_array(ids),
-                    postgres::integer_array(versions), payloads.bytes(), payloads.starts(),
-                    payloads.lengths());
+    const std::vector<postgres::bytea> payloads(serialized.begin(), serialized.end());
+    tx.exec_params0(for_schema(put_states, schema), postgres::to_array(ids),
+                    postgres::to_array(versions), postgres::to_array(payloads));
 }
 
 std::optional<account_state> find(pqxx::work& tx, const std::string& schema, account_id account)

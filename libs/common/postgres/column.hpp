@@ -81,4 +81,11 @@ void read_column(const pqxx::row& row, const std::string& name, T& value)
     value = column<T>(row, name);
 }
 
+// The content of a bytea column.
+inline std::string bytes_of(const pqxx::field& field)
+{
+    const pqxx::binarystring bytes(field);
+    return std::string(bytes.get(), bytes.size());
+}
+
 } // namespace tempinbox::postgres

@@ -1,3 +1,4 @@
+#include "common/postgres/composite_type.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/postgres/pool.hpp"
 
@@ -41,6 +42,7 @@ connection::connection(const settings& chosen, std::string application)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     raw_->inhibit_reactivation(true);
 #pragma GCC diagnostic pop
+    clear_composite_oids();
     pqxx::nontransaction(*raw_).exec(session_settings(chosen));
 }
 

@@ -7,21 +7,14 @@
 --   gone      the inbox does not live
 --   full      by count or bytes (0: no limit)
 -- What is refused of an inbox is the end of its part of the batch, so sequences have no gaps.
--- A delivery names its message by ordinal, from 1; lists within a column are joined by U+001F.
--- What a delivery needs of its message is taken out of the arrays by the ordinal: a table of the
--- messages would be copied with their bodies into a CTE and joined three times. Looking into an
--- array walks over what is in front, which is less for the 128 messages of a batch at most.
+-- A delivery names its message by ordinal, from 1. What it needs of the message is taken out of the
+-- array by the ordinal: a table of the messages would be copied into a CTE and joined three times.
+-- Raw messages are an array of their own: inside `messages` each would be copied twice more, which
+-- costs a batch of 64 mails a tenth of its time (docs/decisions/0015-arrays-to-sql.md).
 -- The function has no settings of its own: connections have them (docs/decisions/
 -- 0006-plans-of-a-queue.md), and setting them costs every call.
 CREATE OR REPLACE FUNCTION mailbox.store_mail(
-    delivery_message integer[], delivery_account uuid[], delivery_inbox uuid[],
-    delivery_email uuid[], delivery_rcpt text[], delivery_headers text[], delivery_event bytea[],
-    message_body uuid[], message_raw bytea[], message_size bigint[],
-    message_received timestamptz[], message_from text[], message_from_name text[],
-    message_subject text[], message_preview text[], message_id text[], message_to text[],
-    message_mail_from text[], message_remote text[], message_helo text[], message_tls text[],
-    message_attachments integer[], message_codes text[], message_links text[],
-    message_defects text[], message_sha256 bytea[],
+    deliveries mailbox.new_delivery[], messages mailbox.new_message[], message_raw bytea[],
     owner text, max_emails bigint, max_bytes bigint)
 RETURNS TABLE (ordinal bigint, outcome text, sequence bigint, email uuid)
 LANGUAGE plpgsql AS $$
@@ -30,22 +23,23 @@ DECLARE
     moment timestamptz;
 BEGIN
     PERFORM 1 FROM mailbox.inboxes AS i
-    WHERE (i.account_id, i.inbox_id) IN (SELECT * FROM unnest(delivery_account, delivery_inbox))
+    WHERE (i.account_id, i.inbox_id) IN (
+        SELECT d.account_id, d.inbox_id FROM unnest(deliveries) AS d)
     ORDER BY i.inbox_id FOR UPDATE;
     moment := clock_timestamp();
 
     RETURN QUERY
     WITH delivery AS (
-        SELECT d.*, message_size[d.message] AS size, message_received[d.message] AS received,
+        SELECT d.*, (messages[d.message]).size_bytes AS size,
+               (messages[d.message]).received_at AS received,
                earlier.email_id AS earlier_email, earlier.sequence AS earlier_sequence
-        FROM unnest(delivery_message, delivery_account, delivery_inbox, delivery_email,
-                    delivery_rcpt, delivery_headers, delivery_event) WITH ORDINALITY
-                 AS d(message, account, inbox, email, rcpt, headers, event, ordinal)
+        FROM unnest(deliveries) WITH ORDINALITY
+                 AS d(message, account, inbox, email, rcpt_to, headers, event, ordinal)
         LEFT JOIN LATERAL (
             SELECT u.email_id, u.sequence FROM mailbox.unacknowledged_emails AS u
             WHERE u.account_id = d.account AND u.inbox_id = d.inbox
-                AND u.content_sha256 = message_sha256[d.message]
-                AND u.mail_from = message_mail_from[d.message] AND u.until > moment
+                AND u.content_sha256 = (messages[d.message]).content_sha256
+                AND u.mail_from = (messages[d.message]).mail_from AND u.until > moment
             ORDER BY u.email_id LIMIT 1) AS earlier ON true
     ), ranked AS (
         SELECT d.*,
@@ -74,28 +68,32 @@ BEGIN
         WINDOW same_message AS (PARTITION BY j.message)
     ), new_body AS (
         INSERT INTO mailbox.bodies (body_hour, body_id, raw)
-        SELECT s.body_hour, message_body[s.message], message_raw[s.message]
+        SELECT s.body_hour, (messages[s.message]).body_id, message_raw[s.message]
         FROM stored AS s WHERE s.is_first
     ), new_email AS (
         INSERT INTO mailbox.emails (
             account_id, email_id, inbox_id, sequence, received_at,
-            from_address, from_name, subject,
+            from_address, from_name,
+            subject,
             preview, message_id,
             rcpt_to, to_header,
-            mail_from, remote_address, helo,
+            mail_from, remote_address,
+            helo,
             tls, size_bytes, attachment_count,
             codes, links,
             defects, content_sha256,
             body_hour, body_id, is_body_shared)
         SELECT s.account, s.email, s.inbox, s.sequence, s.received,
-               message_from[s.message], message_from_name[s.message], message_subject[s.message],
-               message_preview[s.message], message_id[s.message],
-               string_to_array(s.rcpt, E'\x1f'), string_to_array(message_to[s.message], E'\x1f'),
-               message_mail_from[s.message], message_remote[s.message], message_helo[s.message],
-               message_tls[s.message], s.size, message_attachments[s.message],
-               message_codes[s.message]::jsonb, message_links[s.message]::jsonb,
-               string_to_array(message_defects[s.message], E'\x1f'), message_sha256[s.message],
-               s.body_hour, message_body[s.message], s.is_shared
+               (messages[s.message]).from_address, (messages[s.message]).from_name,
+               (messages[s.message]).subject,
+               (messages[s.message]).preview, (messages[s.message]).message_id,
+               s.rcpt_to, (messages[s.message]).to_header,
+               (messages[s.message]).mail_from, (messages[s.message]).remote_address,
+               (messages[s.message]).helo,
+               (messages[s.message]).tls, s.size, (messages[s.message]).attachment_count,
+               (messages[s.message]).codes::jsonb, (messages[s.message]).links::jsonb,
+               (messages[s.message]).defects, (messages[s.message]).content_sha256,
+               s.body_hour, (messages[s.message]).body_id, s.is_shared
         FROM stored AS s
     ), new_event AS (
         INSERT INTO mailbox.outbox (

@@ -2,7 +2,7 @@
 -- libs/mailbox/README.md lists.
 -- Large tables begin their keys with account_id; emails and bodies are partitioned by time.
 
-CREATE TABLE mailbox.account_state (
+CREATE TABLE mailbox.account_states (
     account_id uuid PRIMARY KEY,
     version bigint NOT NULL,
     state bytea NOT NULL
@@ -127,6 +127,38 @@ CREATE VIEW mailbox.email_summaries AS
 SELECT account_id, email_id, inbox_id, sequence, from_address, from_name, rcpt_to, subject,
     preview, received_at, size_bytes, attachment_count, is_read, codes, to_header
 FROM mailbox.emails;
+
+-- What mailbox.store_mail takes of a message and of each of its inboxes. Fields stand in the order
+-- in which ingest_repository writes them; another field makes another type with another name.
+CREATE TYPE mailbox.new_message AS (
+    body_id uuid,
+    size_bytes bigint,
+    received_at timestamptz,
+    from_address text,
+    from_name text,
+    subject text,
+    preview text,
+    message_id text,
+    to_header text[],
+    mail_from text,
+    remote_address text,
+    helo text,
+    tls text,
+    attachment_count integer,
+    codes text,
+    links text,
+    defects text[],
+    content_sha256 bytea
+);
+CREATE TYPE mailbox.new_delivery AS (
+    message integer, -- its ordinal in the batch, from 1
+    account_id uuid,
+    inbox_id uuid,
+    email_id uuid,
+    rcpt_to text[],
+    headers text, -- of the event
+    event bytea -- lacks its sequence
+);
 
 -- How many emails each account got a day, of those that were deleted: the others are counted where
 -- they stand, so that no mail costs a write for it. A row for each account and day, filled by

@@ -6,7 +6,7 @@ CREATE TRIGGER count_deleted AFTER DELETE ON mailbox.emails REFERENCING OLD TABL
 
 -- The bytes are field `deleted` (number 6) of AccountState, but may be part of another: whoever
 -- ends inboxes reads the state.
-CREATE TRIGGER note_deleted AFTER INSERT OR UPDATE ON mailbox.account_state
+CREATE TRIGGER note_deleted AFTER INSERT OR UPDATE ON mailbox.account_states
     FOR EACH ROW WHEN (position('\x3001'::bytea IN NEW.state) > 0)
     EXECUTE FUNCTION mailbox.note_deleted_account();
 

@@ -1,7 +1,7 @@
 #include "rate-limit/storage/quota_repository.hpp"
 
 #include "common/core/text.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 
 namespace tempinbox::rate_limit {
 namespace {
@@ -66,17 +66,21 @@ block_outcome outcome_of(std::string_view name)
 
 struct request_columns
 {
-    std::vector<std::string> accounts, days, blocks, actions, known;
+    std::vector<account_id> accounts;
+    std::vector<day> days;
+    std::vector<uuid> blocks;
+    std::vector<std::string> actions;
+    std::vector<bool> known;
     std::vector<std::int64_t> spent, limits, versions;
 
     explicit request_columns(const std::vector<block_sync_request>& requests)
     {
         for (const auto& each : requests) {
-            accounts.push_back(each.account.text());
-            days.push_back(date_text(each.on_day));
-            blocks.push_back(each.block_id.text());
+            accounts.push_back(each.account);
+            days.push_back(each.on_day);
+            blocks.push_back(each.block_id);
             actions.emplace_back(name_of(each.action));
-            known.emplace_back(each.is_known ? "t" : "f");
+            known.push_back(each.is_known);
             spent.push_back(each.spent);
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
@@ -128,11 +132,10 @@ quota_repository::make_sync_query(std::vector<block_sync_request> requests,
         const request_columns given(requests);
         pqxx::nontransaction statement(connection);
         const auto rows = statement.exec_prepared(
-            sync_blocks.name, postgres::text_array(given.accounts),
-            postgres::text_array(given.days), postgres::text_array(given.blocks),
-            postgres::text_array(given.actions), postgres::text_array(given.known),
-            postgres::integer_array(given.spent), postgres::integer_array(given.limits),
-            postgres::integer_array(given.versions), holder, seconds);
+            sync_blocks.name, postgres::to_array(given.accounts), postgres::to_array(given.days),
+            postgres::to_array(given.blocks), postgres::to_array(given.actions),
+            postgres::to_array(given.known), postgres::to_array(given.spent),
+            postgres::to_array(given.limits), postgres::to_array(given.versions), holder, seconds);
         results->clear();
         for (const auto& row : rows)
             results->push_back(read_result(row));
@@ -142,20 +145,22 @@ quota_repository::make_sync_query(std::vector<block_sync_request> requests,
 awaitable<void> quota_repository::store_usage(std::vector<unreported_usage> usages)
 {
     return db_.transact([usages = std::move(usages)](pqxx::work& tx) {
-        std::vector<std::string> ids, accounts, days;
+        std::vector<uuid> ids;
+        std::vector<account_id> accounts;
+        std::vector<day> days;
         std::vector<std::int64_t> units, limits, versions;
         for (const auto& each : usages) {
-            ids.push_back(each.id.text());
-            accounts.push_back(each.account.text());
-            days.push_back(date_text(each.on_day));
+            ids.push_back(each.id);
+            accounts.push_back(each.account);
+            days.push_back(each.on_day);
             units.push_back(each.units);
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
-        tx.exec_prepared(store_usage_rows.name, postgres::text_array(ids),
-                         postgres::text_array(accounts), postgres::integer_array(units),
-                         postgres::integer_array(limits), postgres::integer_array(versions),
-                         postgres::text_array(days));
+        tx.exec_prepared(store_usage_rows.name, postgres::to_array(ids),
+                         postgres::to_array(accounts), postgres::to_array(units),
+                         postgres::to_array(limits), postgres::to_array(versions),
+                         postgres::to_array(days));
     });
 }
 

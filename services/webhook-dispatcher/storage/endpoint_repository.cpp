@@ -4,7 +4,7 @@
 
 #include "common/core/text.hpp"
 #include "common/json/value.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 
 #include <algorithm>
 
@@ -345,7 +345,7 @@ awaitable<result<endpoint>> endpoint_repository::create(plans::account_state acc
             return number_is_used_up(known, allowed);
         return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(),
                                                requested.id.text(), requested.url,
-                                               postgres::text_array(requested.events.names()),
+                                               postgres::to_array(requested.events.names()),
                                                requested.description, requested.sealed_secret));
     });
 }
@@ -394,7 +394,7 @@ awaitable<result<endpoint>> endpoint_repository::update(account_id account, webh
         }
         return read_endpoint(
             tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
-                              postgres::text_array(target.events.names()), target.description,
+                              postgres::to_array(target.events.names()), target.description,
                               target.is_enabled, target.disabled_reason.value_or(""), is_renewed));
     });
 }
@@ -468,18 +468,21 @@ endpoint_repository::find_sealed_otherwise(std::string key_id, secret_position a
 
 awaitable<int> endpoint_repository::reseal(std::vector<resealed_secret> secrets)
 {
-    std::vector<std::string> accounts, webhooks, rotations, before, sealed;
+    std::vector<account_id> accounts;
+    std::vector<webhook_id> webhooks;
+    std::vector<uuid> rotations;
+    std::vector<std::string> before, sealed;
     for (const auto& entry : secrets) {
-        accounts.push_back(entry.before.position.account.text());
-        webhooks.push_back(entry.before.position.webhook.text());
-        rotations.push_back(entry.before.position.replaced_by.text());
+        accounts.push_back(entry.before.position.account);
+        webhooks.push_back(entry.before.position.webhook);
+        rotations.push_back(entry.before.position.replaced_by);
         before.push_back(entry.before.sealed);
         sealed.push_back(entry.sealed);
     }
     return db_.transact(
-        [accounts = postgres::text_array(accounts), webhooks = postgres::text_array(webhooks),
-         rotations = postgres::text_array(rotations), before = postgres::text_array(before),
-         sealed = postgres::text_array(sealed)](pqxx::work& tx) {
+        [accounts = postgres::to_array(accounts), webhooks = postgres::to_array(webhooks),
+         rotations = postgres::to_array(rotations), before = postgres::to_array(before),
+         sealed = postgres::to_array(sealed)](pqxx::work& tx) {
             return tx
                 .exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed)[0]
                 .as<int>();
@@ -514,18 +517,19 @@ awaitable<void> endpoint_repository::settle_notice(account_id account, webhook_i
 awaitable<void> endpoint_repository::add_failures(std::vector<failure_count> counts)
 {
     return db_.transact([counts = std::move(counts)](pqxx::work& tx) {
-        std::vector<std::string> webhooks, accounts;
+        std::vector<webhook_id> webhooks;
+        std::vector<account_id> accounts;
         std::vector<std::int64_t> failures, firsts, lasts;
         for (const auto& count : counts) {
-            webhooks.push_back(count.webhook.text());
-            accounts.push_back(count.account.text());
+            webhooks.push_back(count.webhook);
+            accounts.push_back(count.account);
             failures.push_back(count.failures);
             firsts.push_back(to_unix_micros(count.first));
             lasts.push_back(to_unix_micros(count.last));
         }
-        tx.exec_prepared0(add_failures_sql.name, postgres::text_array(webhooks),
-                          postgres::text_array(accounts), postgres::integer_array(failures),
-                          postgres::integer_array(firsts), postgres::integer_array(lasts));
+        tx.exec_prepared0(add_failures_sql.name, postgres::to_array(webhooks),
+                          postgres::to_array(accounts), postgres::to_array(failures),
+                          postgres::to_array(firsts), postgres::to_array(lasts));
     });
 }
 

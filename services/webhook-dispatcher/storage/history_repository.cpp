@@ -3,8 +3,8 @@
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/core/text.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "common/postgres/daily_counts.hpp"
-#include "common/postgres/parameters.hpp"
 
 #include <algorithm>
 #include <map>
@@ -129,16 +129,16 @@ std::vector<logged_delivery> read_deliveries(const pqxx::result& rows,
 void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
                   std::vector<logged_delivery>& deliveries)
 {
-    std::vector<std::string> events;
+    std::vector<event_id> events;
     std::map<std::string, logged_delivery*> by_event;
     for (auto& delivery : deliveries) {
-        events.push_back(delivery.event.text());
-        by_event.emplace(events.back(), &delivery);
+        events.push_back(delivery.event);
+        by_event.emplace(delivery.event.text(), &delivery);
     }
     if (events.empty())
         return;
     const auto rows =
-        tx.exec_prepared(find_attempts.name, webhook.text(), postgres::text_array(events),
+        tx.exec_prepared(find_attempts.name, webhook.text(), postgres::to_array(events),
                          account.text(), max_attempts_shown);
     for (const auto& row : rows) {
         logged_attempt attempt;

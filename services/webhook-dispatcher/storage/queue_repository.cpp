@@ -1,7 +1,7 @@
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include "common/postgres/autocommit.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/composite_type.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,25 +10,24 @@
 namespace tempinbox::webhooks {
 namespace {
 
-using postgres::integer_array;
+using postgres::binary_array;
 using postgres::run_autocommit;
-using postgres::text_array;
+using postgres::to_array;
 
 // OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into
-// the partition of the event's day. The bounds of the batch ($15, $16) limit them to the partitions
+// the partition of the event's day. The bounds of the batch ($6, $7) limit them to the partitions
 // of its days, which takes a third of the time that a month's take. `decided` is false if a
 // configuration is not the one that the batch was routed by; the sub-query keeps that one index
 // probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
     SELECT NOT EXISTS (
-        SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
+        SELECT 1 FROM unnest($8::uuid[], $9::bigint[]) AS c(account_id, version)
         WHERE c.version IS DISTINCT FROM (
             SELECT v.version FROM webhooks.config_versions v WHERE v.account_id = c.account_id)
         ) AS is_current
 ), incoming AS MATERIALIZED (
-    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::bigint[],
-        $12::text[])
+    SELECT * FROM unnest($2::webhooks.new_delivery[])
         AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
 ), fresh AS MATERIALIZED (
     SELECT i.* FROM incoming i
@@ -37,25 +36,23 @@ WITH decided AS MATERIALIZED (
                       WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
       AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f
                       WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
-                        AND f.event_id BETWEEN $15::uuid AND $16::uuid OFFSET 0)
+                        AND f.event_id BETWEEN $6::uuid AND $7::uuid OFFSET 0)
 ), events AS (
     INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body, traceparent)
-    SELECT e.event_id, e.account_id, e.type,
-        timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
+    SELECT e.event_id, e.account_id, e.type, e.occurred_at, convert_to(e.body, 'UTF8'),
            nullif(e.traceparent, '')
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
+    FROM unnest($1::webhooks.new_event[])
         AS e(event_id, account_id, type, occurred_at, body, traceparent)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), skipped AS (
     INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids,
         created_at)
-    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now()
+    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids, now()
         FROM fresh WHERE start = 'skipped'
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 ), said AS MATERIALIZED (
-    SELECT s.account_id, s.rule_ids::uuid[], s.matched::boolean[], s.event_ids::uuid[]
-    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[])
+    SELECT * FROM unnest($3::webhooks.new_routing[])
         AS s(account_id, rule_ids, matched, event_ids)
 ), routed AS (
     INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched)
@@ -67,9 +64,9 @@ WITH decided AS MATERIALIZED (
     INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id,
         lease_until, rule_ids)
     SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond',
-           CASE WHEN start = 'leased' THEN $13::uuid END,
-           CASE WHEN start = 'leased' THEN clock_timestamp() + $14 * interval '1 millisecond' END,
-           rule_ids::uuid[]
+           CASE WHEN start = 'leased' THEN $4::uuid END,
+           CASE WHEN start = 'leased' THEN clock_timestamp() + $5 * interval '1 millisecond' END,
+           rule_ids
     FROM fresh WHERE start <> 'skipped' ORDER BY event_id, webhook_id
     ON CONFLICT (event_id, webhook_id) DO NOTHING
     RETURNING event_id, webhook_id, lease_id
@@ -219,17 +216,6 @@ constexpr int rows_of_oldest = 1'000;
 
 constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
 
-// uuid[]
-template <class Id>
-std::string id_array(const std::vector<Id>& ids)
-{
-    std::vector<std::string> texts;
-    texts.reserve(ids.size());
-    for (const auto& id : ids)
-        texts.push_back(id.text());
-    return text_array(texts);
-}
-
 std::string_view to_string(new_delivery::start how)
 {
     switch (how) {
@@ -252,14 +238,13 @@ std::vector<rule_id> ids_of(const std::vector<rule_match>& rules)
     return ids;
 }
 
-// boolean[]
-std::string flags_of(const std::vector<rule_match>& rules)
+std::vector<bool> flags_of(const std::vector<rule_match>& rules)
 {
-    std::vector<std::string> flags;
+    std::vector<bool> flags;
     flags.reserve(rules.size());
     for (const auto& rule : rules)
-        flags.emplace_back(rule.matched ? "t" : "f");
-    return text_array(flags);
+        flags.push_back(rule.matched);
+    return flags;
 }
 
 // Events of one account with the same rule matches are sent as one row of parameters.
@@ -275,12 +260,66 @@ matches_of_events group_by_matches(const std::vector<new_routing>& routings)
 }
 
 // The lowest and the highest id, between which a statement searches.
-std::pair<std::string, std::string> bounds_of(const std::vector<std::string>& ids)
+std::pair<std::string, std::string> bounds_of(const std::vector<event_id>& ids)
 {
     if (ids.empty())
         return {nil_uuid, nil_uuid};
     const auto [first, last] = std::minmax_element(ids.begin(), ids.end());
-    return {*first, *last};
+    return {first->text(), last->text()};
+}
+
+// What insert_batch takes, gathered on the loop. The composite types' OIDs are known once there is
+// a connection, so the arrays are made on the worker.
+struct insert_parameters
+{
+    std::vector<new_event> events;
+    std::vector<new_delivery> deliveries;
+    matches_of_events matches;
+    std::vector<account_id> accounts;
+    std::vector<std::int64_t> versions;
+    uuid lease;
+};
+
+pqxx::binarystring event_array(pqxx::transaction_base& tx, const std::vector<new_event>& events)
+{
+    binary_array array(postgres::composite_oid(tx, "webhooks.new_event"));
+    for (const auto& event : events)
+        array.add_row(event.id, event.account, to_string(event.kind), event.occurred_at, event.body,
+                      event.traceparent);
+    return array.parameter();
+}
+
+pqxx::binarystring delivery_array(pqxx::transaction_base& tx,
+                                  const std::vector<new_delivery>& deliveries)
+{
+    binary_array array(postgres::composite_oid(tx, "webhooks.new_delivery"));
+    for (const auto& delivery : deliveries) {
+        const std::int64_t wait = std::chrono::microseconds(delivery.wait).count();
+        array.add_row(delivery.event, delivery.webhook, delivery.account, to_string(delivery.how),
+                      wait, delivery.rules);
+    }
+    return array.parameter();
+}
+
+pqxx::binarystring routing_array(pqxx::transaction_base& tx, const matches_of_events& matches)
+{
+    binary_array array(postgres::composite_oid(tx, "webhooks.new_routing"));
+    for (const auto& [matched, events] : matches)
+        array.add_row(matched.first, ids_of(matched.second), flags_of(matched.second), events);
+    return array.parameter();
+}
+
+pqxx::result run_insert(pqxx::transaction_base& tx, const insert_parameters& given)
+{
+    std::vector<event_id> ids;
+    ids.reserve(given.deliveries.size());
+    for (const auto& delivery : given.deliveries)
+        ids.push_back(delivery.event);
+    const auto [lowest, highest] = bounds_of(ids);
+    return tx.exec_prepared(insert_batch.name, event_array(tx, given.events),
+                            delivery_array(tx, given.deliveries), routing_array(tx, given.matches),
+                            given.lease.text(), lease_time.count(), lowest, highest,
+                            to_array(given.accounts), to_array(given.versions));
 }
 
 template <class Id>
@@ -293,12 +332,12 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 {
     if (claimed.empty())
         return;
-    std::vector<std::string> ids;
+    std::vector<event_id> ids;
     ids.reserve(claimed.size());
     for (const auto& delivery : claimed)
-        ids.push_back(delivery.event.text());
+        ids.push_back(delivery.event);
     const auto [lowest, highest] = bounds_of(ids);
-    const auto rows = tx.exec_prepared(find_bodies.name, text_array(ids), lowest, highest);
+    const auto rows = tx.exec_prepared(find_bodies.name, to_array(ids), lowest, highest);
     std::unordered_map<event_id, pqxx::row> found;
     for (const auto& row : rows)
         found.emplace(read_id<event_id>(row[0]), row);
@@ -327,55 +366,15 @@ queue_repository::insert(const std::vector<new_event>& events,
                          const std::vector<new_delivery>& deliveries, uuid lease,
                          const std::vector<new_routing>& routings, const config_versions& versions)
 {
-    std::vector<std::string> configured;
-    std::vector<std::int64_t> decided_by;
+    insert_parameters given{events, deliveries, group_by_matches(routings), {}, {}, lease};
     for (const auto& [account, version] : versions) {
-        configured.push_back(account.text());
-        decided_by.push_back(version);
+        given.accounts.push_back(account);
+        given.versions.push_back(version);
     }
-    std::vector<std::string> routed_accounts, rule_sets, matched, routed;
-    for (const auto& [matches, of] : group_by_matches(routings)) {
-        routed_accounts.push_back(matches.first.text());
-        rule_sets.push_back(id_array(ids_of(matches.second)));
-        matched.push_back(flags_of(matches.second));
-        routed.push_back(id_array(of));
-    }
-    std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks,
-        accounts, starts, rules;
-    std::vector<std::int64_t> times, waits;
-    for (const auto& event : events) {
-        event_ids.push_back(event.id.text());
-        event_accounts.push_back(event.account.text());
-        types.emplace_back(to_string(event.kind));
-        times.push_back(to_unix_micros(event.occurred_at));
-        bodies.push_back(event.body);
-        parents.push_back(event.traceparent);
-    }
-    for (const auto& delivery : deliveries) {
-        ids.push_back(delivery.event.text());
-        webhooks.push_back(delivery.webhook.text());
-        accounts.push_back(delivery.account.text());
-        starts.emplace_back(to_string(delivery.how));
-        waits.push_back(std::chrono::microseconds(delivery.wait).count());
-        rules.push_back(id_array(delivery.rules));
-    }
-    const auto bounds = bounds_of(ids);
     using inserted = std::optional<std::vector<delivery_key>>;
     return run_autocommit<inserted>(
-        db_,
-        [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts),
-         types = text_array(types), times = integer_array(times), bodies = text_array(bodies),
-         parents = text_array(parents), ids = text_array(ids), webhooks = text_array(webhooks),
-         accounts = text_array(accounts), starts = text_array(starts), waits = integer_array(waits),
-         rules = text_array(rules), lease = lease.text(), bounds,
-         routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
-         routed = text_array(routed), matched = text_array(matched),
-         configured = text_array(configured),
-         decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
-            const auto rows = tx.exec_prepared(
-                insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
-                webhooks, accounts, starts, waits, rules, lease, lease_time.count(), bounds.first,
-                bounds.second, routed_accounts, rule_sets, matched, routed, configured, decided_by);
+        db_, [given = std::move(given)](pqxx::nontransaction& tx) -> inserted {
+            const auto rows = run_insert(tx, given);
             if (!rows[0][0].as<bool>())
                 return std::nullopt;
             std::vector<delivery_key> leased;
@@ -423,18 +422,19 @@ awaitable<std::vector<due_queue>> queue_repository::find_all_due()
 awaitable<std::vector<claimed_delivery>>
 queue_repository::claim(const std::vector<claim_request>& requests, uuid lease)
 {
-    std::vector<std::string> webhooks, kinds; // `t`: of retries
-    std::vector<std::int64_t> capacity;
+    std::vector<webhook_id> webhooks;
+    std::vector<bool> are_retries;
+    std::vector<std::int32_t> capacity;
     for (const auto& request : requests) {
-        webhooks.push_back(request.queue.webhook.text());
-        kinds.emplace_back(request.queue.queue == queue_kind::retry ? "t" : "f");
-        capacity.push_back(static_cast<std::int64_t>(request.capacity));
+        webhooks.push_back(request.queue.webhook);
+        are_retries.push_back(request.queue.queue == queue_kind::retry);
+        capacity.push_back(static_cast<std::int32_t>(request.capacity));
     }
     return run_autocommit<std::vector<claimed_delivery>>(
-        db_, [webhooks = text_array(webhooks), kinds = text_array(kinds),
-              capacity = integer_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
+        db_, [webhooks = to_array(webhooks), are_retries = to_array(are_retries),
+              capacity = to_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
-            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, capacity,
+            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, are_retries, capacity,
                                                     lease, lease_time.count())) {
                 claimed_delivery read;
                 read.event = read_id<event_id>(row[0]);
@@ -462,33 +462,38 @@ awaitable<void> queue_repository::write(const std::vector<delivery_outcome>& out
                   return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
               });
 
-    std::vector<std::string> events, webhooks, accounts, leases, states, errors, bodies;
-    std::vector<std::int64_t> attempts, waits, times, durations, statuses;
+    std::vector<event_id> events;
+    std::vector<webhook_id> webhooks;
+    std::vector<account_id> accounts;
+    std::vector<uuid> leases;
+    std::vector<std::string_view> states;
+    std::vector<std::string> errors, bodies;
+    std::vector<std::int32_t> attempts, durations, statuses;
+    std::vector<std::int64_t> waits, times;
     for (const auto* outcome : sorted) {
-        events.push_back(outcome->event.text());
-        webhooks.push_back(outcome->webhook.text());
-        accounts.push_back(outcome->account.text());
-        leases.push_back(outcome->lease.text());
-        states.emplace_back(to_string(outcome->next));
+        events.push_back(outcome->event);
+        webhooks.push_back(outcome->webhook);
+        accounts.push_back(outcome->account);
+        leases.push_back(outcome->lease);
+        states.push_back(to_string(outcome->next));
         attempts.push_back(outcome->attempts);
         waits.push_back(outcome->wait.count());
         times.push_back(outcome->has_attempt ? to_unix_micros(outcome->at) : 0);
-        durations.push_back(outcome->took.count());
-        statuses.push_back(outcome->status);
+        durations.push_back(static_cast<std::int32_t>(outcome->took.count()));
+        statuses.push_back(static_cast<std::int32_t>(outcome->status));
         errors.push_back(outcome->error);
         bodies.push_back(outcome->response_body);
     }
-    return db_.run([events = text_array(events), webhooks = text_array(webhooks),
-                    accounts = text_array(accounts), leases = text_array(leases),
-                    states = text_array(states), attempts = integer_array(attempts),
-                    waits = integer_array(waits), times = integer_array(times),
-                    durations = integer_array(durations), statuses = integer_array(statuses),
-                    errors = text_array(errors),
-                    bodies = text_array(bodies)](pqxx::connection_base& connection) {
-        pqxx::nontransaction tx(connection);
-        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts,
-                         waits, times, durations, statuses, errors, bodies);
-    });
+    return db_.run(
+        [events = to_array(events), webhooks = to_array(webhooks), accounts = to_array(accounts),
+         leases = to_array(leases), states = to_array(states), attempts = to_array(attempts),
+         waits = to_array(waits), times = to_array(times), durations = to_array(durations),
+         statuses = to_array(statuses), errors = to_array(errors),
+         bodies = to_array(bodies)](pqxx::connection_base& connection) {
+            pqxx::nontransaction tx(connection);
+            tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states,
+                             attempts, waits, times, durations, statuses, errors, bodies);
+        });
 }
 
 awaitable<int> queue_repository::release_expired_leases()
@@ -501,12 +506,8 @@ awaitable<int> queue_repository::release_expired_leases()
 awaitable<std::chrono::milliseconds>
 queue_repository::oldest_due_age(std::vector<webhook_id> without)
 {
-    std::vector<std::string> left_out;
-    left_out.reserve(without.size());
-    for (const auto& webhook : without)
-        left_out.push_back(webhook.text());
     return run_autocommit<std::chrono::milliseconds>(
-        db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
+        db_, [left_out = to_array(without)](pqxx::nontransaction& tx) {
             auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
             if (!row[1].is_null() && row[1].as<bool>())
                 row = tx.exec_prepared1(oldest_age_by_queue.name, left_out);

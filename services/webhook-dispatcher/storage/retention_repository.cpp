@@ -1,7 +1,7 @@
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 
 #include "common/core/text.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
 
 #include <optional>
 
@@ -61,15 +61,11 @@ DELETE FROM webhooks.due_deliveries WHERE (webhook_id, event_id) IN (
 // There is no index on the account, since every stored event would pay for it: a page of the
 // primary key is scanned instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.events
-    WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
-SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
-       array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
+SELECT event_id, account_id = ANY ($1::uuid[]) FROM webhooks.events
+WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
 constexpr postgres::statement routing_page{"retention_routing_page", R"(
-WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routings
-    WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
-SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
-       array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
+SELECT event_id, account_id = ANY ($1::uuid[]) FROM webhooks.routings
+WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
 
 constexpr postgres::statement purge_attempts{
     "retention_purge_attempts", "DELETE FROM webhooks.attempts WHERE event_id = ANY ($1::uuid[])"};
@@ -96,8 +92,8 @@ constexpr int rows_a_step = 2'000;
 // Accounts whose purge is at the same position: they continue together.
 struct deleted_batch
 {
-    std::string accounts;
-    std::string webhooks;
+    std::vector<account_id> accounts;
+    std::vector<webhook_id> webhooks;
     std::string event_position;
     std::string routing_position;
 };
@@ -110,41 +106,57 @@ std::optional<deleted_batch> take_deleted(pqxx::work& tx)
     deleted_batch batch;
     batch.event_position = rows[0][2].as<std::string>();
     batch.routing_position = rows[0][3].as<std::string>();
-    std::vector<std::string> accounts, webhooks;
     for (const auto& row : rows) {
         if (row[2].as<std::string>() != batch.event_position ||
             row[3].as<std::string>() != batch.routing_position)
             continue;
-        accounts.push_back(row[0].as<std::string>());
-        for (auto& webhook : split_list(row[1].as<std::string>()))
-            webhooks.push_back(std::move(webhook));
+        batch.accounts.push_back(account_id::parse(row[0].as<std::string>()).value());
+        for (const auto& webhook : split_list(row[1].as<std::string>()))
+            batch.webhooks.push_back(webhook_id::parse(webhook).value());
     }
-    batch.accounts = postgres::text_array(accounts);
-    batch.webhooks = postgres::text_array(webhooks);
     return batch;
+}
+
+// The events of a page that belong to the accounts, and the page's last event.
+struct scanned_page
+{
+    std::vector<event_id> events;
+    std::string last; // empty if there was none
+};
+
+scanned_page scan(pqxx::work& tx, const postgres::statement& page,
+                  const pqxx::binarystring& accounts, const std::string& position)
+{
+    scanned_page found;
+    for (const auto& row : tx.exec_prepared(page.name, accounts, position, rows_a_step)) {
+        found.last = row[0].as<std::string>();
+        if (row[1].as<bool>())
+            found.events.push_back(event_id::parse(found.last).value());
+    }
+    return found;
 }
 
 bool purge_some_events(pqxx::work& tx, const deleted_batch& batch)
 {
-    const auto page =
-        tx.exec_prepared1(event_page.name, batch.accounts, batch.event_position, rows_a_step);
-    if (page[0].is_null())
+    const auto accounts = postgres::to_array(batch.accounts);
+    const auto page = scan(tx, event_page, accounts, batch.event_position);
+    if (page.last.empty())
         return false;
-    const auto events = page[1].as<std::string>();
+    const auto events = postgres::to_array(page.events);
     for (const auto* purge : {purge_attempts.name, purge_deliveries.name, purge_events.name})
         tx.exec_prepared0(purge, events);
-    tx.exec_prepared0(note_event_position.name, batch.accounts, page[0].as<std::string>());
+    tx.exec_prepared0(note_event_position.name, accounts, page.last);
     return true;
 }
 
 bool purge_some_routings(pqxx::work& tx, const deleted_batch& batch)
 {
-    const auto page =
-        tx.exec_prepared1(routing_page.name, batch.accounts, batch.routing_position, rows_a_step);
-    if (page[0].is_null())
+    const auto accounts = postgres::to_array(batch.accounts);
+    const auto page = scan(tx, routing_page, accounts, batch.routing_position);
+    if (page.last.empty())
         return false;
-    tx.exec_prepared0(purge_routings.name, page[1].as<std::string>());
-    tx.exec_prepared0(note_routing_position.name, batch.accounts, page[0].as<std::string>());
+    tx.exec_prepared0(purge_routings.name, postgres::to_array(page.events));
+    tx.exec_prepared0(note_routing_position.name, accounts, page.last);
     return true;
 }
 
@@ -215,11 +227,12 @@ awaitable<bool> retention_repository::purge_deleted_accounts()
         const auto batch = take_deleted(tx);
         if (!batch)
             return false;
-        const auto purged = tx.exec_prepared(purge_due.name, batch->webhooks, rows_a_step);
+        const auto purged =
+            tx.exec_prepared(purge_due.name, postgres::to_array(batch->webhooks), rows_a_step);
         const bool may_have_more = purged.affected_rows() != 0 || purge_some_events(tx, *batch) ||
                                    purge_some_routings(tx, *batch);
         if (!may_have_more)
-            tx.exec_prepared0(purge_accounts.name, batch->accounts);
+            tx.exec_prepared0(purge_accounts.name, postgres::to_array(batch->accounts));
         return true;
     });
 }

@@ -7,7 +7,8 @@
 #include "common/json/writer.hpp"
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/autocommit.hpp"
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 namespace tempinbox::webhooks {
 namespace {
@@ -46,7 +47,7 @@ constexpr postgres::statement find_config_versions{"config_versions", R"(
 SELECT account_id, version FROM webhooks.config_versions WHERE account_id = ANY($1::uuid[]))"};
 
 constexpr postgres::statement find_states{"config_states", R"(
-SELECT account_id, state FROM webhooks.account_state WHERE account_id = ANY($1::uuid[]))"};
+SELECT account_id, state FROM webhooks.account_states WHERE account_id = ANY($1::uuid[]))"};
 
 // Locks in the order of the ids, as every other writer of several accounts does.
 constexpr postgres::statement next_versions{"config_next_versions", R"(
@@ -123,15 +124,6 @@ stored_rule read_rule(const pqxx::row& row)
     read.rule.is_enabled = row[5].as<bool>();
     read.created_at = from_unix_micros(row[6].as<std::int64_t>());
     return read;
-}
-
-std::string id_array(const std::vector<account_id>& accounts)
-{
-    std::vector<std::string> texts;
-    texts.reserve(accounts.size());
-    for (const auto& account : accounts)
-        texts.push_back(account.text());
-    return postgres::text_array(texts);
 }
 
 account_id read_account(const pqxx::field& field)
@@ -279,7 +271,7 @@ rule_repository::find_versions(const std::vector<account_id>& accounts)
 {
     using found_versions = std::unordered_map<account_id, std::int64_t>;
     return postgres::run_autocommit<found_versions>(
-        db_, [ids = id_array(accounts)](pqxx::nontransaction& tx) {
+        db_, [ids = postgres::to_array(accounts)](pqxx::nontransaction& tx) {
             found_versions found;
             for (const auto& row : tx.exec_prepared(find_config_versions.name, ids))
                 found.emplace(read_account(row[0]), row[1].as<std::int64_t>());
@@ -290,7 +282,7 @@ rule_repository::find_versions(const std::vector<account_id>& accounts)
 awaitable<std::vector<stored_config>>
 rule_repository::load_configs(const std::vector<account_id>& accounts)
 {
-    return db_.transact([ids = id_array(accounts)](pqxx::work& tx) {
+    return db_.transact([ids = postgres::to_array(accounts)](pqxx::work& tx) {
         std::vector<stored_config> configs;
         std::unordered_map<account_id, std::size_t> indexes;
         // Versions first: what is read after them is at least as new. Rules before endpoints: a
@@ -328,11 +320,11 @@ awaitable<void> rule_repository::put_states(std::vector<plans::account_state> st
             if (state.is_deleted)
                 deleted.push_back(state.account);
         }
-        tx.exec_prepared0(next_versions.name, id_array(changed));
+        tx.exec_prepared0(next_versions.name, postgres::to_array(changed));
         plans::put(tx, "webhooks", states);
         if (deleted.empty())
             return;
-        const auto ids = id_array(deleted);
+        const auto ids = postgres::to_array(deleted);
         for (const auto& step :
              {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
             tx.exec_prepared0(step.name, ids);

@@ -128,7 +128,7 @@ TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][ka
     CHECK(testing::eventually(
         [&] {
             return !running.scratch
-                        .execute("SELECT 1 FROM mailbox.account_state WHERE version = 17 AND "
+                        .execute("SELECT 1 FROM mailbox.account_states WHERE version = 17 AND "
                                  "account_id = '" +
                                  state.account.text() + "'")
                         .empty();
@@ -141,7 +141,7 @@ TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][ka
                   [](bool) {});
     CHECK(testing::eventually([&] {
         return !running.scratch
-                    .execute("SELECT 1 FROM mailbox.account_state WHERE version = 20 AND "
+                    .execute("SELECT 1 FROM mailbox.account_states WHERE version = 20 AND "
                              "account_id = '" +
                              state.account.text() + "'")
                     .empty();

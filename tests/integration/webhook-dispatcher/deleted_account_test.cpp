@@ -127,8 +127,8 @@ TEST_CASE("nothing older than its tombstone makes an account live again, known b
     s.deliver({tombstone});
     s.deliver({older});
 
-    CHECK(s.count("webhooks.account_state WHERE version = 9 AND account_id = '" + s.account.text() +
-                  "'") == 1);
+    CHECK(s.count("webhooks.account_states WHERE version = 9 AND account_id = '" +
+                  s.account.text() + "'") == 1);
     auto late = testing::webhook_request(s.account, s.hook.url());
     late.mutable_account()->set_version(8);
     CHECK(await(s.process.webhook_rpc.create(late)).error().code == errc::permission_denied);

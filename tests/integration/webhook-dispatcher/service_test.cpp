@@ -303,7 +303,7 @@ TEST_CASE("a plan change from Kafka is in force for the mail after it",
         [&] {
             return s.scratch
                        .execute(
-                           "SELECT count(*) FROM webhooks.account_state WHERE version = 9")[0][0]
+                           "SELECT count(*) FROM webhooks.account_states WHERE version = 9")[0][0]
                        .as<int>() == 1;
         },
         30s));

@@ -1,7 +1,7 @@
 -- Webhook endpoints, routing rules, and deliveries on their way from an event to a receiver.
 
 -- Its name and its columns are those of common/plans.
-CREATE TABLE webhooks.account_state (
+CREATE TABLE webhooks.account_states (
     account_id uuid PRIMARY KEY,
     version bigint NOT NULL,
     state bytea NOT NULL
@@ -160,6 +160,32 @@ CREATE TABLE webhooks.routings (
     matched boolean[] NOT NULL
 ) PARTITION BY RANGE (event_id);
 CREATE TABLE webhooks.routings_default PARTITION OF webhooks.routings DEFAULT;
+
+-- What queue_repository inserts of a batch of events. Fields stand in the order in which it writes
+-- them; another field makes another type with another name.
+CREATE TYPE webhooks.new_event AS (
+    event_id uuid,
+    account_id uuid,
+    type text,
+    occurred_at timestamptz,
+    body text,
+    traceparent text -- empty: none
+);
+CREATE TYPE webhooks.new_delivery AS (
+    event_id uuid,
+    webhook_id uuid,
+    account_id uuid,
+    start text, -- leased, waiting, skipped
+    wait bigint, -- microseconds until it is due
+    rule_ids uuid[]
+);
+-- Events of one account about which its rules said the same.
+CREATE TYPE webhooks.new_routing AS (
+    account_id uuid,
+    rule_ids uuid[],
+    matched boolean[],
+    event_ids uuid[]
+);
 
 -- A replay moves finished deliveries back to due_deliveries, in the order of their events, few at a
 -- time.

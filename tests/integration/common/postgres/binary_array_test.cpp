@@ -27,8 +27,8 @@ TEST_CASE("arrays of every type reach PostgreSQL as they are", "[postgres]")
     const auto first = account_id::make(), second = account_id::make();
 
     CHECK(ask(scratch, "SELECT $1::text[]",
-              to_array({std::string("a"), std::string(), std::string("b\"c\\,{}\n"),
-                        std::string("käse")})) == "{a,\"\",\"b\\\"c\\\\,{}\n\",käse}");
+              to_array(std::vector<std::string>{"a", "", "b\"c\\,{}\n", "käse"})) ==
+          "{a,\"\",\"b\\\"c\\\\,{}\n\",käse}");
     CHECK(ask(scratch, "SELECT $1::bigint[]",
               to_array(std::vector<std::int64_t>{1, -2, INT64_MAX})) ==
           "{1,-2,9223372036854775807}");
@@ -54,16 +54,15 @@ TEST_CASE("pairs of ids become two arrays in one order", "[postgres]")
 TEST_CASE("an array of absent texts, times and numbers is read back by type", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    binary_array texts(binary_array::element::text), times(binary_array::element::timestamp),
-        numbers(binary_array::element::int4), bytes(binary_array::element::bytes);
-    texts.add(std::optional<std::string>());
-    times.add_time(from_unix_micros(1'000'001));
-    numbers.add_int4(-7);
-    bytes.add(std::string_view("\0\xff", 2));
+    const std::vector<std::optional<std::string>> texts{std::nullopt, "a"};
+    const std::vector<time_point> times{from_unix_micros(1'000'001)};
+    const std::vector<std::chrono::sys_days> days{std::chrono::year{1999} / 12 / 31};
+    const std::vector<bytea> bytes{bytea{std::string_view("\0\xff", 2)}};
 
-    CHECK(ask(scratch, "SELECT $1::text[]", texts.parameter()) == "{NULL}");
-    CHECK(ask(scratch, "SELECT $1::timestamptz[]", times.parameter()) ==
+    CHECK(ask(scratch, "SELECT $1::text[]", to_array(texts)) == "{NULL,a}");
+    CHECK(ask(scratch, "SELECT $1::timestamptz[]", to_array(times)) ==
           "{\"1970-01-01 00:00:01.000001+00\"}");
-    CHECK(ask(scratch, "SELECT $1::integer[]", numbers.parameter()) == "{-7}");
-    CHECK(ask(scratch, "SELECT $1::bytea[]", bytes.parameter()) == "{\"\\\\x00ff\"}");
+    CHECK(ask(scratch, "SELECT $1::date[]", to_array(days)) == "{1999-12-31}");
+    CHECK(ask(scratch, "SELECT $1::integer[]", to_array(std::vector<std::int32_t>{-7})) == "{-7}");
+    CHECK(ask(scratch, "SELECT $1::bytea[]", to_array(bytes)) == "{\"\\\\x00ff\"}");
 }

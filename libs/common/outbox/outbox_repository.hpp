@@ -15,16 +15,17 @@ struct backlog
     double oldest_seconds = 0;
 };
 
-// The statements of the publisher; each is a transaction of its own.
-class outbox_store
+// The rows of <schema>.outbox, for the publisher; each call is a transaction of its own. Throws if
+// PostgreSQL cannot be reached.
+class outbox_repository
 {
 public:
-    outbox_store(postgres::pool& db, const std::string& schema);
+    outbox_repository(postgres::pool& db, const std::string& schema);
 
     // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key,
     // sequence). Others' claims are skipped.
     awaitable<std::vector<row>> claim(const std::string& owner, int limit);
-    awaitable<void> remove(const std::vector<std::string>& ids);
+    awaitable<void> remove(const std::vector<event_id>& ids);
     awaitable<backlog> measure();
 
 private:

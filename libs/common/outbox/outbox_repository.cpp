@@ -1,6 +1,7 @@
-#include "common/outbox/outbox_store.hpp"
+#include "common/outbox/outbox_repository.hpp"
 
-#include "common/postgres/parameters.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <tuple>
 
@@ -45,14 +46,14 @@ row read_row(const pqxx::row& columns)
 
 } // namespace
 
-outbox_store::outbox_store(postgres::pool& db, const std::string& schema)
+outbox_repository::outbox_repository(postgres::pool& db, const std::string& schema)
     : db_(db),
       claim_sql_(for_schema(claim_rows, schema)),
       remove_sql_(for_schema(remove_rows, schema)),
       measure_sql_(for_schema(measure_rows, schema))
 {}
 
-awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int limit)
+awaitable<std::vector<row>> outbox_repository::claim(const std::string& owner, int limit)
 {
     return db_.transact([sql = claim_sql_, owner, limit](pqxx::work& tx) {
         std::vector<row> rows;
@@ -65,9 +66,9 @@ awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int li
     });
 }
 
-awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
+awaitable<void> outbox_repository::remove(const std::vector<event_id>& ids)
 {
-    return db_.transact([sql = remove_sql_, array = postgres::text_array(ids)](pqxx::work& tx) {
+    return db_.transact([sql = remove_sql_, array = postgres::to_array(ids)](pqxx::work& tx) {
         // If a crash of the server undoes a delete, the event is published once more, which is
         // allowed; so the disk need not be synced.
         tx.exec0("SET LOCAL synchronous_commit TO off");
@@ -75,7 +76,7 @@ awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
     });
 }
 
-awaitable<backlog> outbox_store::measure()
+awaitable<backlog> outbox_repository::measure()
 {
     return db_.transact([sql = measure_sql_](pqxx::work& tx) {
         const auto columns = tx.exec1(sql);
