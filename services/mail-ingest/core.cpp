@@ -29,7 +29,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       session_metrics(host.metrics()),
       session_context{host,        chosen.session, recipients, ingest,
                       clock_watch, client_limiter, tls,        session_metrics},
-      listener(session_context, chosen.smtp_listen, std::move(is_database_away))
+      listener(session_context, chosen.smtp_listen, chosen.proxy, std::move(is_database_away))
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }
