@@ -186,9 +186,16 @@ void require_ip_addresses(config::reader& reader, std::string_view name,
 smtp::proxy_settings read_proxy_settings(config::reader& reader)
 {
     smtp::proxy_settings chosen;
-    chosen.listen = reader.optional_addresses(
-        "proxy-listen", "Where balancers connect that send a PROXY header ahead of each "
-                        "connection: IP addresses with ports; empty: nowhere");
+    for (const auto& text : reader.list(
+             "proxy-listen", "",
+             "Where balancers connect that send a PROXY header ahead of each connection: IP "
+             "addresses with ports; empty: nowhere")) {
+        auto address = host_port::parse(text);
+        if (address)
+            chosen.listen.push_back(std::move(*address));
+        else
+            reader.add_problem("proxy-listen", address.error().message);
+    }
     require_ip_addresses(reader, "proxy-listen", chosen.listen);
     chosen.networks = reader.networks(
         "proxy-networks", "",

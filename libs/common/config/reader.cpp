@@ -150,11 +150,6 @@ std::vector<host_port> reader::addresses(std::string_view name, std::string_view
     return found;
 }
 
-std::vector<host_port> reader::optional_addresses(std::string_view name, std::string_view meaning)
-{
-    return take_list<host_port>(name, "", meaning, "host:port, comma-separated", &host_port::parse);
-}
-
 std::vector<std::string> reader::list(std::string_view name, std::string_view fallback,
                                       std::string_view meaning)
 {

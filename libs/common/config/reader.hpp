@@ -58,8 +58,6 @@ public:
     // Comma-separated, at least one.
     std::vector<host_port> addresses(std::string_view name, std::string_view fallback,
                                      std::string_view meaning);
-    // Comma-separated; none is the default.
-    std::vector<host_port> optional_addresses(std::string_view name, std::string_view meaning);
     std::vector<std::string> list(std::string_view name, std::string_view fallback,
                                   std::string_view meaning);
     std::vector<network> networks(std::string_view name, std::string_view fallback,

@@ -123,7 +123,7 @@ struct listener::state : std::enable_shared_from_this<state>
     using admit = void (state::*)(tcp::socket);
 
     void bind(std::string_view name, const std::vector<host_port>& where,
-              std::list<tcp::acceptor>& acceptors);
+              std::list<tcp::acceptor>& into);
     awaitable<void> accept(tcp::acceptor& acceptor, admit admit_one);
     awaitable<void> serve(std::shared_ptr<session> one);
     awaitable<void> check_deadlines();
@@ -223,7 +223,7 @@ awaitable<void> listener::state::await_header(std::shared_ptr<waiting_connection
         const auto reason = refusal_of(*one);
         context.metrics.header_refused(reason);
         log::warning("PROXY header refused",
-                     {{"reason", reason}, {"balancer_ip", one->peer.to_string()}});
+                     {{"reason", reason}, {"remote_ip", one->peer.to_string()}});
         co_return;
     }
     context.metrics.header_accepted(one->parser.header());

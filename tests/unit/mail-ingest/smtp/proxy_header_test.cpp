@@ -60,7 +60,7 @@ TEST_CASE("headers that name a client, or say why they do not", "[smtp][proxy]")
         kind what;
         std::string client; // empty: none
     };
-    const std::string longest_v6 = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff";
+    const std::string max_v6 = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff";
     const std::vector<row> rows{
         {"PROXY TCP4 192.0.2.1 192.0.2.2 56324 25\r\n", 1, kind::tcp4, "192.0.2.1"},
         {"PROXY TCP4 255.255.255.255 255.255.255.255 65535 65535\r\n", 1, kind::tcp4,
@@ -68,11 +68,9 @@ TEST_CASE("headers that name a client, or say why they do not", "[smtp][proxy]")
         {"PROXY TCP4 192.0.2.1 192.0.2.2 0 0\r\n", 1, kind::tcp4, "192.0.2.1"},
         {"PROXY TCP6 2001:db8::1 2001:DB8::2 56324 25\r\n", 1, kind::tcp6, "2001:db8::1"},
         {"PROXY TCP6 ::ffff:192.0.2.1 ::1 56324 25\r\n", 1, kind::tcp6, "::ffff:192.0.2.1"},
-        {"PROXY TCP6 " + longest_v6 + " " + longest_v6 + " 65535 65535\r\n", 1, kind::tcp6,
-         longest_v6},
+        {"PROXY TCP6 " + max_v6 + " " + max_v6 + " 65535 65535\r\n", 1, kind::tcp6, max_v6},
         {"PROXY UNKNOWN\r\n", 1, kind::unknown, ""},
-        {"PROXY UNKNOWN " + longest_v6 + " " + longest_v6 + " 65535 65535\r\n", 1, kind::unknown,
-         ""},
+        {"PROXY UNKNOWN " + max_v6 + " " + max_v6 + " 65535 65535\r\n", 1, kind::unknown, ""},
         {"PROXY UNKNOWN whatever\t is\r here\r\n", 1, kind::unknown, ""},
         {v2(0x21, 0x11, tcp4_block), 2, kind::tcp4, "192.0.2.1"},
         {v2(0x21, 0x21, tcp6_block), 2, kind::tcp6, "2001:db8::1"},
@@ -158,12 +156,12 @@ TEST_CASE("what is no header, or none of TCP, is refused with its reason", "[smt
 
 TEST_CASE("a header has at most 107 bytes in version 1 and 536 in version 2", "[smtp][proxy]")
 {
-    const std::string longest_v1 = "PROXY UNKNOWN " + std::string(91, 'x') + "\r\n";
-    REQUIRE(longest_v1.size() == 107);
-    const auto longest_v2 = v2(0x20, 0x00, std::string(536 - 16, 't'));
+    const std::string max_v1 = "PROXY UNKNOWN " + std::string(91, 'x') + "\r\n";
+    REQUIRE(max_v1.size() == 107);
+    const auto max_v2 = v2(0x20, 0x00, std::string(536 - 16, 't'));
 
-    CHECK(parse(longest_v1).parser.current() == status::complete);
-    CHECK(parse(longest_v2).parser.current() == status::complete);
+    CHECK(parse(max_v1).parser.current() == status::complete);
+    CHECK(parse(max_v2).parser.current() == status::complete);
 
     // It is refused without waiting for what would be too much.
     const auto too_long_v1 = parse("PROXY UNKNOWN " + std::string(1'000, 'x'));
