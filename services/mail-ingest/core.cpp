@@ -31,7 +31,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       session_metrics(host.metrics()),
       session_context{host,        chosen.session, recipients, ingest,
                       clock_watch, client_limiter, tls,        session_metrics},
-      listener(session_context, chosen.smtp_listen, database_watch)
+      listener(session_context, chosen.smtp_listen, chosen.proxy, database_watch)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }

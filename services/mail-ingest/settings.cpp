@@ -172,6 +172,39 @@ void add_memory(config::reader& reader, const settings& chosen)
     reader.add_memory("cached-addresses", chosen.recipients.cached_addresses * bytes_per_address);
 }
 
+void require_ip_addresses(config::reader& reader, std::string_view name,
+                          const std::vector<host_port>& addresses)
+{
+    for (const auto& address : addresses) {
+        boost::system::error_code error;
+        boost::asio::ip::make_address(address.host, error);
+        if (error)
+            reader.add_problem(name, "must be IP addresses");
+    }
+}
+
+smtp::proxy_settings read_proxy_settings(config::reader& reader)
+{
+    smtp::proxy_settings chosen;
+    for (const auto& text : reader.list(
+             "proxy-listen", "",
+             "Where balancers connect that send a PROXY header ahead of each connection: IP "
+             "addresses with ports; empty: nowhere")) {
+        auto address = host_port::parse(text);
+        if (address)
+            chosen.listen.push_back(std::move(*address));
+        else
+            reader.add_problem("proxy-listen", address.error().message);
+    }
+    require_ip_addresses(reader, "proxy-listen", chosen.listen);
+    chosen.networks = reader.networks(
+        "proxy-networks", "",
+        "Networks of these balancers; a header from elsewhere closes the connection");
+    if (chosen.listen.empty() != chosen.networks.empty())
+        reader.add_problem("proxy-networks", "must be set together with proxy-listen");
+    return chosen;
+}
+
 } // namespace
 
 settings read_settings(config::reader& reader)
@@ -182,12 +215,8 @@ settings read_settings(config::reader& reader)
     chosen.smtp_listen =
         reader.addresses("smtp-listen", "127.0.0.1:2525",
                          "Where mail is received over SMTP: IP addresses with ports");
-    for (const auto& address : chosen.smtp_listen) {
-        boost::system::error_code error;
-        boost::asio::ip::make_address(address.host, error);
-        if (error)
-            reader.add_problem("smtp-listen", "must be IP addresses");
-    }
+    require_ip_addresses(reader, "smtp-listen", chosen.smtp_listen);
+    chosen.proxy = read_proxy_settings(reader);
     chosen.tls_certificate_file = reader.readable_file(
         "tls-certificate-file", "", "Certificate chain of STARTTLS (PEM); re-read when it changes");
     chosen.tls_key_file = reader.readable_file("tls-key-file", "", "Its private key (PEM)");

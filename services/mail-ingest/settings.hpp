@@ -7,6 +7,7 @@
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/limits.hpp"
+#include "mail-ingest/smtp/proxy_settings.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct settings
     std::size_t look_up_connections = 2;
     kafka::settings kafka;
     std::vector<host_port> smtp_listen;
+    smtp::proxy_settings proxy;
     std::string tls_certificate_file;
     std::string tls_key_file;
     smtp::limits session;

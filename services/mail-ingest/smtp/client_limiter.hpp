@@ -27,6 +27,20 @@ struct client_limits
     int unknown_recipients = 30;
 };
 
+// Whom the limits by address judge.
+struct client_address
+{
+    client_address(boost::asio::ip::address who, bool announced = false)
+        : address(std::move(who)),
+          is_announced(announced)
+    {}
+
+    boost::asio::ip::address address;
+    // A balancer's PROXY header says so. Never exempt: the networks of `exempt` are trusted for
+    // what the kernel sees of them.
+    bool is_announced = false;
+};
+
 // Counts connections, messages and unknown recipients by client address: IPv4, or the /64 of IPv6;
 // connections by its /56 and /48 too. Bounded; on the loop alone. A limit of zero:
 // no bound.
@@ -34,20 +48,22 @@ class client_limiter
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-    using address = boost::asio::ip::address;
 
     enum class admission { welcome, too_many, too_many_from_address };
 
     explicit client_limiter(client_limits limits)
         : limits_(std::move(limits)),
-          connections_(limits_.connections_per_address, limits_.exempt),
+          connections_(limits_.connections_per_address),
           messages_(token_rate::per_minute(limits_.messages_per_minute, limits_.message_burst))
     {}
 
-    bool is_exempt(const address& who) const { return connections_.is_exempt(who); }
+    bool is_exempt(const client_address& who) const
+    {
+        return !who.is_announced && contains(limits_.exempt, who.address);
+    }
     // A `welcome` client is counted until `leave`.
-    admission enter(const address& who);
-    void leave(const address& who);
+    admission enter(const client_address& who);
+    void leave(const client_address& who);
     std::size_t connected() const { return connected_; }
     // More than three quarters of the connections are in use: idle ones time out earlier.
     bool is_busy() const
@@ -55,12 +71,12 @@ public:
         return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3;
     }
 
-    bool is_over_rate(const address& who, time_point now);
-    void note_message(const address& who, time_point now);
+    bool is_over_rate(const client_address& who, time_point now);
+    void note_message(const client_address& who, time_point now);
 
-    void note_unknown_recipient(const address& who, time_point now);
-    void note_accepted_mail(const address& who, time_point now);
-    bool is_slowed(const address& who, time_point now);
+    void note_unknown_recipient(const client_address& who, time_point now);
+    void note_accepted_mail(const client_address& who, time_point now);
+    bool is_slowed(const client_address& who, time_point now);
 
 private:
     struct guesses

@@ -1,6 +1,7 @@
 #include "mail-ingest/smtp/listener.hpp"
 
 #include "common/log/log.hpp"
+#include "mail-ingest/smtp/proxy_header.hpp"
 #include "mail-ingest/smtp/replies.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -10,6 +11,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <array>
+#include <tuple>
 #include <unordered_set>
 
 namespace tempinbox::smtp {
@@ -18,6 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
+using steady = std::chrono::steady_clock;
 
 constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr int backlog = 4'096;
@@ -30,6 +35,12 @@ std::string_view reason_of(client_limiter::admission admission)
     return admission == client_limiter::admission::too_many ? "all" : "address";
 }
 
+host_port address_of(const tcp::acceptor& acceptor)
+{
+    const auto endpoint = acceptor.local_endpoint();
+    return host_port(endpoint.address().to_string(), endpoint.port());
+}
+
 // Best effort: the client gets one line if it fits the socket's send buffer.
 void turn_away(tcp::socket& socket, std::string_view reply)
 {
@@ -39,51 +50,121 @@ void turn_away(tcp::socket& socket, std::string_view reply)
     socket.shutdown(tcp::socket::shutdown_both, ignored);
 }
 
+// A connection from a balancer, or from anybody who takes its port for another, before its header.
+struct waiting_connection
+{
+    tcp::socket socket;
+    boost::asio::ip::address peer;
+    bool is_trusted = false; // the peer belongs to proxy-networks
+    steady::time_point deadline;
+    bool has_timed_out = false;
+    proxy_header_parser parser;
+
+    bool has_header() const
+    {
+        return is_trusted && parser.current() == proxy_header_parser::status::complete;
+    }
+};
+
+// Reads the header and nothing behind it: what the client sent belongs to the session. Returns at
+// the end of the connection too, and for an untrusted peer at its first byte.
+awaitable<void> read_header(waiting_connection& one)
+{
+    std::array<char, proxy_header_parser::max_bytes> buffer;
+    while (one.parser.current() == proxy_header_parser::status::incomplete) {
+        error_code error;
+        auto count = one.socket.receive(asio::buffer(buffer), tcp::socket::message_peek, error);
+        if (error == asio::error::would_block) {
+            std::tie(error) =
+                co_await one.socket.async_wait(tcp::socket::wait_read, tuple_awaitable);
+            if (error)
+                co_return;
+            continue;
+        }
+        if (error)
+            co_return;
+        count = one.parser.take(std::string_view(buffer.data(), count));
+        one.socket.receive(asio::buffer(buffer.data(), count), 0, error);
+        if (error || !one.is_trusted)
+            co_return;
+    }
+}
+
+client_address client_of(const waiting_connection& one)
+{
+    const auto& header = one.parser.header();
+    const bool is_announced =
+        header.what == proxy_header::kind::tcp4 || header.what == proxy_header::kind::tcp6;
+    return client_address(is_announced ? header.client : one.peer, is_announced);
+}
+
+std::string_view refusal_of(const waiting_connection& one)
+{
+    if (!one.is_trusted)
+        return "network";
+    if (one.parser.current() != proxy_header_parser::status::incomplete)
+        return to_text(one.parser.current());
+    return one.has_timed_out ? "timeout" : "truncated";
+}
+
 } // namespace
 
 struct listener::state : std::enable_shared_from_this<state>
 {
-    state(session_context& shared, std::vector<host_port> where,
+    state(session_context& shared, std::vector<host_port> where, proxy_settings balancers,
           const mail_ingest::database_watch& watch)
         : context(shared),
           addresses(std::move(where)),
+          proxy(std::move(balancers)),
           database(watch),
           check_timer(shared.host.executor())
     {}
 
-    void bind();
-    awaitable<void> accept(tcp::acceptor& acceptor);
+    using admit = void (state::*)(tcp::socket);
+
+    void bind(std::string_view name, const std::vector<host_port>& where,
+              std::list<tcp::acceptor>& into);
+    awaitable<void> accept(tcp::acceptor& acceptor, admit admit_one);
     awaitable<void> serve(std::shared_ptr<session> one);
     awaitable<void> check_deadlines();
-    void welcome(tcp::socket socket);
+    void admit_client(tcp::socket socket);
+    void admit_balancer(tcp::socket socket);
+    awaitable<void> await_header(std::shared_ptr<waiting_connection> one);
+    void evict_waiting();
+    bool remove_waiting(const std::shared_ptr<waiting_connection>& one);
+    void welcome(tcp::socket socket, client_address peer);
     void stop_accepting();
 
     session_context& context;
     std::vector<host_port> addresses;
     const mail_ingest::database_watch& database;
+    proxy_settings proxy;
     std::list<tcp::acceptor> acceptors;
+    std::list<tcp::acceptor> proxy_acceptors;
+    std::vector<std::shared_ptr<waiting_connection>> waiting; // the oldest first
     std::unordered_set<std::shared_ptr<session>> sessions;
     asio::steady_timer check_timer;
     bool is_stopping = false;
 };
 
-void listener::state::bind()
+void listener::state::bind(std::string_view name, const std::vector<host_port>& where,
+                           std::list<tcp::acceptor>& into)
 {
-    for (const auto& address : addresses) {
+    for (const auto& address : where) {
         const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
-        auto& acceptor = acceptors.emplace_back(context.host.executor());
+        auto& acceptor = into.emplace_back(context.host.executor());
         acceptor.open(endpoint.protocol());
         acceptor.set_option(tcp::acceptor::reuse_address(true));
         if (endpoint.protocol() == tcp::v6())
             acceptor.set_option(asio::ip::v6_only(true));
         acceptor.bind(endpoint);
         acceptor.listen(backlog);
-        log::info("listening", {{"smtp", address.host + ":" +
-                                             std::to_string(acceptor.local_endpoint().port())}});
+        const auto port = std::to_string(acceptor.local_endpoint().port());
+        log::info("listening", {{name, address.host + ":" + port}});
     }
 }
 
-awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
+awaitable<void> listener::state::accept(tcp::acceptor& acceptor, admit admit_one)
 {
     const auto self = shared_from_this();
     asio::steady_timer timer(context.host.executor());
@@ -98,30 +179,96 @@ awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
             co_await timer.async_wait(tuple_awaitable);
             continue;
         }
-        welcome(std::move(socket));
+        (this->*admit_one)(std::move(socket));
     }
 }
 
-void listener::state::welcome(tcp::socket socket)
+void listener::state::admit_client(tcp::socket socket)
 {
     error_code error;
     const auto peer = socket.remote_endpoint(error);
     if (error)
         return;
     socket.non_blocking(true, error);
+    welcome(std::move(socket), peer.address());
+}
+
+void listener::state::admit_balancer(tcp::socket socket)
+{
+    error_code error;
+    const auto peer = socket.remote_endpoint(error).address();
+    if (error)
+        return;
+    socket.non_blocking(true, error);
+    if (waiting.size() >= proxy.max_waiting)
+        evict_waiting();
+    const auto& one = waiting.emplace_back(std::make_shared<waiting_connection>(
+        std::move(socket), peer, contains(proxy.networks, peer),
+        steady::now() + proxy.header_timeout));
+    context.metrics.set_awaited_headers(waiting.size());
+    asio::co_spawn(context.host.executor(), await_header(one), asio::detached);
+}
+
+awaitable<void> listener::state::await_header(std::shared_ptr<waiting_connection> one)
+{
+    const auto self = shared_from_this();
+    co_await read_header(*one);
+    // It was evicted, or the listener stops.
+    if (!remove_waiting(one))
+        co_return;
+    if (!one->has_header()) {
+        // Whoever said nothing, such as a health check, did nothing wrong.
+        if (!one->parser.has_begun())
+            co_return;
+        const auto reason = refusal_of(*one);
+        context.metrics.header_refused(reason);
+        log::warning("PROXY header refused",
+                     {{"reason", reason}, {"remote_ip", one->peer.to_string()}});
+        co_return;
+    }
+    context.metrics.header_accepted(one->parser.header());
+    welcome(std::move(one->socket), client_of(*one));
+}
+
+// Strangers first: they cannot keep balancers out.
+void listener::state::evict_waiting()
+{
+    auto victim =
+        std::ranges::find(waiting, false, [](const auto& one) { return one->is_trusted; });
+    if (victim == waiting.end())
+        victim = waiting.begin();
+    const auto one = *victim;
+    error_code ignored;
+    one->socket.close(ignored);
+    remove_waiting(one);
+    context.metrics.header_evicted();
+}
+
+// False if it was removed before.
+bool listener::state::remove_waiting(const std::shared_ptr<waiting_connection>& one)
+{
+    if (std::erase(waiting, one) == 0)
+        return false;
+    context.metrics.set_awaited_headers(waiting.size());
+    return true;
+}
+
+void listener::state::welcome(tcp::socket socket, client_address peer)
+{
+    error_code error;
     socket.set_option(tcp::no_delay(true), error);
     if (database.is_away()) {
         context.metrics.turned_away("database");
         return turn_away(socket, replies::database_away);
     }
-    const auto admission = context.client_limiter.enter(peer.address());
+    const auto admission = context.client_limiter.enter(peer);
     if (admission != client_limiter::admission::welcome) {
         context.metrics.turned_away(reason_of(admission));
         return turn_away(socket, admission == client_limiter::admission::too_many
                                      ? replies::too_many_connections
                                      : replies::too_many_from_address);
     }
-    auto fresh = std::make_shared<session>(context, std::move(socket), peer);
+    auto fresh = std::make_shared<session>(context, std::move(socket), std::move(peer));
     sessions.insert(fresh);
     asio::co_spawn(context.host.executor(), serve(std::move(fresh)), asio::detached);
 }
@@ -139,9 +286,16 @@ awaitable<void> listener::state::check_deadlines()
     while (!is_stopping || !sessions.empty()) {
         check_timer.expires_after(deadline_check_interval);
         co_await check_timer.async_wait(tuple_awaitable);
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = steady::now();
         for (const auto& one : sessions)
             one->check_deadline(now);
+        for (const auto& one : waiting) {
+            if (now < one->deadline)
+                break;
+            one->has_timed_out = true;
+            error_code ignored;
+            one->socket.cancel(ignored);
+        }
     }
 }
 
@@ -149,13 +303,20 @@ void listener::state::stop_accepting()
 {
     is_stopping = true;
     error_code ignored;
-    for (auto& acceptor : acceptors)
-        acceptor.close(ignored);
+    for (auto* each : {&acceptors, &proxy_acceptors})
+        for (auto& acceptor : *each)
+            acceptor.close(ignored);
+    // Their coroutines end on the loop, and use nothing of the context.
+    for (const auto& one : waiting)
+        one->socket.close(ignored);
+    if (!waiting.empty())
+        context.metrics.set_awaited_headers(0);
+    waiting.clear();
 }
 
-listener::listener(session_context& context, std::vector<host_port> addresses,
+listener::listener(session_context& context, std::vector<host_port> addresses, proxy_settings proxy,
                    const mail_ingest::database_watch& database)
-    : state_(std::make_shared<state>(context, std::move(addresses), database))
+    : state_(std::make_shared<state>(context, std::move(addresses), std::move(proxy), database))
 {}
 
 listener::~listener()
@@ -165,22 +326,34 @@ listener::~listener()
 
 void listener::start()
 {
-    state_->bind();
+    state_->bind("smtp", state_->addresses, state_->acceptors);
+    state_->bind("smtp_proxy", state_->proxy.listen, state_->proxy_acceptors);
     const auto& executor = state_->context.host.executor();
     for (auto& acceptor : state_->acceptors)
-        asio::co_spawn(executor, state_->accept(acceptor), asio::detached);
+        asio::co_spawn(executor, state_->accept(acceptor, &state::admit_client), asio::detached);
+    for (auto& acceptor : state_->proxy_acceptors)
+        asio::co_spawn(executor, state_->accept(acceptor, &state::admit_balancer), asio::detached);
     asio::co_spawn(executor, state_->check_deadlines(), asio::detached);
 }
 
 host_port listener::local_address() const
 {
-    const auto endpoint = state_->acceptors.front().local_endpoint();
-    return host_port(endpoint.address().to_string(), endpoint.port());
+    return address_of(state_->acceptors.front());
+}
+
+host_port listener::proxy_address() const
+{
+    return address_of(state_->proxy_acceptors.front());
 }
 
 std::size_t listener::sessions() const
 {
     return state_->sessions.size();
+}
+
+std::size_t listener::waiting() const
+{
+    return state_->waiting.size();
 }
 
 awaitable<void> listener::drain(std::chrono::milliseconds timeout)
@@ -189,9 +362,9 @@ awaitable<void> listener::drain(std::chrono::milliseconds timeout)
     self->stop_accepting();
     for (const auto& one : self->sessions)
         one->shut_down();
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    const auto deadline = steady::now() + timeout;
     asio::steady_timer timer(self->context.host.executor());
-    while (!self->sessions.empty() && std::chrono::steady_clock::now() < deadline) {
+    while (!self->sessions.empty() && steady::now() < deadline) {
         timer.expires_after(drain_check_interval);
         co_await timer.async_wait(tuple_awaitable);
     }

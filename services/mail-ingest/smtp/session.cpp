@@ -27,10 +27,10 @@ std::string_view to_text(recipient_status status)
 
 } // namespace
 
-session::session(session_context& context, tcp::socket socket, tcp::endpoint peer)
+session::session(session_context& context, tcp::socket socket, client_address peer)
     : context_(context),
-      peer_(peer.address()),
-      peer_text_(peer_.to_string()),
+      peer_(std::move(peer)),
+      peer_text_(peer_.address.to_string()),
       connection_(std::move(socket)),
       machine_(context.limits,
                session_machine::client{context.client_limiter.is_exempt(peer_),

@@ -37,7 +37,7 @@ class session : public std::enable_shared_from_this<session>
 public:
     using tcp = boost::asio::ip::tcp;
 
-    session(session_context& context, tcp::socket socket, tcp::endpoint peer);
+    session(session_context& context, tcp::socket socket, client_address peer);
     ~session();
     session(const session&) = delete;
 
@@ -68,7 +68,7 @@ private:
     void note_ending();
 
     session_context& context_;
-    boost::asio::ip::address peer_;
+    client_address peer_;
     std::string peer_text_;
     smtp::connection connection_;
     smtp::session_machine machine_;

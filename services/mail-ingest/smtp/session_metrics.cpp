@@ -5,6 +5,10 @@ namespace tempinbox::smtp {
 session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
       active_(registry.gauge("tempinbox_smtp_sessions_active", "Open SMTP sessions")),
+      awaited_headers_(registry.gauge("tempinbox_mail_ingest_proxy_waiting_connections",
+                                      "Connections that wait for their PROXY header")),
+      evicted_headers_(registry.counter("tempinbox_mail_ingest_proxy_evicted_connections_total",
+                                        "Connections without a PROXY header closed to make room")),
       duration_(
           registry.histogram("tempinbox_smtp_transaction_duration_seconds",
                              "Time from the first accepted RCPT to the final reply of a message",
@@ -15,6 +19,21 @@ void session_metrics::turned_away(std::string_view reason)
 {
     counter("tempinbox_mail_ingest_connections_refused_total",
             "Connections refused before the greeting", {{"reason", std::string(reason)}})
+        .Increment();
+}
+
+void session_metrics::header_accepted(const proxy_header& header)
+{
+    counter("tempinbox_mail_ingest_proxy_headers_total", "PROXY headers accepted",
+            {{"version", header.version == 1 ? "v1" : "v2"},
+             {"kind", std::string(to_text(header.what))}})
+        .Increment();
+}
+
+void session_metrics::header_refused(std::string_view reason)
+{
+    counter("tempinbox_mail_ingest_proxy_headers_refused_total",
+            "Connections closed for their PROXY header", {{"reason", std::string(reason)}})
         .Increment();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/metrics/registry.hpp"
+#include "mail-ingest/smtp/proxy_header.hpp"
 
 #include <map>
 #include <string>
@@ -17,6 +18,15 @@ public:
     void session_began() { active_.Increment(); }
     void session_ended() { active_.Decrement(); }
     void turned_away(std::string_view reason);
+    // On a listener for balancers: how many connections wait for their header.
+    void set_awaited_headers(std::size_t count)
+    {
+        awaited_headers_.Set(static_cast<double>(count));
+    }
+    void header_accepted(const proxy_header& header);
+    void header_refused(std::string_view reason);
+    // A connection that waited for its header was closed to make room.
+    void header_evicted() { evicted_headers_.Increment(); }
     void recipient(std::string_view outcome);
     void transaction(std::string_view result, int code, double seconds);
     // The connection ended during a message.
@@ -29,6 +39,8 @@ private:
 
     metrics::registry& registry_;
     prometheus::Gauge& active_;
+    prometheus::Gauge& awaited_headers_;
+    prometheus::Counter& evicted_headers_;
     prometheus::Histogram& duration_;
     std::map<std::string, prometheus::Counter*, std::less<>> counters_;
 };

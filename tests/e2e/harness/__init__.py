@@ -8,6 +8,7 @@ from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
 from harness.far_host import FarHost
+from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.postbox import Postbox
@@ -32,6 +33,7 @@ __all__ = [
     "Event",
     "FarHost",
     "Gateway",
+    "HAProxy",
     "Inbox",
     "MailIngest",
     "MailServer",

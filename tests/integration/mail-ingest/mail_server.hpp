@@ -34,10 +34,10 @@ struct mail_server
                          mail_ingest::recipient_settings recipient_settings = {},
                          smtp::limits bounds = {},
                          mail_ingest::ingest_settings ingest_settings = {},
-                         smtp::client_limits limiter_bounds = {})
+                         smtp::client_limits limiter_bounds = {}, smtp::proxy_settings proxy = {})
         : chosen(settings_of(dsn, std::move(recipient_settings), std::move(bounds),
-                             with_own_folder(std::move(ingest_settings)),
-                             std::move(limiter_bounds))),
+                             with_own_folder(std::move(ingest_settings)), std::move(limiter_bounds),
+                             std::move(proxy))),
           core(test_host(), chosen, clock, "test")
     {
         unacknowledged.start();
@@ -55,7 +55,7 @@ struct mail_server
                                              mail_ingest::recipient_settings recipients,
                                              smtp::limits session,
                                              mail_ingest::ingest_settings ingest,
-                                             smtp::client_limits limits)
+                                             smtp::client_limits limits, smtp::proxy_settings proxy)
     {
         mail_ingest::settings chosen;
         chosen.database.dsn = dsn;
@@ -63,6 +63,7 @@ struct mail_server
         chosen.look_up_connections = 3;
         chosen.kafka.brokers = "127.0.0.1:1";
         chosen.smtp_listen = {host_port("127.0.0.1", 0)};
+        chosen.proxy = std::move(proxy);
         chosen.session = std::move(session);
         chosen.client_limits = std::move(limits);
         chosen.recipients = std::move(recipients);
@@ -94,9 +95,13 @@ struct mail_server
 class mail_client
 {
 public:
-    explicit mail_client(const host_port& server) : socket_(context_)
+    // `from`: the client's own address.
+    explicit mail_client(const host_port& server, const char* from = "127.0.0.1")
+        : socket_(context_)
     {
         using boost::asio::ip::tcp;
+        socket_.open(tcp::v4());
+        socket_.bind(tcp::endpoint(boost::asio::ip::make_address(from), 0));
         socket_.connect(tcp::endpoint(boost::asio::ip::make_address(server.host), server.port));
         socket_.non_blocking(true);
     }

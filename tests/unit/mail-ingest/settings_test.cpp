@@ -52,6 +52,38 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     CHECK(chosen.ingest.group_commit.timeout == 20s);
 }
 
+TEST_CASE("balancers have a listener where one is set, with their networks",
+          "[mail-ingest][settings]")
+{
+    auto nothing = reader_of({});
+    auto both = reader_of({{"proxy-listen", "127.0.0.1:2526, [::1]:2526"},
+                           {"proxy-networks", "10.0.0.0/8, 2001:db8::/32"}});
+
+    CHECK(mail_ingest::read_settings(nothing).proxy.listen.empty());
+    const auto chosen = mail_ingest::read_settings(both).proxy;
+
+    CHECK(nothing.problems().empty());
+    CHECK(both.problems().empty());
+    CHECK(chosen.listen == std::vector{host_port("127.0.0.1", 2526), host_port("::1", 2526)});
+    CHECK(chosen.networks.size() == 2);
+    CHECK(chosen.header_timeout == 5s);
+    CHECK(chosen.max_waiting == 256);
+}
+
+TEST_CASE("a listener for balancers needs IP addresses, and their networks",
+          "[mail-ingest][settings]")
+{
+    for (const std::map<std::string, std::string>& values :
+         {std::map<std::string, std::string>{{"proxy-listen", "127.0.0.1:2526"}},
+          {{"proxy-networks", "10.0.0.0/8"}},
+          {{"proxy-listen", "mail.test:2526"}, {"proxy-networks", "10.0.0.0/8"}},
+          {{"proxy-listen", "127.0.0.1:2526"}, {"proxy-networks", "balancer.test"}}}) {
+        auto reader = reader_of(values);
+        mail_ingest::read_settings(reader);
+        CHECK_FALSE(reader.problems().empty());
+    }
+}
+
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
 {
     for (const char* name :

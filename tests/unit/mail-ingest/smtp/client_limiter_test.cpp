@@ -81,6 +81,37 @@ TEST_CASE("large senders have 200 connections, exempt ones any number, and all t
     CHECK(all.enter(at("192.0.2.1")) == admission::too_many);
 }
 
+TEST_CASE("a client that a balancer announces is never exempt", "[smtp]")
+{
+    smtp::client_limits limits;
+    limits.connections_per_address = 1;
+    limits.messages_per_minute = 1;
+    limits.message_burst = 1;
+    limits.unknown_recipients = 1;
+    limits.exempt = {*network::parse("192.0.2.0/24")};
+    smtp::client_limiter all(limits);
+    const smtp::client_address announced(at("192.0.2.1"), true);
+    CHECK_FALSE(all.is_exempt(announced));
+    CHECK(all.is_exempt(at("192.0.2.1")));
+
+    REQUIRE(all.enter(announced) == admission::welcome);
+    CHECK(all.enter(announced) == admission::too_many_from_address);
+    all.note_message(announced, noon);
+    CHECK(all.is_over_rate(announced, noon));
+    all.note_unknown_recipient(announced, noon);
+    CHECK(all.is_slowed(announced, noon));
+
+    // The exempt client itself has nothing to do with what was announced of it.
+    CHECK(all.enter(at("192.0.2.1")) == admission::welcome);
+    CHECK_FALSE(all.is_over_rate(at("192.0.2.1"), noon));
+    CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
+    all.leave(at("192.0.2.1"));
+    CHECK(all.enter(announced) == admission::too_many_from_address);
+    all.leave(announced);
+    CHECK(all.connected() == 0);
+    CHECK(all.enter(announced) == admission::welcome);
+}
+
 TEST_CASE("idle sessions must go earlier past three quarters of the connections", "[smtp]")
 {
     smtp::client_limits limits;
