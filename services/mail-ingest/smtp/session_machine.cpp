@@ -2,18 +2,18 @@
 
 #include "mail-ingest/smtp/replies.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tempinbox::smtp {
 namespace {
 
-constexpr char tls_handshake_record = 0x16; // RFC 8446 5.1
 constexpr auto never = session_machine::time_point::max();
 
-bool has_control_character(std::string_view line)
+// The code that a reply begins with.
+int code_of(std::string_view reply)
 {
-    return std::any_of(line.begin(), line.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\t') || byte == 0x7f;
-    });
+    return (reply[0] - '0') * 100 + (reply[1] - '0') * 10 + (reply[2] - '0');
 }
 
 } // namespace
@@ -24,32 +24,24 @@ session_machine::session_machine(const limits& bounds, client who, time_point no
       now_(now),
       started_(now),
       active_(now),
-      window_start_(now)
+      replies_(bounds),
+      commands_(bounds, who, replies_),
+      message_(bounds),
+      data_(message_),
+      chunk_(message_)
 {}
 
 void session_machine::greet()
 {
-    // RFC 5321 4.3.1: the client must wait for the greeting.
-    if (!input_.empty()) {
-        const bool is_other_protocol =
-            input_.front() == tls_handshake_record ||
-            parse_command(input_.substr(0, input_.find('\r'))).verb == verb::http;
-        close(is_other_protocol ? replies::not_smtp : replies::out_of_turn);
-        return;
-    }
-    say("220 " + limits_.hostname + " ESMTP");
-    state_ = state::command;
-}
-
-void session_machine::turn_away(std::string_view reply)
-{
-    close(reply);
+    const auto step = commands_.greet(input_);
+    phase_ = step.what == command_step::kind::close ? phase::closed : phase::command;
 }
 
 void session_machine::receive(std::string_view bytes, time_point now)
 {
     now_ = active_ = now;
-    has_input_since_reply_ = has_input_since_reply_ || !bytes.empty();
+    if (!bytes.empty() && acknowledgment_ == acknowledgment::unseen)
+        acknowledgment_ = acknowledgment::input_since;
     if (input_.empty()) {
         if (held_input_.capacity() > limits_.command_line)
             held_input_ = {};
@@ -64,112 +56,56 @@ void session_machine::receive(std::string_view bytes, time_point now)
 void session_machine::tls_started(std::string protocol, time_point now)
 {
     now_ = active_ = now;
-    is_tls_ = true;
-    // RFC 3207 4.2: what was learned before the handshake is discarded.
-    has_said_hello_ = false;
     input_ = {};
-    transaction_ = {};
-    transaction_.tls = std::move(protocol);
-    state_ = state::command;
+    commands_.tls_started(std::move(protocol));
+    phase_ = phase::command;
 }
 
 action session_machine::next()
 {
     for (;;) {
-        if (wait_.count() > 0) {
+        if (const auto wait = replies_.take_wait(); wait.count() > 0) {
             auto delay = suspend(action::kind::delay);
-            delay.wait = std::exchange(wait_, {});
+            delay.wait = wait;
             return delay;
         }
-        if (!delayed_reply_.empty())
-            say(std::exchange(delayed_reply_, {}));
-
-        switch (state_) {
-        case state::fresh:
-            return suspend(action::kind::read);
-        case state::closed:
-            return suspend(action::kind::close);
-        case state::looking_up:
-            return suspend(action::kind::look_up);
-        case state::handshake:
-            return suspend(action::kind::start_tls);
-        case state::storing:
-            return suspend(action::kind::finish);
-        case state::data:
-        case state::chunk:
-            if (input_.empty() && !scanner_.is_complete() &&
-                (state_ == state::data || chunk_left_ > 0))
-                return suspend(action::kind::read);
-            if (auto next_action = state_ == state::data ? take_data() : take_chunk())
-                return *next_action;
-            break;
-        case state::unwanted_chunk:
-            if (input_.empty() && chunk_left_ > 0)
-                return suspend(action::kind::read);
-            skip_chunk();
-            break;
-        case state::command: {
-            if (is_shutting_down_ && !is_bdat_) {
-                close(replies::shutting_down);
-                break;
-            }
-            const auto line = take_line();
-            if (!line)
-                return suspend(action::kind::read);
-            // A command sent before the 250 does not acknowledge it (RFC 2920 allows pipelining).
-            is_acknowledged_ = is_acknowledged_ || has_input_since_reply_;
-            if (auto next_action = handle_line(*line))
-                return *next_action;
-            break;
-        }
-        }
+        replies_.say_delayed();
+        if (const auto next_action = resume())
+            return *next_action;
     }
 }
 
-// Returns a command line without its CRLF. Input without an end of line stays; an overlong line is
-// dropped up to its end.
-std::optional<std::string_view> session_machine::take_line()
+std::optional<action> session_machine::resume()
 {
-    while (state_ == state::command && !input_.empty()) {
-        if (!has_said_hello_ && !is_tls_ && !is_dropping_line_ &&
-            input_.front() == tls_handshake_record) {
-            close(replies::not_smtp);
-            return std::string_view{};
-        }
-        const auto end = input_.find('\n');
-        const bool is_too_long = std::min(end, input_.size()) > limits_.command_line;
-        if (end == std::string_view::npos) {
-            if (is_too_long || is_dropping_line_) {
-                is_dropping_line_ = true;
-                input_ = {};
-            }
-            return std::nullopt;
-        }
-        auto line = input_.substr(0, end);
-        input_.remove_prefix(end + 1);
-        const bool was_cut = std::exchange(is_dropping_line_, false);
-        if (is_too_long || was_cut) {
-            say_error(replies::line_too_long);
-            return std::string_view{};
-        }
-        const bool ends_well = !line.empty() && line.back() == '\r';
-        if (ends_well)
-            line.remove_suffix(1);
-        // RFC 5321 2.3.8: only CRLF ends a line.
-        if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
-            if (parse_command(line).verb == verb::http)
-                close(replies::not_smtp);
-            else
-                say_error(replies::bad_line);
-            return std::string_view{};
-        }
-        if (line.empty()) {
-            say_error(replies::unknown_command);
-            return line;
-        }
-        return line;
+    switch (phase_) {
+    case phase::greeting:
+        return suspend(action::kind::read);
+    case phase::command:
+        return take_command();
+    case phase::look_up:
+        return suspend(action::kind::look_up);
+    case phase::data:
+        return take_message(data_.resume(input_, now_));
+    case phase::chunk:
+        return take_message(chunk_.resume(input_, now_));
+    case phase::storing:
+        return suspend(action::kind::finish);
+    case phase::handshake:
+        return suspend(action::kind::start_tls);
+    case phase::closed:
+        break;
     }
-    return std::nullopt;
+    return suspend(action::kind::close);
+}
+
+// Copies unread input: the caller's buffer may hold another session's bytes when this one resumes.
+action session_machine::suspend(action::kind what)
+{
+    if (!input_.empty())
+        hold_input();
+    action next_action;
+    next_action.what = what;
+    return next_action;
 }
 
 void session_machine::hold_input()
@@ -185,44 +121,232 @@ void session_machine::hold_input()
     input_ = held_input_;
 }
 
-// Copies unread input: the caller's buffer may hold another session's bytes when this one resumes.
-action session_machine::suspend(action::kind what)
+std::optional<action> session_machine::take_command()
 {
-    if (!input_.empty())
-        hold_input();
+    const bool was_in_chunks = commands_.is_in_chunks();
+    if (is_shutting_down_ && !was_in_chunks) {
+        close(replies::shutting_down);
+        return std::nullopt;
+    }
+    const auto step = commands_.resume(input_, server_);
+    if (step.what == command_step::kind::read)
+        return suspend(action::kind::read);
+    // A command sent before the 250 does not acknowledge it (RFC 2920 allows pipelining).
+    if (acknowledgment_ == acknowledgment::input_since)
+        acknowledgment_ = acknowledgment::seen;
+
+    switch (step.what) {
+    case command_step::kind::read:
+    case command_step::kind::replied:
+        break;
+    case command_step::kind::look_up:
+        phase_ = phase::look_up;
+        break;
+    case command_step::kind::data:
+        return begin_data();
+    case command_step::kind::chunk:
+        return begin_chunk(step.chunk, step.refusal);
+    case command_step::kind::start_tls:
+        phase_ = phase::handshake;
+        break;
+    case command_step::kind::quit:
+        if (acknowledgment_ == acknowledgment::unseen)
+            acknowledgment_ = acknowledgment::quit_ahead;
+        phase_ = phase::closed;
+        break;
+    case command_step::kind::close:
+        phase_ = phase::closed;
+        break;
+    }
+    // EHLO, RSET and STARTTLS end a message that was being sent in chunks.
+    if (was_in_chunks && !commands_.is_in_chunks())
+        return suspend(action::kind::drop);
+    return std::nullopt;
+}
+
+void session_machine::on_recipient_result(const recipient_result& result)
+{
+    const auto step = commands_.on_recipient_result(result);
+    phase_ = step.what == command_step::kind::close ? phase::closed : phase::command;
+}
+
+std::optional<action> session_machine::begin_data()
+{
+    if (server_.lacks_space(commands_.envelope().declared_size)) {
+        end_transaction("overloaded", replies::out_of_memory);
+        return std::nullopt;
+    }
+    message_.begin(commands_.allowed_bytes(), now_);
+    data_.begin();
+    phase_ = phase::data;
+    replies_.say(replies::start_mail);
+    return suspend(action::kind::begin);
+}
+
+std::optional<action> session_machine::begin_chunk(const chunk& given, std::string_view refusal)
+{
+    const bool is_first = !commands_.is_in_chunks();
+    // A message over its own limit gets its 552 at its end. A message under way keeps what it
+    // holds, so a general shortage does not end it.
+    const auto held = is_first ? 0 : message_.size();
+    const bool lacks_space =
+        is_first ? server_.lacks_space(given.size) : given.size > server_.available_bytes;
+    if (refusal.empty() && held + given.size <= commands_.allowed_bytes() && lacks_space)
+        refusal = replies::out_of_memory;
+
+    phase_ = phase::chunk;
+    // The pace is measured over the message, not over a chunk.
+    if (is_first)
+        message_.begin(commands_.allowed_bytes(), now_);
+    if (!refusal.empty()) {
+        chunk_.begin_refused(given, refusal);
+        return is_first ? std::nullopt : std::optional(suspend(action::kind::drop));
+    }
+    chunk_.begin(given);
+    if (!is_first)
+        return std::nullopt;
+    chunk_.begin_message();
+    commands_.begin_chunks();
     action next_action;
-    next_action.what = what;
+    next_action.what = action::kind::begin;
     return next_action;
 }
 
-void session_machine::reset()
+std::optional<action> session_machine::take_message(const message_step& step)
 {
-    auto helo = std::move(transaction_.helo);
-    auto tls = std::move(transaction_.tls);
-    transaction_ = {};
-    transaction_.helo = std::move(helo);
-    transaction_.tls = std::move(tls);
-    has_transaction_ = false;
-    has_refused_recipient_ = false;
-    is_bdat_ = false;
-    oversize_since_.reset();
+    if (message_.is_excessive()) {
+        ending_ = ending{"too_large", 552};
+        close(replies::too_large);
+    }
+    action next_action;
+    switch (step.what) {
+    case message_step::kind::read:
+        return suspend(action::kind::read);
+    case message_step::kind::resume:
+        return std::nullopt;
+    case message_step::kind::append:
+        next_action.what = action::kind::append;
+        next_action.bytes = step.bytes;
+        return next_action;
+    case message_step::kind::drop:
+        next_action.what = action::kind::drop;
+        return next_action;
+    case message_step::kind::end:
+        break;
+    }
+    return phase_ == phase::chunk ? end_chunk() : end_message(data_.has_bare_newline());
+}
+
+std::optional<action> session_machine::end_chunk()
+{
+    const auto refusal = chunk_.refusal();
+    if (refusal == replies::out_of_memory) { // not the client's error
+        end_transaction("overloaded", refusal);
+    } else if (!refusal.empty()) {
+        phase_ = replies_.say_error(refusal) ? phase::command : phase::closed;
+    } else if (chunk_.is_last()) {
+        return end_message(chunk_.has_bare_newline());
+    } else if (message_.is_too_large()) {
+        end_transaction("too_large", replies::too_large);
+    } else if (message_.is_lost()) {
+        end_transaction("overloaded", replies::out_of_memory);
+    } else {
+        phase_ = phase::command;
+        active_ = now_;
+        replies_.say(replies::chunk_ok);
+    }
+    return std::nullopt;
+}
+
+std::optional<action> session_machine::end_message(bool has_bare_newline)
+{
+    if (message_.is_too_large()) {
+        end_transaction("too_large", replies::too_large);
+        return std::nullopt;
+    }
+    if (has_bare_newline && !limits_.takes_bare_newlines) {
+        end_transaction("bare_newline", replies::bare_newline);
+        return suspend(action::kind::drop);
+    }
+    if (message_.is_lost()) {
+        end_transaction("overloaded", replies::out_of_memory);
+        return std::nullopt;
+    }
+    phase_ = phase::storing;
+    return suspend(action::kind::finish);
+}
+
+void session_machine::on_message_result(const message_result& result, time_point now)
+{
+    now_ = now;
+    switch (result.status) {
+    case message_status::stored:
+        acknowledgment_ = acknowledgment::unseen;
+        return end_transaction("stored", "250 2.0.0 Ok: queued as " + result.id);
+    case message_status::gone:
+        return end_transaction("gone", replies::unknown_recipient);
+    case message_status::full:
+        return end_transaction("full", replies::mailbox_full);
+    case message_status::looping:
+        return end_transaction("looping", replies::looping);
+    case message_status::too_large:
+        return end_transaction("too_large", replies::too_large);
+    case message_status::unstorable:
+        return end_transaction("unstorable", replies::unstorable);
+    case message_status::overloaded:
+        return end_transaction("overloaded", replies::out_of_memory);
+    case message_status::unavailable:
+        return end_transaction("unavailable", replies::unavailable);
+    }
+}
+
+void session_machine::end_transaction(std::string_view result, std::string_view reply)
+{
+    ending_ = ending{result, code_of(reply)};
+    commands_.end_transaction();
+    data_.release();
+    active_ = now_;
+    phase_ = phase::command;
+    replies_.say(reply);
+}
+
+void session_machine::close(std::string_view reply)
+{
+    replies_.say(reply);
+    phase_ = phase::closed;
+}
+
+void session_machine::ended_in_order()
+{
+    if (acknowledgment_ == acknowledgment::quit_ahead)
+        acknowledgment_ = acknowledgment::seen;
+}
+
+std::optional<ending> session_machine::take_ending()
+{
+    return std::exchange(ending_, std::nullopt);
 }
 
 session_machine::time_point session_machine::deadline() const
 {
-    switch (state_) {
-    case state::data:
-    case state::chunk:
-    case state::unwanted_chunk:
-        return std::min(message_deadline(), window_deadline());
-    case state::fresh:
-    case state::command:
+    switch (phase_) {
+    case phase::data:
+    case phase::chunk:
+        return std::min(message_deadline(), message_.window_deadline());
+    case phase::greeting:
+    case phase::command:
         // A client cannot hold a message forever by sending commands between chunks.
-        return is_bdat_ ? std::min({idle_deadline(), message_deadline(), window_deadline()})
-                        : idle_deadline();
+        return commands_.is_in_chunks()
+                   ? std::min({idle_deadline(), message_deadline(), message_.window_deadline()})
+                   : idle_deadline();
     default:
         return never;
     }
+}
+
+bool session_machine::waits_for_command() const
+{
+    return phase_ == phase::greeting || phase_ == phase::command;
 }
 
 // For a session that waits for a command.
@@ -230,15 +354,14 @@ session_machine::time_point session_machine::idle_deadline() const
 {
     const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
     const auto idle_end = idle.count() > 0 ? active_ + idle : never;
-    return is_bdat_ ? idle_end : std::min(idle_end, session_deadline(started_));
+    return commands_.is_in_chunks() ? idle_end : std::min(idle_end, session_deadline(started_));
 }
 
 // Counted from the message's beginning, so a message that began in time may end after the session's
 // limit. The rest of an oversize message has less time.
 session_machine::time_point session_machine::message_deadline() const
 {
-    const auto end = session_deadline(message_start_);
-    return oversize_since_ ? std::min(end, *oversize_since_ + limits_.oversize_timeout) : end;
+    return std::min(session_deadline(message_.start()), message_.oversize_deadline());
 }
 
 session_machine::time_point session_machine::session_deadline(time_point start) const
@@ -247,24 +370,13 @@ session_machine::time_point session_machine::session_deadline(time_point start) 
     return has_end ? start + limits_.session : never;
 }
 
-// When the pace of a message is checked next.
-session_machine::time_point session_machine::window_deadline() const
-{
-    return limits_.rate_window.count() > 0 ? window_start_ + limits_.rate_window : never;
-}
-
-bool session_machine::is_oversize_timed_out(time_point now) const
-{
-    return oversize_since_ && now >= *oversize_since_ + limits_.oversize_timeout;
-}
-
 void session_machine::expire(time_point now)
 {
     now_ = now;
     if (now < deadline() || !has_timed_out(now))
         return;
     // If the time for an oversize message's rest is over, the reply still names its size.
-    const bool is_too_large = is_oversize_timed_out(now);
+    const bool is_too_large = is_in_message() && now >= message_.oversize_deadline();
     if (is_too_large)
         ending_ = ending{"too_large", 552};
     else if (is_in_message())
@@ -272,56 +384,15 @@ void session_machine::expire(time_point now)
     close(is_too_large ? replies::too_large : replies::timed_out);
 }
 
+// Called when a deadline has passed.
 bool session_machine::has_timed_out(time_point now)
 {
-    const bool waits_for_command = state_ == state::fresh || state_ == state::command;
-    const bool is_over = waits_for_command && now >= idle_deadline();
-    const bool is_message_over = (!waits_for_command || is_bdat_) && now >= message_deadline();
-    if (is_over || is_message_over)
+    if (waits_for_command() && now >= idle_deadline())
         return true;
-    const auto seconds = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
-    // Even without a minimum rate a byte must arrive in each window.
-    const bool is_slow =
-        window_bytes_ < std::max<std::uint64_t>(1, seconds * limits_.min_bytes_per_second);
-    window_start_ = now;
-    window_bytes_ = 0;
-    return is_slow;
-}
-
-void session_machine::say(std::string_view reply)
-{
-    output_.append(reply);
-    output_.append("\r\n");
-}
-
-// A client's errors: at first replied to at once, then delayed, then the session is closed.
-void session_machine::say_error(std::string_view reply)
-{
-    ++errors_;
-    if (limits_.errors_before_close > 0 && errors_ >= limits_.errors_before_close)
-        close(replies::too_many_errors);
-    else if (limits_.errors_before_delay > 0 && errors_ >= limits_.errors_before_delay)
-        reply_later(limits_.error_delay, std::string(reply));
-    else
-        say(reply);
-}
-
-void session_machine::reply_later(std::chrono::milliseconds wait, std::string reply)
-{
-    wait_ = wait;
-    delayed_reply_ = std::move(reply);
-}
-
-void session_machine::close(std::string_view reply)
-{
-    say(reply);
-    state_ = state::closed;
-}
-
-std::optional<ending> session_machine::take_ending()
-{
-    return std::exchange(ending_, std::nullopt);
+    const bool has_message = !waits_for_command() || commands_.is_in_chunks();
+    if (has_message && now >= message_deadline())
+        return true;
+    return message_.is_too_slow(now);
 }
 
 } // namespace tempinbox::smtp

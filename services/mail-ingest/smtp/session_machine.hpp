@@ -1,13 +1,10 @@
 #pragma once
 
-#include "mail-ingest/smtp/command.hpp"
-#include "mail-ingest/smtp/data_scanner.hpp"
-#include "mail-ingest/smtp/envelope.hpp"
-#include "mail-ingest/smtp/limits.hpp"
-#include "mail-ingest/smtp/path.hpp"
+#include "mail-ingest/smtp/chunk_machine.hpp"
+#include "mail-ingest/smtp/command_machine.hpp"
+#include "mail-ingest/smtp/data_machine.hpp"
 
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,24 +40,34 @@ struct ending
 
 // One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
 // results go in, actions and replies come out. Never throws for what a client sends. Holds no more
-// of it than a command line and what one read received.
+// of it than a command line and what one read received. It gives the input to the machine whose
+// turn it is, and keeps the time:
+//
+//   phase     | event                                           | next
+//   greeting  | greet                                           | command
+//   command   | RCPT                                            | look_up
+//   command   | DATA, BDAT, STARTTLS                            | data, chunk, handshake
+//   look_up   | on_recipient_result                             | command
+//   data      | the final dot                                   | storing
+//   data      | the final dot of a message that is refused      | command
+//   chunk     | the end of the last chunk                       | storing
+//   chunk     | the end of another chunk, or of a refused one   | command
+//   storing   | on_message_result                               | command
+//   handshake | tls_started                                     | command
+//   any       | QUIT, time-out, too many errors, and so on      | closed
 class session_machine
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-
-    struct client
-    {
-        bool is_exempt = false; // from MAILMAX and from the limit of the session's length
-        bool can_start_tls = false;
-    };
+    using client = command_machine::client;
 
     session_machine(const limits& bounds, client who, time_point now);
+    session_machine(const session_machine&) = delete;
 
     // Call this once, first. A client that sent anything before the greeting is refused.
     void greet();
     // Instead of greet: sends the reply and closes.
-    void turn_away(std::string_view reply);
+    void turn_away(std::string_view reply) { close(reply); }
     // The bytes must stay valid until `next` returns an action that waits.
     void receive(std::string_view bytes, time_point now);
     void on_recipient_result(const recipient_result& result);
@@ -74,143 +81,100 @@ public:
     action next();
 
     // There is no memory for another message at present.
-    void set_overloaded(bool is_so) { is_overloaded_ = is_so; }
+    void set_overloaded(bool is_so) { server_.is_overloaded = is_so; }
     // The largest message there is room for at present.
-    void set_available_bytes(std::uint64_t bytes) { available_bytes_ = bytes; }
+    void set_available_bytes(std::uint64_t bytes) { server_.available_bytes = bytes; }
     // No message can be stored at present.
-    void set_unavailable(bool is_so) { is_unavailable_ = is_so; }
+    void set_unavailable(bool is_so) { server_.is_unavailable = is_so; }
     // There was no room for all of the message under way: it gets 452 at its end, and no more of it
     // is appended.
-    void lose_message() { is_lost_ = true; }
+    void lose_message() { message_.lose(); }
     // The client's address sent more messages than its rate allows at present.
-    void set_over_rate(bool is_so) { is_over_rate_ = is_so; }
+    void set_over_rate(bool is_so) { server_.is_over_rate = is_so; }
     // Many connections are in use: idle sessions time out earlier.
     void set_busy(bool is_so) { is_busy_ = is_so; }
 
-    const std::string& output() const { return output_; }
-    void clear_output() { output_.clear(); }
+    const std::string& output() const { return replies_.output(); }
+    void clear_output() { replies_.clear_output(); }
 
-    const smtp_path& pending_recipient() const { return pending_recipient_; }
-    const smtp::envelope& transaction() const { return transaction_; }
+    const smtp_path& pending_recipient() const { return commands_.pending_recipient(); }
+    const smtp::envelope& transaction() const { return commands_.envelope(); }
     time_point deadline() const;
     bool is_in_message() const
     {
-        return state_ == state::data || is_bdat_ || state_ == state::storing;
+        return phase_ == phase::data || phase_ == phase::storing || commands_.is_in_chunks();
     }
     // The last command was replied to, and no command is under way.
-    bool is_waiting_for_command() const { return state_ == state::command; }
+    bool is_waiting_for_command() const { return phase_ == phase::command; }
     // The client sent something after it got the last message's 250, so it has seen it.
-    bool is_acknowledged() const { return is_acknowledged_; }
+    bool is_acknowledged() const { return acknowledgment_ == acknowledgment::seen; }
     // The client got all output and closed the connection in order. If QUIT was pipelined ahead of
     // the 250, this acknowledges the 250.
-    void ended_in_order() { is_acknowledged_ = is_acknowledged_ || has_quit_; }
+    void ended_in_order();
     // Returns each message's end once.
     std::optional<ending> take_ending();
 
 private:
-    enum class state {
-        fresh,
-        command,
-        looking_up,
-        data,
-        chunk,
-        unwanted_chunk,
-        storing,
-        handshake,
-        closed
+    enum class phase { greeting, command, look_up, data, chunk, storing, handshake, closed };
+
+    // Whether the client has seen the last message's 250.
+    //
+    //   phase        | event                        | next
+    //   any          | a message was stored         | unseen
+    //   unseen       | input                        | input_since
+    //   unseen       | QUIT                         | quit_ahead
+    //   input_since  | a command                    | seen
+    //   quit_ahead   | ended_in_order               | seen
+    enum class acknowledgment {
+        seen,        // or no message was stored yet
+        unseen,      // what was said since may have been sent before the 250
+        input_since, // not a whole command yet
+        quit_ahead
     };
 
-    // session_machine.cpp: input and time
-    std::optional<std::string_view> take_line();
-    void hold_input();
+    // input
     action suspend(action::kind what);
-    void reset();
+    void hold_input();
+
+    // what the machines returned
+    std::optional<action> resume();
+    std::optional<action> take_command();
+    std::optional<action> begin_data();
+    std::optional<action> begin_chunk(const chunk& given, std::string_view refusal);
+    std::optional<action> take_message(const message_step& step);
+    std::optional<action> end_chunk();
+    std::optional<action> end_message(bool has_bare_newline);
+    void end_transaction(std::string_view result, std::string_view reply);
+    void close(std::string_view reply);
+
+    // time
     bool has_timed_out(time_point now);
+    bool waits_for_command() const;
     time_point idle_deadline() const;
     time_point message_deadline() const;
     time_point session_deadline(time_point start) const;
-    time_point window_deadline() const;
-    bool is_oversize_timed_out(time_point now) const;
-
-    // replies
-    void say(std::string_view reply);
-    void say_error(std::string_view reply);
-    void reply_later(std::chrono::milliseconds wait, std::string reply);
-    void close(std::string_view reply);
-
-    // session_machine_commands.cpp
-    std::optional<action> handle_line(std::string_view line);
-    std::optional<action> handle(const command& given);
-    std::optional<action> handle_hello(const command& given);
-    void handle_mail(std::string_view arguments);
-    std::optional<action> handle_rcpt(std::string_view arguments);
-    std::optional<action> handle_starttls(std::string_view arguments);
-    void accept(const recipient_result& result);
-    std::uint64_t allowed_by(const recipient_result& result) const;
-
-    // session_machine_message.cpp
-    std::optional<action> handle_data(std::string_view arguments);
-    std::optional<action> handle_bdat(std::string_view arguments);
-    std::optional<action> refuse_chunk(std::string_view reply);
-    bool lacks_space(std::optional<std::uint64_t> size) const;
-    void begin_message();
-    std::optional<action> take_data();
-    std::optional<action> take_chunk();
-    void skip_chunk();
-    std::optional<action> keep(std::string_view bytes, std::size_t used);
-    std::optional<action> end_message();
-    void end_transaction(std::string_view result, std::string_view reply);
 
     const limits& limits_;
     client client_;
-    state state_ = state::fresh;
+    phase phase_ = phase::greeting;
+    acknowledgment acknowledgment_ = acknowledgment::seen;
+    server_state server_;
     bool is_shutting_down_ = false;
-    bool is_overloaded_ = false;
-    bool is_unavailable_ = false;
-    std::uint64_t available_bytes_ = std::numeric_limits<std::uint64_t>::max();
-    bool is_over_rate_ = false;
     bool is_busy_ = false;
 
     std::string_view input_;
     std::string held_input_;
-    bool is_dropping_line_ = false;
-    std::string output_;
-    std::chrono::milliseconds wait_{0};
-    std::string delayed_reply_;
 
     time_point now_;
     time_point started_;
     time_point active_;
-    int errors_ = 0;
-    int unknown_ = 0;
-    int refused_ = 0;
-    int messages_ = 0;
 
-    bool has_said_hello_ = false;
-    bool is_tls_ = false;
-    bool has_transaction_ = false;
-    bool has_refused_recipient_ = false;
-    smtp::envelope transaction_;
-    smtp_path pending_recipient_;
-
-    data_scanner scanner_;
-    newline_policy newlines_;
-    std::string scratch_;
-    bool is_bdat_ = false;
-    smtp::chunk chunk_;
-    std::uint64_t chunk_left_ = 0;
-    std::string_view refusal_; // of the chunk being skipped
-    std::uint64_t allowed_ = 0;
-    std::uint64_t message_size_ = 0;
-    std::uint64_t window_bytes_ = 0;
-    time_point message_start_;
-    time_point window_start_;
-    std::optional<time_point> oversize_since_;
-    bool is_lost_ = false;
+    reply_writer replies_;
+    command_machine commands_;
+    incoming_message message_;
+    data_machine data_;
+    chunk_machine chunk_;
     std::optional<ending> ending_;
-    bool is_acknowledged_ = true;
-    bool has_input_since_reply_ = true;
-    bool has_quit_ = false;
 };
 
 } // namespace tempinbox::smtp

@@ -1,0 +1,366 @@
+#include "mail-ingest/smtp/command_machine.hpp"
+
+#include "common/core/text.hpp"
+#include "mail-ingest/smtp/replies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tempinbox::smtp {
+namespace {
+
+using kind = command_step::kind;
+
+constexpr char tls_handshake_record = 0x16; // RFC 8446 5.1
+
+bool has_control_character(std::string_view line)
+{
+    return std::any_of(line.begin(), line.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t') || byte == 0x7f;
+    });
+}
+
+} // namespace
+
+command_step command_machine::greet(std::string_view early)
+{
+    // RFC 5321 4.3.1: the client must wait for the greeting.
+    if (!early.empty()) {
+        const bool is_other_protocol =
+            early.front() == tls_handshake_record ||
+            parse_command(early.substr(0, early.find('\r'))).verb == verb::http;
+        return close(is_other_protocol ? replies::not_smtp : replies::out_of_turn);
+    }
+    return say("220 " + limits_.hostname + " ESMTP");
+}
+
+// Input without an end of line stays; an overlong line is dropped up to its end.
+command_step command_machine::resume(std::string_view& input, const server_state& server)
+{
+    if (input.empty())
+        return {kind::read, {}, {}};
+    if (phase_ == phase::no_hello && !has_tls() && !is_dropping_line_ &&
+        input.front() == tls_handshake_record)
+        return close(replies::not_smtp);
+    const auto end = input.find('\n');
+    const bool is_too_long = std::min(end, input.size()) > limits_.command_line;
+    if (end == std::string_view::npos) {
+        if (is_too_long || is_dropping_line_) {
+            is_dropping_line_ = true;
+            input = {};
+        }
+        return {kind::read, {}, {}};
+    }
+    const auto line = input.substr(0, end);
+    input.remove_prefix(end + 1);
+    const bool was_cut = std::exchange(is_dropping_line_, false);
+    if (is_too_long || was_cut)
+        return say_error(replies::line_too_long);
+    return take_line(line, input, server);
+}
+
+// `line` is without its LF, `rest` is what the client sent after it.
+command_step command_machine::take_line(std::string_view line, std::string_view& rest,
+                                        const server_state& server)
+{
+    const bool ends_well = !line.empty() && line.back() == '\r';
+    if (ends_well)
+        line.remove_suffix(1);
+    // RFC 5321 2.3.8: only CRLF ends a line.
+    if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
+        if (parse_command(line).verb == verb::http)
+            return close(replies::not_smtp);
+        return say_error(replies::bad_line);
+    }
+    if (line.empty())
+        return say_error(replies::unknown_command);
+    return handle(parse_command(line), rest, server);
+}
+
+command_step command_machine::handle(const command& given, std::string_view& rest,
+                                     const server_state& server)
+{
+    switch (given.verb) {
+    case verb::ehlo:
+    case verb::helo:
+        return handle_hello(given, rest);
+    case verb::mail:
+        return handle_mail(given.arguments, server);
+    case verb::rcpt:
+        return handle_rcpt(given.arguments);
+    case verb::data:
+        return handle_data(given.arguments, rest);
+    case verb::bdat:
+        return handle_bdat(given.arguments);
+    case verb::starttls:
+        return handle_starttls(given.arguments, rest);
+    case verb::rset:
+        return handle_rset(given.arguments);
+    case verb::noop:
+        return say(replies::ok);
+    case verb::vrfy:
+        return say(replies::vrfy);
+    case verb::help:
+        return say(replies::help);
+    case verb::quit:
+        // RFC 2920 3.1: QUIT must be the last command of a group.
+        if (!rest.empty())
+            return close(replies::out_of_turn);
+        replies_.say(replies::bye);
+        return {kind::quit, {}, {}};
+    case verb::http:
+        return close(replies::not_smtp);
+    case verb::unserved:
+        return say_error(replies::not_served);
+    case verb::unknown:
+        break;
+    }
+    return say_error(replies::unknown_command);
+}
+
+command_step command_machine::handle_hello(const command& given, std::string_view rest)
+{
+    if (!rest.empty())
+        return close(replies::out_of_turn); // RFC 2920 3.1
+    if (given.arguments.empty())
+        return say_error(replies::bad_arguments);
+    // RFC 5321 4.1.4: EHLO acts as RSET.
+    end_transaction();
+    phase_ = phase::idle;
+    envelope_.helo = to_clean_utf8(given.arguments.substr(0, 255));
+    if (given.verb == verb::helo)
+        return say("250 " + limits_.hostname);
+    say("250-" + limits_.hostname);
+    say("250-PIPELINING");
+    say("250-SIZE " + std::to_string(limits_.message_bytes));
+    say("250-8BITMIME");
+    say("250-SMTPUTF8");
+    say("250-ENHANCEDSTATUSCODES");
+    say("250-CHUNKING");
+    if (client_.can_start_tls && !has_tls())
+        say("250-STARTTLS");
+    // RFC 9422
+    std::string bounds = "250 LIMITS RCPTMAX=" + std::to_string(limits_.recipients);
+    if (limits_.messages > 0 && !client_.is_exempt)
+        bounds += " MAILMAX=" + std::to_string(limits_.messages);
+    return say(bounds);
+}
+
+command_step command_machine::handle_mail(std::string_view arguments, const server_state& server)
+{
+    if (phase_ == phase::no_hello)
+        return say_error(replies::say_hello_first);
+    if (has_transaction())
+        return say_error(is_in_chunks() ? replies::in_chunks : replies::nested_mail);
+    auto sender = parse_path(arguments);
+    if (!sender || (!sender->smtp_path.text.empty() && sender->smtp_path.domain.empty()))
+        return say_error(replies::bad_sender);
+    const auto parameters = parse_mail_parameters(sender->parameters);
+    if (!parameters)
+        return say_error(replies::bad_parameter);
+    if (sender->smtp_path.has_utf8 && !parameters->smtputf8)
+        return say_error(replies::needs_smtputf8);
+    if (parameters->size && *parameters->size > limits_.message_bytes)
+        return say(replies::too_large);
+    if (limits_.messages > 0 && !client_.is_exempt && messages_ >= limits_.messages)
+        return close(replies::too_many_messages);
+    if (server.is_over_rate)
+        return say(replies::sender_over_rate);
+    if (server.is_unavailable)
+        return say(replies::unavailable);
+    if (server.lacks_space(parameters->size))
+        return say(replies::out_of_memory);
+
+    ++messages_;
+    phase_ = phase::envelope;
+    envelope_.mail_from = std::move(sender->smtp_path.text);
+    envelope_.declared_size = parameters->size;
+    envelope_.has_utf8 = parameters->smtputf8;
+    return say(replies::sender_ok);
+}
+
+command_step command_machine::handle_rcpt(std::string_view arguments)
+{
+    if (phase_ != phase::envelope)
+        return say_error(is_in_chunks() ? replies::in_chunks : replies::need_mail);
+    auto given = parse_path(arguments);
+    if (!given || given->smtp_path.text.empty())
+        return say_error(replies::bad_recipient);
+    if (given->parameters.find_first_not_of(' ') != std::string_view::npos)
+        return say_error(replies::bad_parameter);
+    if (given->smtp_path.has_utf8 && !envelope_.has_utf8)
+        return say_error(replies::needs_smtputf8);
+    if (limits_.recipients > 0 &&
+        envelope_.recipients.size() >= static_cast<std::size_t>(limits_.recipients))
+        return say(replies::too_many_recipients);
+    pending_recipient_ = std::move(given->smtp_path);
+    return {kind::look_up, {}, {}};
+}
+
+command_step command_machine::on_recipient_result(const recipient_result& result)
+{
+    const auto output_before = replies_.output().size();
+    const auto recipients_before = envelope_.recipients.size();
+    const auto step = say_result(result);
+    if (step.what == kind::close)
+        return step;
+    const bool is_refused = envelope_.recipients.size() == recipients_before;
+    if (is_refused)
+        ++refused_;
+    const bool is_one_too_many =
+        is_refused && limits_.refused_before_delay > 0 && refused_ >= limits_.refused_before_delay;
+    if ((result.is_slowed || is_one_too_many) && !replies_.has_delayed())
+        replies_.delay_since(output_before,
+                             result.is_slowed ? limits_.unknown_delay : limits_.error_delay);
+    return step;
+}
+
+command_step command_machine::say_result(const recipient_result& result)
+{
+    if (result.status != recipient_status::live)
+        has_refused_recipient_ = true;
+    switch (result.status) {
+    case recipient_status::live:
+        return say(accept(result));
+    case recipient_status::unknown:
+        ++unknown_;
+        if (limits_.unknown_before_close > 0 && unknown_ >= limits_.unknown_before_close)
+            return close(replies::too_many_unknown);
+        if (limits_.unknown_before_delay > 0 && unknown_ >= limits_.unknown_before_delay) {
+            replies_.say_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
+            return {};
+        }
+        return say(replies::unknown_recipient);
+    case recipient_status::quarantined:
+        return say(replies::unknown_recipient);
+    case recipient_status::foreign:
+        return say_error(replies::relaying_denied);
+    case recipient_status::full:
+        return say(replies::mailbox_full);
+    case recipient_status::over_rate:
+        return say(replies::over_rate);
+    case recipient_status::unavailable:
+        break;
+    }
+    return say(replies::unavailable);
+}
+
+// The reply for a live recipient. The first recipient's plan sets the transaction's limit. A
+// recipient with another limit is accepted only if the declared size fits both, so that nobody is
+// left out after the 250.
+std::string_view command_machine::accept(const recipient_result& result)
+{
+    const auto allowed = std::min(result.max_message_bytes, limits_.message_bytes);
+    const auto declared = envelope_.declared_size;
+    const bool is_first = envelope_.recipients.empty();
+    if (declared && *declared > allowed) {
+        has_refused_recipient_ = true;
+        return replies::too_large_for_recipient;
+    }
+    if (!is_first && allowed != allowed_bytes_ && !declared)
+        return replies::other_size_limit;
+    allowed_bytes_ = is_first ? allowed : std::min(allowed, allowed_bytes_);
+
+    recipient taken;
+    taken.account = result.account;
+    taken.inbox = result.inbox;
+    taken.as_given = pending_recipient_.text;
+    taken.domain = pending_recipient_.domain;
+    taken.max_message_bytes = allowed;
+    envelope_.recipients.push_back(std::move(taken));
+    return replies::recipient_ok;
+}
+
+command_step command_machine::handle_data(std::string_view arguments, std::string_view rest)
+{
+    if (phase_ != phase::envelope)
+        return say_error(is_in_chunks() ? replies::in_chunks : replies::need_mail);
+    if (!arguments.empty())
+        return say_error(replies::bad_arguments);
+    if (envelope_.recipients.empty())
+        return say_error(has_refused_recipient_ ? replies::no_valid_recipients
+                                                : replies::need_recipient);
+    if (!rest.empty())
+        return close(replies::out_of_turn); // RFC 2920 3.1: DATA must be the last of a group
+    return {kind::data, {}, {}};
+}
+
+command_step command_machine::handle_bdat(std::string_view arguments)
+{
+    const auto given = parse_chunk(arguments);
+    if (!given)
+        return close(replies::bad_arguments); // the end of the chunk cannot be known
+    if (!envelope_.recipients.empty())
+        return {kind::chunk, *given, {}};
+    const auto refusal =
+        has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient;
+    if (given->size > 2 * limits_.message_bytes)
+        return close(refusal);
+    return {kind::chunk, *given, refusal};
+}
+
+command_step command_machine::handle_starttls(std::string_view arguments, std::string_view& rest)
+{
+    if (has_tls())
+        return say_error(replies::tls_already);
+    if (!client_.can_start_tls)
+        return say_error(replies::not_served);
+    if (!arguments.empty())
+        return say_error(replies::bad_arguments);
+    if (!rest.empty()) {
+        // What was sent in the clear must never pass for what the handshake protects.
+        rest = {};
+        return close(replies::out_of_turn);
+    }
+    end_transaction();
+    replies_.say(replies::start_tls);
+    return {kind::start_tls, {}, {}};
+}
+
+void command_machine::tls_started(std::string protocol)
+{
+    // RFC 3207 4.2: what was learned before the handshake is discarded.
+    phase_ = phase::no_hello;
+    envelope_ = {};
+    envelope_.tls = std::move(protocol);
+}
+
+command_step command_machine::handle_rset(std::string_view arguments)
+{
+    if (!arguments.empty())
+        return say_error(replies::bad_arguments);
+    end_transaction();
+    return say(replies::ok);
+}
+
+void command_machine::end_transaction()
+{
+    auto helo = std::move(envelope_.helo);
+    auto tls = std::move(envelope_.tls);
+    envelope_ = {};
+    envelope_.helo = std::move(helo);
+    envelope_.tls = std::move(tls);
+    has_refused_recipient_ = false;
+    if (has_transaction())
+        phase_ = phase::idle;
+}
+
+command_step command_machine::say(std::string_view reply)
+{
+    replies_.say(reply);
+    return {};
+}
+
+command_step command_machine::say_error(std::string_view reply)
+{
+    return {replies_.say_error(reply) ? kind::replied : kind::close, {}, {}};
+}
+
+command_step command_machine::close(std::string_view reply)
+{
+    replies_.say(reply);
+    return {kind::close, {}, {}};
+}
+
+} // namespace tempinbox::smtp

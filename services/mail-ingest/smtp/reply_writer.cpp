@@ -1,0 +1,53 @@
+#include "mail-ingest/smtp/reply_writer.hpp"
+
+#include "mail-ingest/smtp/replies.hpp"
+
+#include <utility>
+
+namespace tempinbox::smtp {
+
+void reply_writer::say(std::string_view reply)
+{
+    output_.append(reply);
+    output_.append("\r\n");
+}
+
+bool reply_writer::say_error(std::string_view reply)
+{
+    ++errors_;
+    if (limits_.errors_before_close > 0 && errors_ >= limits_.errors_before_close) {
+        say(replies::too_many_errors);
+        return false;
+    }
+    if (limits_.errors_before_delay > 0 && errors_ >= limits_.errors_before_delay)
+        say_later(limits_.error_delay, std::string(reply));
+    else
+        say(reply);
+    return true;
+}
+
+void reply_writer::say_later(std::chrono::milliseconds wait, std::string reply)
+{
+    wait_ = wait;
+    delayed_ = std::move(reply);
+}
+
+void reply_writer::delay_since(std::size_t size, std::chrono::milliseconds wait)
+{
+    constexpr std::size_t crlf = 2;
+    say_later(wait, output_.substr(size, output_.size() - size - crlf));
+    output_.resize(size);
+}
+
+std::chrono::milliseconds reply_writer::take_wait()
+{
+    return std::exchange(wait_, {});
+}
+
+void reply_writer::say_delayed()
+{
+    if (!delayed_.empty())
+        say(std::exchange(delayed_, {}));
+}
+
+} // namespace tempinbox::smtp
