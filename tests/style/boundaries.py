@@ -13,7 +13,7 @@ from source import Problem, Source
 # A room includes rooms of its own or a lower line only.
 LAYERS = [
     {"core"},
-    {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mime", "rules"},
+    {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mail", "mime", "rules"},
     {"async"},
     {"runtime", "tls"},
     {"http", "kafka", "postgres"},
@@ -44,7 +44,7 @@ _LIBRARIES = {
         r"|_(?:store|repository)\.[ch]pp$|/storage/[^/]+\.[ch]pp$|/outbox\.[ch]pp$"
     ),
     r"rapidjson/": r"^libs/common/json/",
-    r"curl/": r"^services/gateway/account_email/",
+    r"curl/": r"^libs/common/mail/",
     r"CLI/": r"^programs/tempinboxctl/command_line\.cpp$",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -10,7 +10,6 @@ namespace {
 using steady = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-constexpr std::chrono::minutes max_offset{1};
 constexpr std::chrono::seconds query_timeout{10};
 
 // What a query of PostgreSQL's clock found, on a worker.
@@ -39,6 +38,26 @@ microseconds to_micros(steady::duration time)
 }
 
 } // namespace
+
+awaitable<clock_comparison> compare_clocks(pool& db, const clock_source& clock)
+{
+    clock_comparison compared;
+    compared.began = steady::now();
+    compared.here = clock.now();
+    const auto found = std::make_shared<reading>();
+    co_await read(db, found);
+
+    // PostgreSQL's clock was read between these two times of this clock; a difference within them
+    // is no error.
+    const auto earliest = compared.here + to_micros(found->sent_at - compared.began);
+    compared.latest = compared.here + to_micros(found->received_at - compared.began);
+    compared.there = found->there;
+    if (compared.there < earliest)
+        compared.ahead = earliest - compared.there;
+    else if (compared.there > compared.latest)
+        compared.ahead = compared.latest - compared.there;
+    co_return compared;
+}
 
 clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& clock,
                          std::chrono::milliseconds interval)
@@ -75,26 +94,13 @@ microseconds clock_watch::set_since(const moment& then) const
 
 awaitable<microseconds> clock_watch::compare()
 {
-    const moment start{clock_.now(), steady::now()};
-    const auto found = std::make_shared<reading>();
-    co_await read(db_, found);
-
-    // PostgreSQL's clock was read between these two times of this clock; a difference within them
-    // is no error.
-    const auto earliest = start.here + to_micros(found->sent_at - start.steady);
-    const auto latest = start.here + to_micros(found->received_at - start.steady);
-    microseconds ahead{0};
-    if (found->there < earliest)
-        ahead = earliest - found->there;
-    else if (found->there > latest)
-        ahead = latest - found->there;
-
+    const auto found = co_await compare_clocks(db_, clock_);
     const bool is_first = !compared_at_;
-    compared_at_ = start;
-    ahead_ = ahead;
+    compared_at_ = moment(found.here, found.began);
+    ahead_ = found.ahead;
     if (is_first)
         compared_.set();
-    judge(latest, found->there, ahead, is_first);
+    judge(found.latest, found.there, found.ahead, is_first);
     co_return interval_;
 }
 

@@ -9,14 +9,30 @@
 
 namespace tempinbox::postgres {
 
+// Two clocks, compared at one moment.
+struct clock_comparison
+{
+    std::chrono::steady_clock::time_point began;
+    time_point here;   // when the comparison began
+    time_point latest; // here, when PostgreSQL's time had arrived
+    time_point there;
+    // How far this clock is ahead at the least: the time that the query and its result travel
+    // counts for neither side.
+    std::chrono::microseconds ahead{0};
+};
+
+// Compares `clock` with PostgreSQL's clock_timestamp().
+awaitable<clock_comparison> compare_clocks(pool& db, const clock_source& clock);
+
 // Compares the clock here with PostgreSQL's clock_timestamp(), for services whose times and the
 // database's must agree: at start and every ten seconds. A difference of up to a minute is
 // tolerated. If the first check finds more, the process ends with exit code 1 and logs both times;
-// a later one shows as "clock" in health, as a metric and in `is_off`. The time that the query and
-// its result travel counts for neither side.
+// a later one shows as "clock" in health, as a metric and in `is_off`.
 class clock_watch
 {
 public:
+    static constexpr std::chrono::minutes max_offset{1};
+
     clock_watch(runtime::host& host, pool& db, const clock_source& clock,
                 std::chrono::milliseconds interval = std::chrono::seconds(10));
 

@@ -204,6 +204,8 @@ std::vector<function_file> list_changed(pqxx::connection_base& db, const schema_
 {
     std::map<std::string, std::string> done;
     pqxx::nontransaction tx(db);
+    if (tx.exec1("SELECT to_regclass('public.tempinbox_functions')")[0].is_null())
+        return files.functions;
     for (const auto row :
          tx.exec_params("SELECT name, checksum FROM public.tempinbox_functions WHERE schema = $1",
                         files.schema))
@@ -293,6 +295,26 @@ result<applied_files> apply_missing(pqxx::connection_base& db, const schema_file
     return applied;
 }
 
+schema_state compare_schema(pqxx::connection_base& db, const schema_files& files)
+{
+    schema_state found;
+    found.schema = files.schema;
+    found.newest = files.migrations.empty() ? 0 : files.migrations.back().version;
+    const auto done = read_history(db, files);
+    if (!done) {
+        found.conflict = done.error().message;
+        return found;
+    }
+    found.applied = done->empty() ? 0 : done->rbegin()->first;
+    for (const auto& one : files.migrations)
+        if (!done->contains(one.version))
+            found.missing.push_back(one.version);
+    if (!is_newer(*done, files))
+        for (const auto& one : list_changed(db, files))
+            found.changed_functions.push_back(one.name);
+    return found;
+}
+
 // Runs `work` with a connection that waits for statements and locks without end. What libpqxx
 // throws becomes a failure; `about` begins its sentence.
 template <class Work>
@@ -355,6 +377,18 @@ std::vector<function_file> read_functions(std::span<const embedded_file> files,
     std::sort(found.begin(), found.end(),
               [](const function_file& a, const function_file& b) { return a.name < b.name; });
     return found;
+}
+
+result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
+                                                  std::span<const schema_files> schemas)
+{
+    return with_connection(dsn, "the schemas cannot be read: ",
+                           [&](pqxx::connection_base& db) -> result<std::vector<schema_state>> {
+                               std::vector<schema_state> found;
+                               for (const auto& files : schemas)
+                                   found.push_back(compare_schema(db, files));
+                               return found;
+                           });
 }
 
 result<void> check_history(const std::string& dsn, std::span<const schema_files> schemas)

@@ -76,6 +76,21 @@ struct lock_retries
 // file), which cannot be brought up to date, and a numbered file that was altered.
 result<void> check_history(const std::string& dsn, std::span<const schema_files> schemas);
 
+// What a database has of a schema, beside what this program has.
+struct schema_state
+{
+    std::string schema;
+    int applied = 0;                            // newest numbered file applied; 0: none
+    int newest = 0;                             // newest that this program has
+    std::vector<int> missing;                   // numbered files of this program, not applied
+    std::vector<std::string> changed_functions; // of this program; none if the database is newer
+    std::string conflict;                       // why check_history() refuses it; else empty
+};
+
+// Changes nothing. In the order of `schemas`; unavailable if the database cannot be reached.
+result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
+                                                  std::span<const schema_files> schemas);
+
 // Brings a schema up to date; safe to run concurrently (under an advisory lock) and repeatedly.
 // First check_history(); then the numbered files that are missing, each in its own transaction or
 // outside any; then the function files whose text differs from the one last applied, all in one

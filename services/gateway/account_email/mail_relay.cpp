@@ -3,12 +3,6 @@
 #include "common/core/ids.hpp"
 #include "common/log/log.hpp"
 
-#include <curl/curl.h>
-
-#include <algorithm>
-#include <cstring>
-#include <memory>
-
 namespace tempinbox::gateway {
 namespace {
 
@@ -19,43 +13,16 @@ using steady = std::chrono::steady_clock;
 constexpr int max_attempts = 3;
 constexpr std::chrono::seconds retry_delays[max_attempts] = {0s, 5s, 30s}; // before each attempt
 constexpr auto stop_timeout = 2s;
-constexpr long connect_timeout_ms = 10'000;
-constexpr long whole_timeout_ms = 30'000;
 
-struct curl_deleter
+mail::server server_of(const relay_settings& settings)
 {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-
-// The rest of the message, which libcurl reads.
-struct unread_bytes
-{
-    std::string_view left;
-
-    static std::size_t read(char* into, std::size_t size, std::size_t count, void* self)
-    {
-        auto& left = static_cast<unread_bytes*>(self)->left;
-        const auto bytes = std::min(left.size(), size * count);
-        std::memcpy(into, left.data(), bytes);
-        left.remove_prefix(bytes);
-        return bytes;
-    }
-};
-
-// Called by libcurl about once a second.
-int should_abort(void* abort_at, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
-{
-    const auto& when =
-        *static_cast<const std::atomic<std::chrono::steady_clock::time_point>*>(abort_at);
-    return std::chrono::steady_clock::now() >= when.load() ? 1 : 0;
-}
-
-std::string url_of(const relay_settings& settings)
-{
-    // The path is the name for EHLO: the sender's domain, which the operator vouches for.
-    return std::string(settings.tls == relay_settings::protection::tls ? "smtps://" : "smtp://") +
-           settings.server + "/" + settings.from.substr(settings.from.rfind('@') + 1);
+    mail::server relay;
+    relay.address = settings.server;
+    relay.tls = settings.tls;
+    relay.ca_file = settings.ca_file;
+    relay.user = settings.user;
+    relay.password = settings.password;
+    return relay;
 }
 
 } // namespace
@@ -69,7 +36,6 @@ mail_relay::mail_relay(runtime::host& host, relay_settings settings)
 {
     if (!is_set())
         return;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     thread_ = std::thread([this] { work(); });
 }
 
@@ -144,9 +110,10 @@ void mail_relay::work()
 void mail_relay::deliver(queued_message next)
 {
     if (next.message.empty())
-        next.message = to_rfc5322(next.sent, settings_.from, uuid::make_v7().text(),
-                                  system_clock_source{}.now());
-    const auto refused = try_once(next);
+        next.message = mail::to_rfc5322(next.sent, settings_.from, uuid::make_v7().text(),
+                                        system_clock_source{}.now());
+    const auto refused =
+        mail::send(server_of(settings_), settings_.from, next.sent.to, next.message, &abort_at_);
     ++next.attempts;
     if (!refused) {
         sent_.Increment();
@@ -161,55 +128,6 @@ void mail_relay::deliver(queued_message next)
     failed_.Increment();
     log::warning("account email not sent to the mail relay",
                  {{"relay", settings_.server}, {"error", refused->reason}});
-}
-
-std::optional<mail_relay::refusal> mail_relay::try_once(const queued_message& next) const
-{
-    refusal refused;
-    const std::unique_ptr<CURL, curl_deleter> handle(curl_easy_init());
-    const std::unique_ptr<curl_slist, curl_deleter> to(
-        curl_slist_append(nullptr, ("<" + next.sent.to + ">").c_str()));
-    if (!handle || !to) {
-        refused.reason = "out of memory";
-        return refused;
-    }
-    auto* curl = handle.get();
-    unread_bytes unread{next.message};
-    char error[CURL_ERROR_SIZE] = "";
-    curl_easy_setopt(curl, CURLOPT_URL, url_of(settings_).c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, whole_timeout_ms);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, should_abort);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &abort_at_);
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); // ignore the environment's
-    curl_easy_setopt(curl, CURLOPT_USE_SSL,
-                     static_cast<long>(settings_.tls == relay_settings::protection::none
-                                           ? CURLUSESSL_NONE
-                                           : CURLUSESSL_ALL));
-    if (!settings_.ca_file.empty())
-        curl_easy_setopt(curl, CURLOPT_CAINFO, settings_.ca_file.c_str());
-    if (!settings_.user.empty()) {
-        curl_easy_setopt(curl, CURLOPT_USERNAME, settings_.user.c_str());
-        curl_easy_setopt(curl, CURLOPT_PASSWORD, settings_.password.reveal().c_str());
-    }
-    curl_easy_setopt(curl, CURLOPT_MAIL_FROM, ("<" + settings_.from + ">").c_str());
-    curl_easy_setopt(curl, CURLOPT_MAIL_RCPT, to.get());
-    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &unread_bytes::read);
-    curl_easy_setopt(curl, CURLOPT_READDATA, &unread);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
-    const auto outcome = curl_easy_perform(curl);
-    if (outcome == CURLE_OK)
-        return std::nullopt;
-    long reply = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply);
-    // RFC 5321 4.2.1: 5yz is final. A refused login does not concern the message.
-    refused.is_final = reply >= 500 && outcome != CURLE_LOGIN_DENIED;
-    refused.reason = *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
-    return refused;
 }
 
 } // namespace tempinbox::gateway

@@ -1,17 +1,16 @@
 #pragma once
 
+#include "common/mail/client.hpp"
 #include "common/runtime/host.hpp"
 #include "gateway/account_email/outgoing_message.hpp"
 #include "gateway/account_email/settings.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -50,16 +49,8 @@ private:
         std::string message;
         int attempts = 0;
     };
-    struct refusal
-    {
-        std::string reason;
-        bool is_final = false; // of this message, not of the relay
-    };
-
     void work();
     void deliver(queued_message next);
-    // Absent: the relay has the message.
-    std::optional<refusal> try_once(const queued_message& next) const;
     void requeue(queued_message next);
 
     relay_settings settings_;
@@ -70,8 +61,7 @@ private:
     std::multimap<std::chrono::steady_clock::time_point, queued_message>
         queue_; // by when they are due
     bool is_stopped_ = false;
-    std::atomic<std::chrono::steady_clock::time_point> abort_at_{
-        std::chrono::steady_clock::time_point::max()};
+    mail::abort_time abort_at_{std::chrono::steady_clock::time_point::max()};
     std::thread thread_;
 };
 

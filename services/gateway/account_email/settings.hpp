@@ -2,6 +2,7 @@
 
 #include "common/config/reader.hpp"
 #include "common/core/secret.hpp"
+#include "common/mail/client.hpp"
 
 #include <string>
 
@@ -10,7 +11,7 @@ namespace tempinbox::gateway {
 // The mail server that takes the gateway's own mail. Not set: the gateway sends none.
 struct relay_settings
 {
-    enum class protection { none, starttls, tls };
+    using protection = mail::server::protection;
 
     std::string server; // host:port
     protection tls = protection::starttls;

@@ -414,3 +414,35 @@ TEST_CASE("a database that cannot be reached is a failure", "[postgres]")
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().code == errc::unavailable);
 }
+
+TEST_CASE("what a database lacks of a schema is found, and nothing is changed", "[postgres]")
+{
+    const postgres::migration first{1, "first", "CREATE TABLE shop.items (n integer)"};
+    const postgres::migration second{2, "second", "CREATE TABLE shop.carts (n integer)"};
+    testing::scratch_database scratch(no_schemas);
+    const auto compare = [&scratch](const postgres::schema_files& files) {
+        return postgres::compare_schemas(scratch.dsn(), std::span(&files, 1)).value().at(0);
+    };
+
+    const auto absent = compare(shop({first, second}, {price(1)}));
+    REQUIRE(postgres::migrate(scratch.dsn(), shop({first}, {price(1)})));
+    const auto lagging = compare(shop({first, second}, {price(2)}));
+    REQUIRE(postgres::migrate(scratch.dsn(), shop({first, second}, {price(2)})));
+    const auto current = compare(shop({first, second}, {price(2)}));
+    const auto newer = compare(shop({first}, {price(1)}));
+    auto altered = first;
+    altered.sql += " ";
+
+    CHECK(absent.applied == 0);
+    CHECK(absent.missing == std::vector{1, 2});
+    CHECK(lagging.applied == 1);
+    CHECK(lagging.newest == 2);
+    CHECK(lagging.missing == std::vector{2});
+    CHECK(lagging.changed_functions == std::vector<std::string>{"price"});
+    CHECK(current.missing.empty());
+    CHECK(current.changed_functions.empty());
+    CHECK(newer.applied == 2);
+    CHECK(newer.newest == 1);
+    CHECK(newer.changed_functions.empty());
+    CHECK_FALSE(compare(shop({altered})).conflict.empty());
+}

@@ -1,0 +1,54 @@
+#include "common/tls/expiry.hpp"
+
+#include "common/core/text.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <optional>
+
+namespace tempinbox::tls {
+namespace {
+
+struct release
+{
+    void operator()(BIO* file) const { BIO_free(file); }
+    void operator()(X509* certificate) const { X509_free(certificate); }
+};
+
+std::optional<time_point> expiry_of(const X509& certificate)
+{
+    std::tm utc{};
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &utc) != 1)
+        return std::nullopt;
+    return time_point(std::chrono::seconds(::timegm(&utc)));
+}
+
+} // namespace
+
+result<time_point> find_expiry(const std::string& file)
+{
+    const std::unique_ptr<BIO, release> opened(BIO_new_file(file.c_str(), "r"));
+    std::optional<time_point> first;
+    if (opened) {
+        using certificate_handle = std::unique_ptr<X509, release>;
+        while (const certificate_handle one{
+            PEM_read_bio_X509(opened.get(), nullptr, nullptr, nullptr)})
+            if (const auto expiry = expiry_of(*one))
+                first = std::min(first.value_or(*expiry), *expiry);
+    }
+    // The end of the file is an error, too.
+    ERR_clear_error();
+    if (!first)
+        return failure{errc::invalid_argument,
+                       opened ? "the file " + quote(file) + " holds no certificate"
+                              : "the file " + quote(file) + " cannot be read"};
+    return *first;
+}
+
+} // namespace tempinbox::tls
