@@ -39,6 +39,7 @@ void pool::state::work(worker& me)
 {
     while (auto next = next_job(me)) {
         try {
+            const trace::scope here(next->context);
             auto error = perform(me, *next);
             complete(*next, std::move(error));
         } catch (const left_to_others&) {
