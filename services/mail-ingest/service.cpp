@@ -22,6 +22,7 @@ service::service(runtime::host& host, const settings& chosen)
     : host_(host),
       settings_(chosen),
       admin_(host),
+      traces_(host),
       core_(host, settings_, host.clock(), replica_name(settings_),
             [this] { return database_watch_.is_away(); }),
       account_states_(core_.db),
@@ -39,6 +40,7 @@ service::service(runtime::host& host, const settings& chosen)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     account_state_consumer_.start();
     events_.start();
     database_watch_.start();
@@ -54,6 +56,7 @@ awaitable<void> service::drain()
     co_await account_state_consumer_.stop();
     co_await database_watch_.stop();
     co_await core_.stop(timeout / 8);
+    co_await traces_.drain(otlp::drain_timeout);
     admin_.stop();
 }
 
