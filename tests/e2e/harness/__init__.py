@@ -10,6 +10,7 @@ from harness.dialogue import Dialogue, queued_id
 from harness.far_host import FarHost
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
+from harness.otlp_sink import OtlpSink, Span
 from harness.postbox import Postbox
 from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
@@ -35,6 +36,7 @@ __all__ = [
     "Inbox",
     "MailIngest",
     "MailServer",
+    "OtlpSink",
     "Postbox",
     "Proxy",
     "RateLimit",
@@ -42,6 +44,7 @@ __all__ = [
     "Relay",
     "Replica",
     "Request",
+    "Span",
     "Strangers",
     "Suite",
     "Topic",
