@@ -3,6 +3,7 @@
 #include "common/events/events.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/trace/current.hpp"
 
 namespace tempinbox::accounts {
 namespace {
@@ -29,11 +30,11 @@ std::int64_t next_version(pqxx::work& tx)
 std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
                                             const std::vector<plans::account_state>& changed)
 {
-    const auto parent = trace::traceparent::make();
+    const auto cause = trace::current_or_new();
     std::vector<outbox::row> rows;
     rows.reserve(changed.size());
     for (const auto& state : changed)
-        rows.push_back(events::make_row(state, event_id::make(), parent));
+        rows.push_back(events::make_row(state, event_id::make(), cause));
     outbox::insert(tx, schema, publisher.owner, rows);
     if (!publisher.publish)
         tx.exec_params(

@@ -32,6 +32,10 @@ awaitable<void> account_state_consumer::handle(const std::vector<kafka::record>&
     for (const auto& record : batch) {
         auto state = events::read_account_state(record);
         if (state) {
+            log::audit("account changed", {{"account_id", state->account.text()},
+                                           {"plan", state->plan},
+                                           {"is_deleted", state->is_deleted},
+                                           {"version", state->version}});
             (state->is_deleted ? deleted : states).push_back(std::move(*state));
             continue;
         }

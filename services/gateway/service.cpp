@@ -30,6 +30,7 @@ service::service(runtime::host& host, settings chosen)
     : host_(host),
       settings_(std::move(chosen)),
       admin_(host),
+      traces_(host),
       core_(host, settings_),
       api_(host, settings_, core_),
       dashboard_(host, settings_, core_),
@@ -74,6 +75,7 @@ awaitable<http::response> service::dispatch(http::request& received)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     core_.start();
     api_.start();
     dashboard_.start();
@@ -94,6 +96,7 @@ awaitable<void> service::drain()
     co_await dashboard_.stop();
     // Events come last: nothing adds any now.
     co_await core_.publish_rest(publish_timeout);
+    co_await traces_.drain(otlp::drain_timeout);
     server_.stop();
 }
 

@@ -5,6 +5,7 @@
 #include "common/http/router.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/otlp/exporter.hpp"
 #include "gateway/api.hpp"
 #include "gateway/core.hpp"
 #include "gateway/dashboard.hpp"
@@ -31,6 +32,7 @@ private:
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
+    otlp::exporter traces_;
     core core_;
     api api_;
     dashboard dashboard_;

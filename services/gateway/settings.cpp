@@ -129,10 +129,13 @@ settings read_settings(config::reader& reader)
         reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.trusted_proxies = reader.networks(
-        "trusted-proxies", "", "Proxies whose X-Forwarded-For is trusted, CIDR, comma-separated");
+        "trusted-proxies", "",
+        "Proxies whose X-Forwarded-For and traceparent are trusted, CIDR, comma-separated");
     // All clients behind a proxy share its address.
     chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(),
                                 chosen.trusted_proxies.end());
+    chosen.api.tracing = http::trace_mode::edge;
+    chosen.api.trace_parents = chosen.trusted_proxies;
     chosen.master_keys = read_master_keys(reader);
     chosen.list_cache_bytes = static_cast<std::size_t>(reader.integer(
                                   "list-cache-mib", 64, 0, 65'536,

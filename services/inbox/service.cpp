@@ -19,6 +19,7 @@ http::server_settings rpc_settings(const settings& chosen)
 service::service(runtime::host& host, const settings& chosen)
     : host_(host),
       admin_(host),
+      traces_(host),
       core_(host, chosen),
       unreadable_account_states_(
           host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
@@ -48,6 +49,7 @@ service::service(runtime::host& host, const settings& chosen)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     core_.start();
     server_.start();
     account_state_consumer_.start();
@@ -60,6 +62,7 @@ awaitable<void> service::drain()
     co_await server_.drain(timeout);
     co_await account_state_consumer_.stop();
     co_await core_.drain(timeout / 2);
+    co_await traces_.drain(otlp::drain_timeout);
     admin_.stop();
 }
 

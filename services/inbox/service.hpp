@@ -2,6 +2,7 @@
 
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
+#include "common/otlp/exporter.hpp"
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
@@ -32,6 +33,7 @@ public:
 private:
     runtime::host& host_;
     admin::listener admin_;
+    otlp::exporter traces_;
     core core_;
     prometheus::Counter& unreadable_account_states_;
     mailbox::account_state_consumer account_state_consumer_;

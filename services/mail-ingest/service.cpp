@@ -22,6 +22,7 @@ service::service(runtime::host& host, const settings& chosen)
     : host_(host),
       settings_(chosen),
       admin_(host),
+      traces_(host),
       core_(host, settings_, host.clock(), replica_name(settings_)),
       account_states_(core_.db),
       // events_ counts the records that cannot be read.
@@ -37,6 +38,7 @@ service::service(runtime::host& host, const settings& chosen)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     account_state_consumer_.start();
     events_.start();
     core_.start();
@@ -50,6 +52,7 @@ awaitable<void> service::drain()
     events_.stop();
     co_await account_state_consumer_.stop();
     co_await core_.stop(timeout / 8);
+    co_await traces_.drain(otlp::drain_timeout);
     admin_.stop();
 }
 

@@ -3,6 +3,7 @@
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/otlp/exporter.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/core.hpp"
 #include "mail-ingest/settings.hpp"
@@ -26,6 +27,7 @@ private:
     runtime::host& host_;
     const settings settings_;
     admin::listener admin_;
+    otlp::exporter traces_;
     core core_;
     mailbox::account_state_repository account_states_;
     mailbox::account_state_consumer account_state_consumer_;

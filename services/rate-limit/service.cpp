@@ -50,6 +50,7 @@ service::service(runtime::host& host, settings chosen)
     : host_(host),
       settings_(std::move(chosen)),
       admin_(host),
+      traces_(host),
       tokens_(settings_.rpc_token_file),
       db_(host, settings_.database),
       quotas_(db_, settings_.rpc_advertise, settings_.blocks.lease_time),
@@ -78,6 +79,7 @@ service::service(runtime::host& host, settings chosen)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     server_.start();
     const auto own = settings_.rpc_advertise.empty()
                          ? reachable_address(host_, server_.local_address())
@@ -97,6 +99,7 @@ awaitable<void> service::drain()
     co_await blocks_.close(timeout / 4);
     co_await writing_off_.stop();
     co_await purging_.stop();
+    co_await traces_.drain(otlp::drain_timeout);
     db_.stop();
 }
 

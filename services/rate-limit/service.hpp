@@ -3,6 +3,7 @@
 #include "common/admin/listener.hpp"
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
+#include "common/otlp/exporter.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
@@ -31,6 +32,7 @@ private:
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
+    otlp::exporter traces_;
     rpc::tokens tokens_;
     postgres::pool db_;
     quota_repository quotas_;

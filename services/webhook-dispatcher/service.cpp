@@ -27,6 +27,7 @@ service::service(runtime::host& host, settings chosen)
     : host_(host),
       settings_(std::move(chosen)),
       admin_(host),
+      traces_(host),
       core_(host, settings_, limits_of(settings_)),
       consumer_(
           host, membership(settings_),
@@ -57,6 +58,7 @@ service::service(runtime::host& host, settings chosen)
 void service::start()
 {
     admin_.start();
+    traces_.start();
     server_.start();
     core_.start();
     consumer_.start();
@@ -69,6 +71,7 @@ awaitable<void> service::drain()
     co_await core_.drain(timeout);
     co_await server_.drain(timeout / 10);
     core_.stored.stop();
+    co_await traces_.drain(otlp::drain_timeout);
     admin_.stop();
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/admin/listener.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/otlp/exporter.hpp"
 #include "common/rpc/daily_counts.hpp"
 
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
@@ -33,6 +34,7 @@ private:
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
+    otlp::exporter traces_;
     core core_;
     kafka::consumer consumer_;
 

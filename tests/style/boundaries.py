@@ -17,7 +17,7 @@ LAYERS = [
     {"async"},
     {"runtime", "tls"},
     {"http", "kafka", "postgres"},
-    {"admin", "rpc", "outbox", "plans", "events", "migrations"},
+    {"admin", "otlp", "rpc", "outbox", "plans", "events", "migrations"},
     {"mailbox", "accounts", "testing"},
 ]
 # The folders inside a service, lowest first: a folder includes itself and lower ones only. Files

@@ -80,6 +80,7 @@ http::server_settings settings_of(const runtime::host& host)
     settings.listen = host.settings().admin_listen;
     settings.connection_limit = 256;
     settings.name = "admin";
+    settings.logs_access = false;
     return settings;
 }
 

@@ -19,6 +19,8 @@ namespace po = boost::program_options;
 
 using names = std::set<std::string, std::less<>>;
 
+constexpr std::string_view environment_prefix = "TEMPINBOX_";
+
 constexpr std::string_view own_flags[] = {"help", "version", "print-settings", "check-config",
                                           "config"};
 
@@ -144,7 +146,7 @@ bool is_service_link(std::string_view name, std::string_view value)
 
 void find_unknown_variables(const std::vector<setting>& declared, command_line& line)
 {
-    constexpr std::string_view prefix = "TEMPINBOX_";
+    constexpr auto prefix = environment_prefix;
     // Variables that ./dev sets for the processes it starts.
     constexpr std::string_view own_prefix = "TEMPINBOX_DEV_";
     // Names are compared without the prefix, which would make any two look alike.
@@ -169,13 +171,22 @@ void find_unknown_variables(const std::vector<setting>& declared, command_line& 
               [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
+void read_variable(const std::string& variable, const setting& known, command_line& line)
+{
+    // An empty variable counts as not set: deployment templates leave such variables behind.
+    const char* value = std::getenv(variable.c_str());
+    if (value != nullptr && *value != '\0')
+        line.values.emplace(known.name, value);
+}
+
 void read_environment(const std::vector<setting>& declared, command_line& line)
 {
     for (const auto& known : declared) {
-        // An empty variable counts as not set: deployment templates leave such variables behind.
-        const char* value = std::getenv(environment_name(known.name).c_str());
-        if (value != nullptr && *value != '\0')
-            line.values.emplace(known.name, value);
+        const auto variable = environment_name(known.name);
+        read_variable(variable, known, line);
+        // OpenTelemetry's own variables are set for whole clusters.
+        if (known.name.starts_with("otel-"))
+            read_variable(variable.substr(environment_prefix.size()), known, line);
     }
 }
 
@@ -232,7 +243,7 @@ std::string list_unknown_variables(const std::vector<unknown_variable>& unknown)
 
 std::string environment_name(std::string_view setting_name)
 {
-    std::string name = "TEMPINBOX_";
+    std::string name(environment_prefix);
     for (const char c : setting_name)
         name += c == '-' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
     return name;

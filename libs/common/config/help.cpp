@@ -25,8 +25,8 @@ std::string_view group_of(const setting& known)
         return "PostgreSQL";
     if (has_word(known.name, "kafka"))
         return "Kafka";
-    if (known.name.starts_with("admin-") || known.name == "log-level" ||
-        known.name == "drain-timeout")
+    if (known.name.starts_with("admin-") || known.name.starts_with("otel-") ||
+        known.name.ends_with("-log") || known.name == "log-level" || known.name == "drain-timeout")
         return "Process";
     return "Service";
 }

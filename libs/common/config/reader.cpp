@@ -25,7 +25,7 @@ std::string reader::take(std::string_view name, std::string fallback, std::strin
     const auto same = [name](const setting& known) { return known.name == name; };
     if (std::none_of(declared_.begin(), declared_.end(), same))
         declared_.push_back({std::string(name), std::move(fallback), std::string(meaning),
-                             std::move(allowed), false});
+                             std::move(allowed), false, false});
     return value;
 }
 
@@ -39,6 +39,13 @@ void reader::mark_secret(std::string_view name)
 {
     for (auto& known : declared_)
         known.is_secret = known.is_secret || known.name == name;
+}
+
+void reader::mark_hidden(std::string_view name)
+{
+    mark_secret(name);
+    for (auto& known : declared_)
+        known.is_hidden = known.is_hidden || known.name == name;
 }
 
 void reader::add_memory(std::string_view what, std::optional<std::uint64_t> bytes)
@@ -193,7 +200,8 @@ std::string reader::effective() const
     for (const auto& known : declared_) {
         const auto given = values_.find(known.name);
         const auto& value = given == values_.end() ? known.fallback : given->second;
-        text += (text.empty() ? "" : " ") + known.name + "=" + mask_passwords(value);
+        const auto shown = known.is_hidden && !value.empty() ? "***" : mask_passwords(value);
+        text += (text.empty() ? "" : " ") + known.name + "=" + shown;
     }
     return text;
 }

@@ -23,6 +23,7 @@ struct setting
     std::string meaning;
     std::string allowed;
     bool is_secret = false; // its value may hold a password: shown masked
+    bool is_hidden = false; // all of its value is secret: not shown
 };
 
 // The most memory that a setting lets the process use; unbounded without a number.
@@ -72,6 +73,8 @@ public:
     void add_problem(std::string_view name, std::string_view what);
     // Marks a setting read before as one whose value may hold a password.
     void mark_secret(std::string_view name);
+    // The same for one whose whole value is secret.
+    void mark_hidden(std::string_view name);
     void add_memory(std::string_view what, std::optional<std::uint64_t> bytes);
 
     const std::vector<setting>& declared() const { return declared_; }
@@ -115,8 +118,9 @@ struct command_line
 };
 
 // Collects values for the declared settings from flags, then environment, then the --config file;
-// the first that has a value wins. Unknown flags, unknown lines in the file and unreadable files
-// are errors.
+// the first that has a value wins. Settings `otel-…` are also read from the variables of
+// OpenTelemetry: OTEL_SERVICE_NAME after TEMPINBOX_OTEL_SERVICE_NAME. Unknown flags, unknown lines
+// in the file and unreadable files are errors.
 command_line read_command_line(int argc, const char* const* argv,
                                const std::vector<setting>& declared, bool takes_arguments = false);
 

@@ -12,7 +12,7 @@ namespace {
 
 // CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
 outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id,
-                           time_point time, std::string value, const trace::traceparent& parent)
+                           time_point time, std::string value, const trace::context& cause)
 {
     outbox::row made;
     made.id = id;
@@ -26,7 +26,9 @@ outbox::row make_event_row(const char* topic, std::string_view source, std::stri
     headers.emplace_back("ce_source", "/tempinbox/" + std::string(source));
     headers.emplace_back("ce_time", to_iso8601(time));
     headers.emplace_back("content-type", "application/protobuf");
-    headers.emplace_back("traceparent", parent.text());
+    headers.emplace_back("traceparent", cause.span.text());
+    if (!cause.tracestate.empty())
+        headers.emplace_back("tracestate", cause.tracestate);
     return made;
 }
 
@@ -62,36 +64,34 @@ std::string dead_letter_topic(std::string_view topic)
     return std::string(topic) + std::string(dead_letter_suffix);
 }
 
-outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent)
+outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause)
 {
-    auto made =
-        make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
-                       event_id::parse(event.email_id()).value(), rpc::to_time(event.received_at()),
-                       event.SerializeAsString(), parent);
+    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
+                               event_id::parse(event.email_id()).value(),
+                               rpc::to_time(event.received_at()), event.SerializeAsString(), cause);
     made.sequence = event.sequence();
     return made;
 }
 
-outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent)
+outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause)
 {
     return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id,
-                          rpc::to_time(event.created_at()), event.SerializeAsString(), parent);
+                          rpc::to_time(event.created_at()), event.SerializeAsString(), cause);
 }
 
-outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent)
+outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause)
 {
     auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id,
-                               rpc::to_time(event.expired_at()), event.SerializeAsString(), parent);
+                               rpc::to_time(event.expired_at()), event.SerializeAsString(), cause);
     made.sequence = INT64_MAX; // after all mail of the inbox
     return made;
 }
 
-outbox::row make_row(const plans::account_state& state, event_id id,
-                     const trace::traceparent& parent)
+outbox::row make_row(const plans::account_state& state, event_id id, const trace::context& cause)
 {
     auto made = make_event_row(
         topics::account_state, "gateway", state.account.text(), id, id.value().time(),
-        state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), parent);
+        state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), cause);
     made.message.is_tombstone = state.is_deleted;
     if (state.is_deleted)
         made.message.headers.emplace_back(tombstone_version, std::to_string(state.version));

@@ -27,12 +27,11 @@ std::string dead_letter_topic(std::string_view topic);
 
 // The outbox rows of the events: key, Protobuf value and CloudEvents headers in binary mode (Kafka
 // protocol binding 1.0.2): ce_specversion, ce_id, ce_type, ce_source (`/tempinbox/<service>`),
-// ce_time, content-type application/protobuf, traceparent.
-outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent);
-outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent);
-outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent);
-outbox::row make_row(const plans::account_state& state, event_id id,
-                     const trace::traceparent& parent);
+// ce_time, content-type application/protobuf, traceparent, and tracestate where there is one.
+outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause);
+outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause);
+outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause);
+outbox::row make_row(const plans::account_state& state, event_id id, const trace::context& cause);
 
 // A record as read: its identity and time from the headers, the message from the value. Failures
 // say what is wrong, for the dead letter's reason.

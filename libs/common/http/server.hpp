@@ -15,6 +15,13 @@
 
 namespace tempinbox::http {
 
+// Whose requests a server has spans for (docs/operations/tracing.md).
+enum class trace_mode {
+    off,
+    edge,    // of all: a trace begins here, or goes on where a trusted peer sent `traceparent`
+    internal // of those that bring a `traceparent`, which is the parent: calls between services
+};
+
 // Limits of a server. Certificate and key files, if set, enable TLS (1.2+) and are re-read when
 // they change.
 struct server_settings
@@ -35,6 +42,11 @@ struct server_settings
     std::string certificate_file;
     std::string key_file;
     std::string name = "http"; // label of metrics and log lines
+    trace_mode tracing = trace_mode::off;
+    // At the edge: the peers whose `traceparent` is the parent. Others' is a link, and the sampler
+    // decides.
+    std::vector<network> trace_parents;
+    bool logs_access = true;
 };
 
 // Callbacks of a server to its owner besides the handler. Each may be empty; they must not throw.

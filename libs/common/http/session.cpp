@@ -2,6 +2,7 @@
 
 #include "common/http/request_id.hpp"
 #include "common/log/log.hpp"
+#include "common/trace/current.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 
@@ -93,11 +94,15 @@ awaitable<void> session::serve()
             co_return;
         const server_metrics::active_request counted(context_.metrics);
         request_.id = choose_request_id(request_);
+        auto span = begin_request_span(context_.host.tracer(), context_.settings, request_);
         response answer;
         if (step == next_step::refuse)
             answer = own_response(refused_status_, refusal_);
         else if (step == next_step::send_response)
             answer = std::move(early_response_);
+        else if (span.context().is_valid())
+            answer =
+                co_await trace::run_in(context_.host.executor(), span.context(), call_handler());
         else
             answer = co_await call_handler();
 
@@ -107,7 +112,7 @@ awaitable<void> session::serve()
         goes_on = !cuts && client_keeps_ && !context_.is_draining;
         const auto status = answer.status;
         const bool is_sent = co_await send(std::move(answer), goes_on);
-        context_.metrics.observe(request_.method, request_.route, status, clock::now() - started_);
+        note_served(span, status);
         if (!is_sent)
             co_return;
         if (cuts)
@@ -117,6 +122,15 @@ awaitable<void> session::serve()
         arm(linger_time);
         co_await transport_.shut_down_tls();
     }
+}
+
+void session::note_served(trace::span& span, unsigned status)
+{
+    const auto took = clock::now() - started_;
+    context_.metrics.observe(request_.method, request_.route, status, took);
+    if (context_.settings.logs_access && log::writes(log::line_class::access))
+        log_access(span, context_.settings, request_, status, took);
+    end_request_span(span, context_.settings, request_, status);
 }
 
 awaitable<session::next_step> session::read_request()

@@ -6,6 +6,7 @@
 #include "common/http/response_head.hpp"
 #include "common/http/server.hpp"
 #include "common/http/server_metrics.hpp"
+#include "common/http/server_trace.hpp"
 #include "common/http/transport.hpp"
 
 #include <chrono>
@@ -20,13 +21,16 @@ class session;
 // What all sessions of a server share; outlives them.
 struct session_context
 {
-    session_context(runtime::host& host, server_settings chosen, handler answer, server_hooks asked)
-        : settings(std::move(chosen)),
+    session_context(runtime::host& owner, server_settings chosen, handler answer,
+                    server_hooks asked)
+        : host(owner),
+          settings(std::move(chosen)),
           handle(std::move(answer)),
           hooks(std::move(asked)),
           metrics(host.metrics(), settings.name)
     {}
 
+    runtime::host& host;
     server_settings settings;
     handler handle;
     server_hooks hooks;
@@ -84,6 +88,7 @@ private:
     awaitable<void> serve();
     awaitable<next_step> read_request();
     awaitable<response> call_handler();
+    void note_served(trace::span& span, unsigned status);
     awaitable<bool> send(response answer, bool is_kept);
     awaitable<bool> send_pieces(std::shared_ptr<const body_source> source);
     awaitable<void> linger();

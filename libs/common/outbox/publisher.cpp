@@ -30,6 +30,31 @@ constexpr auto sweep_interval = 1s;
 constexpr auto failure_delay = 5s;
 constexpr auto measure_interval = 10s;
 
+// The span of one publish of an event whose trace is sampled, as a part of the work that stored it;
+// consumers go on from here, so the event names this span. Semantic conventions, "Messaging".
+trace::span begin_send(runtime::host& host, row& event)
+{
+    if (!host.tracer().is_on())
+        return {};
+    auto& headers = event.message.headers;
+    const auto given = std::find_if(headers.begin(), headers.end(),
+                                    [](const auto& one) { return one.first == "traceparent"; });
+    const auto cause =
+        given == headers.end() ? std::nullopt : trace::traceparent::parse(given->second);
+    if (!cause || !cause->is_sampled())
+        return {};
+    const auto& topic = event.message.topic;
+    auto span = host.tracer().begin("send " + topic, trace::span_kind::producer, *cause);
+    span.set("messaging.system", "kafka");
+    span.set("messaging.operation.name", "send");
+    span.set("messaging.operation.type", "send");
+    span.set("messaging.destination.name", topic);
+    span.set("messaging.client.id", "tempinbox-" + host.name());
+    span.set("messaging.message.id", event.id.text());
+    given->second = span.context().span.text();
+    return span;
+}
+
 } // namespace
 
 // Everything runs on the loop; delivery reports and coroutines in progress keep it alive.
@@ -137,8 +162,17 @@ void publisher::state::publish()
 void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
     const auto id = event.id;
-    const bool is_queued = producer.send(
-        std::move(event.message), [self = shared_from_this(), part_of, id](bool is_acknowledged) {
+    auto span = begin_send(host, event);
+    // Without tracing there is nothing to share.
+    const auto sending =
+        span.is_recording() ? std::make_shared<trace::span>(std::move(span)) : nullptr;
+    const bool is_queued =
+        producer.send(std::move(event.message), [self = shared_from_this(), part_of, sending,
+                                                 id](bool is_acknowledged) {
+            if (sending && !is_acknowledged)
+                sending->fail("not_acknowledged");
+            if (sending)
+                sending->end();
             --self->under_way;
             if (part_of) {
                 --part_of->waiting;
@@ -146,6 +180,8 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
             }
             self->note(id, is_acknowledged);
         });
+    if (sending && !is_queued)
+        sending->fail("queue_full");
     if (is_queued)
         ++under_way;
     if (part_of) {

@@ -197,7 +197,9 @@ awaitable<void> wait_for(Enqueue enqueue, job next)
 {
     const auto initiate = [](auto handler, Enqueue to_queue, job waiting) {
         auto resume = std::make_shared<decltype(handler)>(std::move(handler));
-        waiting.on_done = [resume](const std::exception_ptr& error) { std::move (*resume)(error); };
+        waiting.on_done = [resume](const std::exception_ptr& error) {
+            trace::resume(std::move(*resume), error);
+        };
         to_queue(std::move(waiting));
     };
     return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
@@ -211,6 +213,7 @@ awaitable<void> pool::run_transaction(std::function<bool(pqxx::work&)> step)
 {
     job next;
     next.step = std::move(step);
+    next.context = trace::current();
     return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); },
                     std::move(next));
 }
@@ -219,6 +222,7 @@ awaitable<void> pool::run(std::function<void(pqxx::connection_base&)> work)
 {
     job next;
     next.plain = std::move(work);
+    next.context = trace::current();
     return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); },
                     std::move(next));
 }

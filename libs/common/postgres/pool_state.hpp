@@ -2,6 +2,7 @@
 
 #include "common/postgres/pool.hpp"
 #include "common/runtime/completion_queue.hpp"
+#include "common/trace/current.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -22,6 +23,7 @@ struct job
     std::function<void(std::exception_ptr)> on_done; // called on the loop
     steady::time_point queued_at = steady::now();
     bool is_probe = false;
+    std::shared_ptr<const trace::context> context; // of the caller
 };
 
 // A thread with its own connection, opened when first needed. Only its thread touches it, except

@@ -42,6 +42,7 @@ void pool::state::work(worker& me)
     while (auto next = next_job(me)) {
         const auto began = steady::now();
         try {
+            const trace::scope here(next->context);
             auto error = perform(me, *next);
             if (!next->is_probe) {
                 wait_seconds.Observe(seconds(began - next->queued_at).count());

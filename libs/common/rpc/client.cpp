@@ -3,11 +3,13 @@
 #include "common/json/value.hpp"
 #include "common/rpc/codes.hpp"
 #include "common/rpc/replica_resolver.hpp"
+#include "common/trace/current.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -57,6 +59,43 @@ failure read_error(const http::client_response& http_response, std::string_view 
                             http_response.status == 503 || http_response.status == 504;
     return failure(is_passing ? errc::unavailable : errc::internal,
                    std::string(method) + ": HTTP status " + std::to_string(http_response.status));
+}
+
+result<void> read_response(const http::client_response& http_response, std::string_view method,
+                           google::protobuf::Message& response)
+{
+    if (http_response.error != http::exchange_error::none)
+        return transport_failure(http_response, method);
+    if (http_response.status == 0)
+        return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
+    if (http_response.status != 200)
+        return read_error(http_response, method);
+    if (!response.ParseFromString(http_response.body))
+        return failure(errc::internal,
+                       std::string(method) + ": the answer is no " + response.GetTypeName());
+    return {};
+}
+
+// Semantic conventions, "RPC". A refusal that the caller brought about is no error of the call.
+void describe(trace::span& span, std::string_view method, const std::vector<host_port>& tried,
+              const std::optional<host_port>& last, const result<void>& outcome)
+{
+    if (!span.is_recording())
+        return;
+    const auto slash = method.find('/');
+    span.set("rpc.system", "connect_rpc");
+    span.set("rpc.service", method.substr(0, slash));
+    span.set("rpc.method", method.substr(slash == std::string_view::npos ? 0 : slash + 1));
+    if (const auto* replica = last ? &*last : tried.empty() ? nullptr : &tried.back()) {
+        span.set("server.address", replica->host);
+        span.set("server.port", replica->port);
+    }
+    if (outcome)
+        return;
+    const auto code = connect_code(outcome.error().code);
+    span.set("rpc.connect_rpc.error_code", code);
+    if (connect_http_status(outcome.error().code) >= 500)
+        span.fail(code, outcome.error().message);
 }
 
 } // namespace
@@ -203,8 +242,15 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
                                               milliseconds deadline)
 {
     const auto give_up = clock::now() + deadline;
+    // Only what a request caused is traced; background work begins no traces.
+    const auto executor = co_await boost::asio::this_coro::executor;
+    const auto* caller = trace::context_of(executor);
+    trace::span span;
+    if (caller)
+        span = host_.tracer().begin(method, trace::span_kind::client, *caller);
     http::client_response http_response;
     std::vector<host_port> tried;
+    std::optional<host_port> last;
     bool has_refreshed = false;
     for (;;) {
         const auto left = std::chrono::duration_cast<milliseconds>(give_up - clock::now());
@@ -223,31 +269,32 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         http::client_request outgoing;
         outgoing.method = "POST";
         outgoing.url = "http://" + replica->text() + "/" + std::string(method);
-        outgoing.headers.reserve(4);
+        outgoing.headers.reserve(6);
         outgoing.headers.emplace_back("Content-Type", "application/proto");
         outgoing.headers.emplace_back("Connect-Protocol-Version", "1");
         outgoing.headers.emplace_back("Connect-Timeout-Ms", std::to_string(left.count()));
         outgoing.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
+        if (span.context().is_valid()) {
+            const auto& sent = span.context();
+            outgoing.headers.emplace_back("traceparent", sent.span.text());
+            if (!sent.tracestate.empty())
+                outgoing.headers.emplace_back("tracestate", sent.tracestate);
+        }
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
         http_response = co_await send(std::move(outgoing));
         // Once the request was written, the replica may have received it: only the caller can judge
         // whether to retry. Until then the next replica is tried.
-        if (http_response.is_sent)
+        if (http_response.is_sent) {
+            last = *replica;
             break;
+        }
         back_off(*replica);
         tried.push_back(*replica);
     }
-    if (http_response.error != http::exchange_error::none)
-        co_return transport_failure(http_response, method);
-    if (http_response.status == 0)
-        co_return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
-    if (http_response.status != 200)
-        co_return read_error(http_response, method);
-    if (!response.ParseFromString(http_response.body))
-        co_return failure(errc::internal,
-                          std::string(method) + ": the answer is no " + response.GetTypeName());
-    co_return result<void>();
+    auto outcome = read_response(http_response, method, response);
+    describe(span, method, tried, last, outcome);
+    co_return outcome;
 }
 
 } // namespace tempinbox::rpc

@@ -18,10 +18,11 @@ constexpr std::string_view json_type = "application/json";
 // Connect protocol: a timeout has at most ten digits.
 constexpr std::size_t max_timeout_digits = 10;
 
-http::server_settings with_rpc_limits(http::server_settings settings)
+http::server_settings for_rpc(http::server_settings settings)
 {
     if (settings.body_limit == http::server_settings().body_limit)
         settings.body_limit = 1024 * 1024;
+    settings.tracing = http::trace_mode::internal;
     return settings;
 }
 
@@ -114,7 +115,7 @@ http::server_hooks requiring_token(tokens& accepted)
 
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
     : http_(
-          host, with_rpc_limits(std::move(settings)),
+          host, for_rpc(std::move(settings)),
           [this](http::request& received) { return handle(received); }, requiring_token(accepted))
 {}
 

@@ -5,6 +5,7 @@
 #include "common/core/time.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/runtime/health.hpp"
+#include "common/trace/tracer.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -19,14 +20,17 @@ namespace tempinbox::runtime {
 struct process_settings
 {
     std::string log_level = "info";
+    std::string audit_log = "sampled";
+    std::string access_log = "none";
     host_port admin_listen{"127.0.0.1", 0};
     std::string admin_token_file; // tokens that allow changes on the operator's port; empty:
                                   // callers on loopback may
     std::chrono::milliseconds drain_timeout{25'000};
+    trace::settings trace;
 };
 
-// What a process provides to its parts: the event loop, metrics, health, clock, name. Outlives the
-// service; owns no policy.
+// What a process provides to its parts: the event loop, metrics, traces, health, clock, name.
+// Outlives the service; owns no policy.
 class host
 {
 public:
@@ -39,6 +43,7 @@ public:
     boost::asio::io_context& loop() { return loop_; }
     boost::asio::any_io_executor executor() { return loop_.get_executor(); }
     metrics::registry& metrics() { return metrics_; }
+    trace::tracer& tracer() { return tracer_; }
     runtime::health& health() { return health_; }
     const clock_source& clock() const { return clock_; }
 
@@ -46,9 +51,11 @@ private:
     std::string name_;
     std::string instance_;
     process_settings settings_;
-    boost::asio::io_context loop_{1};
+    // What the loop still holds when it is destroyed may refer to these.
     metrics::registry metrics_;
     runtime::health health_{metrics_};
+    trace::tracer tracer_{settings_.trace, metrics_};
+    boost::asio::io_context loop_{1};
     system_clock_source clock_;
 };
 

@@ -21,12 +21,23 @@ namespace {
 
 enum exit_code : int { clean = 0, failed = 1, bad_settings = 2 };
 
+// Name, attributes and their allocations, as measured.
+constexpr std::uint64_t span_bytes = 1'024;
+
 process_settings read_process_settings(config::reader& reader,
                                        std::chrono::milliseconds drain_timeout)
 {
     process_settings chosen;
     chosen.log_level = reader.choice("log-level", "info", {"debug", "info", "warning", "error"},
                                      "Lines below this level are not written");
+    chosen.audit_log = reader.choice(
+        "audit-log", "sampled", {"all", "sampled", "none"},
+        "Lines about what was accepted, refused or changed (`email stored`, `key created`): all, "
+        "at most 20 a second of each message, or none");
+    chosen.access_log =
+        reader.choice("access-log", "none", {"all", "sampled", "none"},
+                      "A line for each HTTP request or internal call served: all, at most 20 a "
+                      "second, or none");
     chosen.admin_listen =
         reader.address("admin-listen", "127.0.0.1:9090",
                        "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
@@ -37,6 +48,9 @@ process_settings read_process_settings(config::reader& reader,
     chosen.drain_timeout = reader.duration(
         "drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
         "How long a stop may take; then the process ends with exit code 1");
+    chosen.trace = trace::read_settings(reader);
+    if (!chosen.trace.endpoint.empty())
+        reader.add_memory("spans that wait for export", trace::tracer::max_queued * span_bytes);
     return chosen;
 }
 
@@ -128,6 +142,21 @@ private:
     std::_Exit(outcome);
 }
 
+// In Kubernetes the pod's name, which its other logs and metrics have, too.
+std::string log_instance(const host& here)
+{
+    const char* const pod = std::getenv("POD_NAME");
+    return pod != nullptr && *pod != '\0' ? pod : here.instance();
+}
+
+void start_log(std::string_view name, const host& here)
+{
+    const auto& chosen = here.settings();
+    log::start(name, TEMPINBOX_VERSION, log_instance(here), *log::parse_level(chosen.log_level));
+    log::set_volume(log::line_class::audit, *log::parse_volume(chosen.audit_log));
+    log::set_volume(log::line_class::access, *log::parse_volume(chosen.access_log));
+}
+
 void print_problems(std::string_view name, const std::vector<std::string>& problems)
 {
     std::string text =
@@ -181,7 +210,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     raise_descriptor_limit();
     // The host outlives every thread that may post to its loop: the process ends in `leave`.
     auto& here = *new host(std::string(name), process);
-    log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
+    start_log(name, here);
     log::info("settings", {{"settings", reader.effective()}});
     if (!line.unknown_variables.empty())
         log::warning("environment variables ignored: they are not settings of this program",

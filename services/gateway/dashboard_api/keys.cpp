@@ -1,6 +1,7 @@
 #include "gateway/dashboard_api/keys.hpp"
 
 #include "common/json/object_reader.hpp"
+#include "common/log/log.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
 
@@ -53,6 +54,11 @@ result<std::string> read_label(const http::request& received)
     return label;
 }
 
+void note_change(std::string_view what, account_id account, key_id key)
+{
+    log::audit(what, {{"account_id", account.text()}, {"key_id", key.text()}});
+}
+
 } // namespace
 
 // GET /dashboard/api/keys
@@ -83,6 +89,7 @@ awaitable<http::response> create_key(const http::request& received, const caller
     if (!made)
         co_return http::error_response(made.error());
 
+    note_change("key created", who.account(), made->record.id);
     co_return http::created_json(made_key_json(*made, who.limits()),
                                  who.location_of("keys", made->record.id.text()));
 }
@@ -102,6 +109,7 @@ awaitable<http::response> delete_key(const http::request& received, const caller
     if (!revoked)
         co_return http::error_response(revoked.error());
 
+    note_change("key revoked", who.account(), *id);
     co_return http::ok_json(deleted_json("keyId", id->text()));
 }
 

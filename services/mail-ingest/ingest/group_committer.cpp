@@ -45,9 +45,11 @@ group_committer::group_committer(runtime::host& host, mailbox::ingest_repository
 
 awaitable<mailbox::stored_message>
 group_committer::store(std::shared_ptr<const mailbox::new_message> message,
-                       std::shared_ptr<in_flight_message> in_flight, steady::time_point deadline)
+                       std::shared_ptr<in_flight_message> in_flight, steady::time_point deadline,
+                       trace::context cause)
 {
-    const auto mine = std::make_shared<entry>(std::move(message), std::move(in_flight));
+    const auto mine =
+        std::make_shared<entry>(std::move(message), std::move(in_flight), std::move(cause));
     auto result = co_await commits_.ask(mine, deadline);
     if (!result) {
         mine->is_abandoned = true;
@@ -63,8 +65,14 @@ awaitable<std::vector<mailbox::stored_message>> group_committer::commit(entries 
     mailbox::mail_batch messages;
     for (const auto& one : batch)
         messages.push_back(one->message);
+    auto spans = begin_spans(batch);
     const auto started = steady::now();
     auto results = co_await store_.store(std::move(messages));
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (!results[i])
+            spans[i].fail("not_committed");
+        spans[i].end();
+    }
     commit_seconds_.Observe(std::chrono::duration<double>(steady::now() - started).count());
     batch_messages_.Observe(static_cast<double>(batch.size()));
     for (const auto& one : batch)
@@ -81,10 +89,34 @@ awaitable<std::vector<mailbox::stored_message>> group_committer::commit(entries 
     co_return results;
 }
 
+// One for each message, in its own trace; those of one commit link each other. Semantic
+// conventions, "Database client".
+std::vector<trace::span> group_committer::begin_spans(const entries& batch)
+{
+    std::vector<trace::span> spans;
+    if (!host_.tracer().is_on())
+        return spans;
+    for (const auto& one : batch) {
+        auto& span = spans.emplace_back();
+        if (!one->cause.span.is_sampled())
+            continue;
+        span = host_.tracer().begin("commit mail", trace::span_kind::client, one->cause);
+        span.set("db.system.name", "postgresql");
+        span.set("db.operation.name", "commit");
+        span.set("db.query.summary", "commit mail");
+        span.set("db.operation.batch.size", batch.size());
+    }
+    for (auto& span : spans)
+        for (const auto& other : spans)
+            if (&other != &span && other.is_recording())
+                span.link(other.context().span);
+    return spans;
+}
+
 void group_committer::note_left_out(inbox_id inbox, std::string_view why)
 {
     left_out_.Increment();
-    log::info(why, {{"inbox_id", inbox.text()}});
+    log::audit(why, {{"inbox_id", inbox.text()}});
 }
 
 void group_committer::publish(const entries& batch,

@@ -38,9 +38,11 @@ public:
     bool are_full() const { return commits_.gathered() >= settings_.max_queued_messages; }
     // Absent: not stored, or the outcome is unknown at the deadline. `in_flight` is held until the
     // outcome is known; null for a message without Message-ID, which dedup cannot recognize.
+    // `cause` is the span that the message comes from.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
                                              std::shared_ptr<in_flight_message> in_flight,
-                                             std::chrono::steady_clock::time_point deadline);
+                                             std::chrono::steady_clock::time_point deadline,
+                                             trace::context cause = {});
 
     // Counts and logs a delivery that is not stored.
     void note_left_out(inbox_id inbox, std::string_view why);
@@ -51,6 +53,7 @@ private:
         std::shared_ptr<const mailbox::new_message> message;
         // Once the commit is answered: kept only if its sender was told 451 before.
         std::shared_ptr<in_flight_message> in_flight;
+        trace::context cause;
         bool is_abandoned = false; // its sender was told 451
     };
     using entries = std::vector<std::shared_ptr<entry>>;
@@ -63,6 +66,7 @@ private:
     };
 
     awaitable<std::vector<mailbox::stored_message>> commit(entries batch);
+    std::vector<trace::span> begin_spans(const entries& batch);
     void publish(const entries& batch, const std::vector<mailbox::stored_message>& results);
 
     runtime::host& host_;

@@ -1,6 +1,7 @@
 #include "mail-ingest/ingest/ingest.hpp"
 
 #include "common/log/log.hpp"
+#include "common/trace/current.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -93,6 +94,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
 {
     const auto deadline = steady::now() + settings_.group_commit.timeout;
     const auto size = message->size();
+    const auto cause = envelope.trace;
     sizes_.Observe(static_cast<double>(size));
     // Refuse what can be refused without reading it.
     leave_out_deleted_accounts(envelope);
@@ -142,7 +144,8 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
                 co_return ingest_result(message_status::unavailable);
         }
     }
-    const auto stored = co_await group_committer_.store(mail.message, in_flight, deadline);
+    const auto stored = co_await group_committer_.store(mail.message, in_flight, deadline, cause);
+    const trace::scope here(cause);
     co_return result_of(mail, stored, std::move(in_flight));
 }
 
@@ -207,15 +210,15 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
         const auto& [stored_status, sequence, email] = (*stored)[i];
         if (stored_status == delivery_status::stored ||
             stored_status == delivery_status::repeated) {
-            log::info(stored_status == delivery_status::stored ? "email stored"
-                                                               : "email deduplicated",
-                      {{"email_id", email.text()},
-                       {"inbox_id", delivery.inbox.text()},
-                       {"sequence", sequence},
-                       {"size_bytes", message.size},
-                       {"from_domain", domain_of(message.mail_from)},
-                       {"remote_ip", message.remote_address},
-                       {"tls", message.tls.value_or("")}});
+            log::audit(stored_status == delivery_status::stored ? "email stored"
+                                                                : "email deduplicated",
+                       {{"email_id", email.text()},
+                        {"inbox_id", delivery.inbox.text()},
+                        {"sequence", sequence},
+                        {"size_bytes", message.size},
+                        {"from_domain", domain_of(message.mail_from)},
+                        {"remote_ip", message.remote_address},
+                        {"tls", message.tls.value_or("")}});
             if (status != message_status::stored)
                 taken.result.id = email.text();
             status = message_status::stored;

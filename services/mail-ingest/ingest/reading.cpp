@@ -66,7 +66,7 @@ std::vector<mailbox::new_delivery> deliveries_of(const smtp::envelope& envelope)
 }
 
 outbox::row make_event(const mailbox::new_message& message, const mailbox::new_delivery& delivery,
-                       bool has_code, const trace::traceparent& parent)
+                       bool has_code, const trace::context& cause)
 {
     events::v1::EmailReceived event;
     event.set_email_id(delivery.id.text());
@@ -80,7 +80,7 @@ outbox::row make_event(const mailbox::new_message& message, const mailbox::new_d
     event.set_size_bytes(message.size);
     event.set_attachment_count(message.attachment_count);
     event.set_has_code(has_code);
-    return events::make_row(event, parent);
+    return events::make_row(event, cause);
 }
 
 } // namespace
@@ -119,10 +119,11 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     message->defects = std::move(view.defects);
     message->deliveries = deliveries_of(facts.envelope);
 
-    const auto parent = trace::traceparent::make();
+    const auto& traced = facts.envelope.trace;
+    const auto cause = traced.is_valid() ? traced : trace::context(trace::traceparent::make());
     for (auto& delivery : message->deliveries) {
         delivery.id = email_id(uuid::make_v7(facts.received_at));
-        delivery.event = make_event(*message, delivery, !codes.empty(), parent);
+        delivery.event = make_event(*message, delivery, !codes.empty(), cause);
     }
     mail.message = std::move(message);
     return mail;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/ids.hpp"
+#include "common/trace/traceparent.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,6 +30,7 @@ struct envelope
     std::optional<std::string> tls; // the TLS version
     std::optional<std::uint64_t> declared_size;
     bool has_utf8 = false;
+    trace::context trace; // of the transaction's span; invalid without tracing
 
     bool goes_to(inbox_id inbox) const
     {

@@ -1,6 +1,7 @@
 #include "mail-ingest/smtp/session.hpp"
 
 #include "common/log/log.hpp"
+#include "common/trace/current.hpp"
 #include "mail-ingest/smtp/replies.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -54,8 +55,12 @@ awaitable<void> session::run()
     } catch (const std::exception& error) {
         log::error("SMTP session failed", {{"error", error.what()}, {"remote_ip", peer_text_}});
     }
-    if (spool_ || has_lost_spool_)
+    if (spool_ || has_lost_spool_) {
         context_.metrics.aborted();
+        transaction_span_.fail("aborted");
+        transaction_span_.end();
+    }
+    transaction_span_.discard();
     for (auto& one : std::exchange(unacknowledged_, {})) {
         if (!machine_.is_acknowledged())
             context_.ingest.note_unacknowledged(std::move(one));
@@ -176,16 +181,24 @@ awaitable<void> session::look_up()
 {
     // This is the first recipient that can be accepted. Earlier attempts, before RSET or refused,
     // began no transaction.
-    if (machine_.transaction().recipients.empty()) {
-        transaction_start_ = steady::now();
-        give_back_admissions();
-    }
+    if (machine_.transaction().recipients.empty())
+        begin_transaction();
     auto result = context_.recipients.find_cached(machine_.pending_recipient());
     if (!result) {
         auto recipient = machine_.pending_recipient();
         result = co_await context_.recipients.find(std::move(recipient));
     }
     on_recipient_result(std::move(*result));
+}
+
+void session::begin_transaction()
+{
+    transaction_start_ = steady::now();
+    give_back_admissions();
+    transaction_span_.discard();
+    transaction_span_ = context_.host.tracer().begin("smtp transaction", trace::span_kind::server);
+    transaction_span_.set("network.protocol.name", "smtp");
+    transaction_span_.set("client.address", peer_text_);
 }
 
 void session::on_recipient_result(recipient_result result)
@@ -250,6 +263,11 @@ awaitable<void> session::store()
         taken.result.status = message_status::unavailable;
     } else if (message) {
         auto envelope = machine_.transaction();
+        envelope.trace = transaction_span_.context();
+        transaction_span_.set("smtp.message.size", message->size());
+        transaction_span_.set("smtp.recipients.count", envelope.recipients.size());
+        if (envelope.tls)
+            transaction_span_.set("tls.protocol.version", *envelope.tls);
         taken = co_await context_.ingest.take(std::move(envelope), std::move(message), peer_text_,
                                               sender_);
     }
@@ -297,6 +315,18 @@ void session::note_ending()
     const auto start = std::exchange(transaction_start_, std::nullopt).value_or(steady::now());
     spool_.reset();
     has_lost_spool_ = false;
+    if (ended->result != "stored") {
+        const trace::scope here(transaction_span_.context());
+        log::audit(
+            "message refused",
+            {{"result", ended->result}, {"reply_code", ended->code}, {"remote_ip", peer_text_}});
+    }
+    transaction_span_.set("smtp.reply.code", ended->code);
+    transaction_span_.set("smtp.result", ended->result);
+    // RFC 5321 4.2.1: 4yz is this side's trouble as a rule, 5yz the sender's.
+    if (ended->code / 100 == 4)
+        transaction_span_.fail(ended->result);
+    transaction_span_.end();
     context_.metrics.transaction(ended->result, ended->code,
                                  std::chrono::duration<double>(steady::now() - start).count());
 }

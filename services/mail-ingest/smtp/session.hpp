@@ -66,6 +66,7 @@ private:
     void on_recipient_result(recipient_result result);
     void give_back_admissions();
     void note_ending();
+    void begin_transaction();
 
     session_context& context_;
     client_address peer_;
@@ -85,6 +86,7 @@ private:
     // For a write, a handshake or the final linger.
     std::optional<std::chrono::steady_clock::time_point> connection_deadline_;
     std::optional<std::chrono::steady_clock::time_point> transaction_start_;
+    trace::span transaction_span_;
 };
 
 } // namespace tempinbox::smtp

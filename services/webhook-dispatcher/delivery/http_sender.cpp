@@ -3,8 +3,13 @@
 #include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include "common/core/text.hpp"
+#include "common/http/url.hpp"
+#include "common/trace/current.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
 
 namespace tempinbox::webhooks {
 namespace {
@@ -51,6 +56,55 @@ bool is_local(const boost::system::error_code& cause)
            cause == error::no_descriptors || cause == error::no_buffer_space ||
            cause == error::no_memory || cause == errc::too_many_files_open_in_system ||
            cause == errc::address_not_available || cause == errc::address_family_not_supported;
+}
+
+// The span of an attempt, in the event's trace; a test of a webhook belongs to its caller's.
+trace::span begin_attempt(trace::tracer& tracer, const delivery_job& job,
+                          const trace::context* caller)
+{
+    if (!tracer.is_on())
+        return {};
+    const auto cause = trace::traceparent::parse(job.event->traceparent);
+    if (cause)
+        return tracer.begin("POST", trace::span_kind::client, *cause);
+    return caller ? tracer.begin("POST", trace::span_kind::client, *caller) : trace::span();
+}
+
+// Semantic conventions, "HTTP client". The URL stays out: its query may hold the receiver's
+// secrets.
+void describe(trace::span& span, const delivery_job& job, const sent_request& sent)
+{
+    if (!span.is_recording())
+        return;
+    span.set("http.request.method", "POST");
+    if (const auto target = http::target_url::parse(job.to->url)) {
+        span.set("server.address", target->host);
+        span.set("server.port", target->port);
+    }
+    if (job.attempts_made > 0)
+        span.set("http.request.resend_count", job.attempts_made);
+    span.set("tempinbox.webhook.id", job.to->id.text());
+    span.set("tempinbox.event.id", job.event->id.text());
+    const auto status = sent.result.status;
+    if (status != 0)
+        span.set("http.response.status_code", status);
+    if (sent.result.what != kind::answered)
+        span.fail("no_response", sent.result.detail);
+    else if (status >= 400)
+        span.fail(std::to_string(status));
+}
+
+void set_traceparent(http::header_list& headers, const trace::span& span)
+{
+    if (!span.context().is_valid())
+        return;
+    auto text = span.context().span.text();
+    const auto given = std::find_if(headers.begin(), headers.end(),
+                                    [](const auto& one) { return one.first == "traceparent"; });
+    if (given == headers.end())
+        headers.emplace_back("traceparent", std::move(text));
+    else
+        given->second = std::move(text);
 }
 
 } // namespace
@@ -130,6 +184,9 @@ awaitable<sent_request> http_sender::send(delivery_job job)
     outgoing.method = "POST";
     outgoing.url = job.to->url;
     outgoing.headers = make_headers(job, sent.at);
+    const auto executor = co_await boost::asio::this_coro::executor;
+    auto span = begin_attempt(host_.tracer(), job, trace::context_of(executor));
+    set_traceparent(outgoing.headers, span);
     outgoing.body = job.event->body;
     outgoing.pool = job.to->id.text();
     outgoing.deadline = exchange_deadline;
@@ -140,6 +197,7 @@ awaitable<sent_request> http_sender::send(delivery_job job)
     sent.response_body = take_bytes(
         to_clean_utf8(std::string_view(response.body).substr(0, max_stored_response_bytes)),
         max_stored_response_bytes);
+    describe(span, job, sent);
     co_return sent;
 }
 

@@ -12,6 +12,29 @@ constexpr std::string_view consumer_name = "webhook-dispatcher";
 // A deadlock is no fault of the event.
 constexpr int attempts_alone = 3;
 
+// The work on one record, as a part of the trace that its producer named. Semantic conventions,
+// "Messaging".
+trace::span begin_process(trace::tracer& tracer, const kafka::record& record, event_id event)
+{
+    if (!tracer.is_on())
+        return {};
+    const auto cause =
+        trace::read_context(record.header("traceparent"), record.header("tracestate"));
+    auto span = tracer.begin("process " + record.topic, trace::span_kind::consumer,
+                             cause.value_or(trace::context()));
+    if (!span.is_recording())
+        return span;
+    span.set("messaging.system", "kafka");
+    span.set("messaging.operation.name", "process");
+    span.set("messaging.operation.type", "process");
+    span.set("messaging.destination.name", record.topic);
+    span.set("messaging.destination.partition.id", std::to_string(record.partition));
+    span.set("messaging.kafka.offset", record.offset);
+    span.set("messaging.kafka.message.key", record.key);
+    span.set("messaging.message.id", event.text());
+    return span;
+}
+
 } // namespace
 
 struct event_ingest::plan
@@ -122,6 +145,10 @@ event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& 
         routed_event entry;
         entry.source = &record;
         entry.event = std::move(*event);
+        entry.span = begin_process(host_.tracer(), record, entry.event.id);
+        // Deliveries are parts of this work.
+        if (entry.span.context().is_valid())
+            entry.event.traceparent = entry.span.context().span.text();
         sorted.events.push_back(std::move(entry));
     }
     return sorted;
@@ -137,9 +164,15 @@ void event_ingest::choose_routes(std::vector<routed_event>& events,
         const auto config = configs.find(entry.event.account);
         if (config == configs.end())
             continue;
+        trace::span span;
+        if (entry.span.is_recording())
+            span = host_.tracer().begin("match rules", trace::span_kind::internal,
+                                        entry.span.context());
         const auto mail = mail_of(entry.event);
         entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now,
                                                      &entry.rules);
+        span.set("tempinbox.rules", entry.rules.size());
+        span.set("tempinbox.webhooks", entry.routes.size());
     }
 }
 

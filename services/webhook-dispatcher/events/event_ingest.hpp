@@ -32,6 +32,7 @@ private:
         decoded_event event;
         std::vector<route> routes;
         std::vector<rule_match> rules; // the match of each rule, if there are any
+        trace::span span;              // until its deliveries are stored
 
         bool goes_anywhere() const { return !routes.empty() || !rules.empty(); }
     };

@@ -11,6 +11,7 @@ from harness.far_host import FarHost
 from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
+from harness.otlp_sink import OtlpSink, Span
 from harness.postbox import Postbox
 from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
@@ -37,6 +38,7 @@ __all__ = [
     "Inbox",
     "MailIngest",
     "MailServer",
+    "OtlpSink",
     "Postbox",
     "Proxy",
     "RateLimit",
@@ -44,6 +46,7 @@ __all__ = [
     "Relay",
     "Replica",
     "Request",
+    "Span",
     "Strangers",
     "Suite",
     "Topic",

@@ -2,7 +2,14 @@
 
 #include <catch2/catch.hpp>
 
+using tempinbox::trace::read_context;
 using tempinbox::trace::traceparent;
+
+namespace {
+
+const std::string some_text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+} // namespace
 
 TEST_CASE("a traceparent is read and written", "[trace]")
 {
@@ -55,4 +62,31 @@ TEST_CASE("a child keeps the trace and has a span of its own", "[trace]")
     CHECK(child.trace_id() == parent.trace_id());
     CHECK(child.span_id() != parent.span_id());
     CHECK(traceparent::parse(child.text()));
+}
+
+TEST_CASE("a new trace is not sampled until somebody decides it", "[trace]")
+{
+    const auto fresh = traceparent::make();
+
+    CHECK(fresh.text().ends_with("-00"));
+    CHECK(fresh.with_sampled(true).text().ends_with("-01"));
+    CHECK(fresh.with_sampled(true).trace_id() == fresh.trace_id());
+    CHECK_FALSE(traceparent().is_valid());
+}
+
+TEST_CASE("tracestate is kept up to 512 bytes, and dropped beyond", "[trace]")
+{
+    CHECK(read_context(some_text, std::string(512, 's'))->tracestate.size() == 512);
+
+    const auto cut = read_context(some_text, std::string(513, 's'));
+    REQUIRE(cut);
+    CHECK(cut->span.text() == some_text);
+    CHECK(cut->tracestate.empty());
+}
+
+TEST_CASE("tracestate counts only beside a valid traceparent", "[trace]")
+{
+    CHECK_FALSE(read_context(std::nullopt, "vendor=1"));
+    CHECK_FALSE(read_context("rubbish", "vendor=1"));
+    CHECK(read_context(some_text, std::nullopt)->tracestate.empty());
 }
