@@ -29,7 +29,10 @@ class fake_rate_limit
 public:
     fake_rate_limit() : fake_rate_limit(std::make_shared<testing::in_process_services>(), 1) {}
     // Another replica, for the same clients.
-    explicit fake_rate_limit(const fake_rate_limit& first) : fake_rate_limit(first.network, 2) {}
+    fake_rate_limit(const fake_rate_limit& first, std::uint16_t port)
+        : fake_rate_limit(first.network, port)
+    {}
+    fake_rate_limit(const fake_rate_limit&) = delete;
 
     const std::shared_ptr<testing::in_process_services> network;
     const host_port address;
@@ -283,7 +286,7 @@ TEST_CASE("usage is reported until it is stored, also to the replica that comes 
           "[gateway][quota]")
 {
     fake_rate_limit killed;
-    fake_rate_limit next(killed);
+    fake_rate_limit next(killed, 2);
     running_client client(killed);
     const auto account = account_with(100);
     killed.is_broken = true;
@@ -358,7 +361,7 @@ TEST_CASE(
 TEST_CASE("another replica is asked at once when one fails, and takes over", "[gateway][quota]")
 {
     fake_rate_limit first;
-    fake_rate_limit second(first);
+    fake_rate_limit second(first, 2);
     running_client client(first, {first.address, second.address});
     const auto account = account_with(100);
     const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") >
@@ -378,7 +381,7 @@ TEST_CASE("another replica is asked at once when one fails, and takes over", "[g
 TEST_CASE("replicas that come are asked and those that go are not", "[gateway][quota]")
 {
     fake_rate_limit first;
-    fake_rate_limit second(first);
+    fake_rate_limit second(first, 2);
     running_client client(first);
     const auto account = account_with(100);
     testing::await(client->take(account));
