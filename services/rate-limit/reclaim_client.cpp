@@ -6,9 +6,6 @@
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace tempinbox::rate_limit {
 namespace {
 
@@ -19,30 +16,38 @@ constexpr auto call_timeout = 100ms;
 constexpr auto retry_delay = 1s;
 // Replicas come and go; an evicted peer is made again on demand.
 constexpr std::size_t max_peers = 64;
-constexpr int max_accounts_a_call = 1'000;
+constexpr async::batch_policy policy{.max_items = 1'000, .timeout = call_timeout};
 
 } // namespace
 
-// One call: the accounts of one day, and the reclaims that wait for it.
-struct reclaim_client::batch
+// What a call uses; it may end after its peer is gone.
+struct reclaim_client::replica
 {
-    ratelimit::v1::ReturnBlockRequest request;
-    async::reset_event done;
+    std::string address;
+    rpc::client client;
+    prometheus::Counter& reclaims;
+    steady::time_point retry_at{};
 
-    explicit batch(const boost::asio::any_io_executor& executor) : done(executor) {}
+    replica(runtime::host& host, const host_port& at, rpc::tokens& tokens,
+            prometheus::Counter& counted)
+        : address(at.text()),
+          client(host, std::vector{at}, tokens),
+          reclaims(counted)
+    {}
 };
 
 struct reclaim_client::peer
 {
-    std::string address;
-    rpc::client client;
-    std::map<day, std::shared_ptr<batch>> pending;
-    bool is_calling = false;
-    steady::time_point retry_at{};
+    std::shared_ptr<replica> to;
+    async::batcher<account_day, void> batches;
 
-    peer(runtime::host& host, const host_port& at, rpc::tokens& tokens)
-        : address(at.text()),
-          client(host, std::vector{at}, tokens)
+    peer(runtime::host& host, const host_port& at, rpc::tokens& tokens,
+         prometheus::Counter& counted)
+        : to(std::make_shared<replica>(host, at, tokens, counted)),
+          batches(host.executor(), policy, "blocks of a replica not reclaimed",
+                  [called = to](std::vector<account_day> blocks) {
+                      return call(called, std::move(blocks));
+                  })
     {}
 };
 
@@ -61,36 +66,28 @@ std::shared_ptr<reclaim_client::peer> reclaim_client::find_peer(const std::strin
     if (!at)
         return nullptr;
     if (peers_.size() >= max_peers)
-        std::erase_if(peers_, [](const auto& entry) { return !entry.second->is_calling; });
-    return peers_.emplace(holder, std::make_shared<peer>(host_, *at, tokens_)).first->second;
+        std::erase_if(peers_,
+                      [](const auto& entry) { return entry.second->batches.pending() == 0; });
+    return peers_.emplace(holder, std::make_shared<peer>(host_, *at, tokens_, reclaims_))
+        .first->second;
 }
 
 awaitable<void> reclaim_client::reclaim(std::string holder, account_id account, day on_day)
 {
-    const auto to = holder == own_ ? nullptr : find_peer(holder);
-    if (!to || steady::now() < to->retry_at)
-        co_return;
-    auto& pending = to->pending[on_day];
-    if (!pending || pending->request.account_ids_size() >= max_accounts_a_call) {
-        pending = std::make_shared<batch>(host_.executor());
-        *pending->request.mutable_day() = rpc::to_timestamp(on_day);
-    }
-    pending->request.add_account_ids(account.text());
-    const auto mine = pending;
-    if (!to->is_calling) {
-        to->is_calling = true;
-        boost::asio::co_spawn(host_.loop(), call_batches(to), boost::asio::detached);
-    }
-    co_await mine->done.wait_until(steady::now() + call_timeout);
+    const auto from = holder == own_ ? nullptr : find_peer(holder);
+    if (from && steady::now() >= from->to->retry_at)
+        co_await from->batches.ask(account_day{account, on_day});
 }
 
-awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
+awaitable<void> reclaim_client::call(std::shared_ptr<replica> to, std::vector<account_day> blocks)
 {
-    while (!to->pending.empty()) {
-        const auto current = to->pending.begin()->second;
-        to->pending.erase(to->pending.begin());
-        reclaims_.Increment();
-        auto request = current->request;
+    // A request is of one day; two days meet around midnight only.
+    std::map<day, ratelimit::v1::ReturnBlockRequest> requests;
+    for (const auto& each : blocks)
+        requests[each.on_day].add_account_ids(each.account.text());
+    for (auto& [on_day, request] : requests) {
+        *request.mutable_day() = rpc::to_timestamp(on_day);
+        to->reclaims.Increment();
         const auto response = co_await to->client.call(rate_limit_methods::return_block,
                                                        std::move(request), call_timeout);
         if (!response) {
@@ -98,9 +95,7 @@ awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
             log::warning("blocks of a replica not reclaimed",
                          {{"replica", to->address}, {"error", response.error().message}});
         }
-        current->done.set();
     }
-    to->is_calling = false;
 }
 
 } // namespace tempinbox::rate_limit

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/async/reset_event.hpp"
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/ids.hpp"
 #include "common/rpc/client.hpp"
@@ -26,11 +26,17 @@ public:
     awaitable<void> reclaim(std::string holder, account_id account, day on_day);
 
 private:
+    // Whose block, of which day.
+    struct account_day
+    {
+        account_id account;
+        day on_day;
+    };
+    struct replica;
     struct peer;
-    struct batch;
 
     std::shared_ptr<peer> find_peer(const std::string& holder);
-    awaitable<void> call_batches(std::shared_ptr<peer> to);
+    static awaitable<void> call(std::shared_ptr<replica> to, std::vector<account_day> blocks);
 
     runtime::host& host_;
     rpc::tokens& tokens_;
