@@ -79,14 +79,14 @@ export_decision judge(const http::client_response& response)
 exporter::exporter(runtime::host& host)
     : host_(host),
       next_flush_(steady::now() + flush_interval),
-      task_(host.executor(), "spans not exported", [this] { return step(); })
+      task_(host.executor(), host.metrics(), "export_spans", [this] { return step(); })
 {
     if (!host.tracer().is_on())
         return;
     resource_ =
         resource_of(host.name(), host.instance(), host.settings().trace, environment_variable);
     exported_ = &host.metrics().counter("tempinbox_spans_exported_total",
-                                        "Spans of traces that were delivered.");
+                                        "Spans of traces that were delivered");
     client_.emplace(host, client_settings(host.settings().trace));
 }
 
