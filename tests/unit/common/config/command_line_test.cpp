@@ -190,3 +190,21 @@ TEST_CASE("help shows default, meaning, range and environment name", "[config]")
     CHECK(text.find("PostgreSQL\n  --database\n      DSN (required)\n") != std::string::npos);
     CHECK(text.find("--check-config") != std::string::npos);
 }
+
+TEST_CASE("settings of OpenTelemetry are read from its own variables, after ours", "[config]")
+{
+    config::reader reader;
+    reader.text("otel-service-name", "", "Name");
+    reader.text("service-name", "", "Not OpenTelemetry's");
+    const std::vector<const char*> words{"program"};
+    const auto name_read = [&] {
+        return config::read_command_line(1, words.data(), reader.declared()).values;
+    };
+    const scoped_variable standard("OTEL_SERVICE_NAME", "standard");
+    const scoped_variable other("SERVICE_NAME", "other");
+
+    CHECK(name_read() == std::map<std::string, std::string>{{"otel-service-name", "standard"}});
+
+    const scoped_variable ours("TEMPINBOX_OTEL_SERVICE_NAME", "ours");
+    CHECK(name_read() == std::map<std::string, std::string>{{"otel-service-name", "ours"}});
+}

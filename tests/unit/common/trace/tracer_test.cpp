@@ -1,7 +1,5 @@
 #include "common/trace/tracer.hpp"
 
-#include "unit/common/trace/traced_host.hpp"
-
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
