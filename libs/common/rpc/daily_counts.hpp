@@ -7,10 +7,14 @@
 #include "common/rpc/server.hpp"
 #include "common/rpc/timestamp.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace tempinbox::rpc {
+
+// The counts of an account's last `days` days, the current one included.
+using count_days = std::function<awaitable<std::vector<daily_count>>(account_id account, int days)>;
 
 // The account that a request names; refuses a number of days outside 1 to 60.
 template <class Request>

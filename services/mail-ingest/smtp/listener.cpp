@@ -137,8 +137,8 @@ struct listener::state : std::enable_shared_from_this<state>
 
     session_context& context;
     std::vector<host_port> addresses;
-    const mail_ingest::database_watch& database;
     proxy_settings proxy;
+    const mail_ingest::database_watch& database;
     std::list<tcp::acceptor> acceptors;
     std::list<tcp::acceptor> proxy_acceptors;
     std::vector<std::shared_ptr<waiting_connection>> waiting; // the oldest first
