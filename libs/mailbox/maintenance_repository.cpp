@@ -450,14 +450,9 @@ awaitable<drop_status> maintenance_repository::drop(past_partition past)
     });
 }
 
-awaitable<std::vector<postgres::partition_state>> maintenance_repository::partition_states()
+awaitable<std::vector<postgres::partitioned_table>> maintenance_repository::partitions()
 {
-    return db_.transact([](pqxx::work& tx) {
-        std::vector<postgres::partition_state> states;
-        states.push_back(postgres::read_partition_state(tx, {"mailbox", "emails"}));
-        states.push_back(postgres::read_partition_state(tx, {"mailbox", "bodies", true}));
-        return states;
-    });
+    return postgres::read_partitioned_tables(db_, {schema});
 }
 
 awaitable<std::optional<body_id>> maintenance_repository::empty_some(past_partition past,

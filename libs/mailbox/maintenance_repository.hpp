@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/postgres/partition_states.hpp"
+#include "common/postgres/inspection.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
@@ -68,7 +68,7 @@ public:
     awaitable<std::vector<time_point>> missing_body_hours(int hours_ahead);
     awaitable<void> ensure_body_hour(time_point hour);
 
-    awaitable<std::vector<postgres::partition_state>> partition_states();
+    awaitable<std::vector<postgres::partitioned_table>> partitions();
 
     // Oldest first of each kind: days once another day has passed, hours once another hour has.
     awaitable<std::vector<past_partition>> past_partitions();

@@ -1,6 +1,7 @@
 #include "inbox/partition_maintenance.hpp"
 
 #include "common/log/log.hpp"
+#include "common/postgres/partition_metrics.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -66,7 +67,8 @@ void partition_maintenance::note_end(time_point ends_at)
 awaitable<std::chrono::microseconds> partition_maintenance::tick()
 {
     const bool is_made = co_await make_ahead();
-    postgres::show_partitions(host_.metrics(), co_await repository_.partition_states());
+    postgres::show_partitions(host_.metrics(), co_await repository_.partitions(),
+                              host_.clock().now());
     noted_hours_.erase(noted_hours_.begin(), noted_hours_.lower_bound(host_.clock().now()));
     if (!is_made)
         log::warning("partitions not created while their tables are in use, trying again");

@@ -1,14 +1,12 @@
 #include "common/tls/certificate.hpp"
 
 #include "common/log/log.hpp"
+#include "common/tls/expiry.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
 #include <sys/stat.h>
-
-#include <ctime>
 
 #include <stdexcept>
 
@@ -44,16 +42,6 @@ std::shared_ptr<ssl::context> make_context(const std::string& certificate_file,
     return context;
 }
 
-// Unix time at which the certificate in `context` ends.
-double end_of(ssl::context& context)
-{
-    const auto* own = SSL_CTX_get0_certificate(context.native_handle());
-    tm ends{};
-    if (own == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(own), &ends) != 1)
-        return 0;
-    return static_cast<double>(timegm(&ends));
-}
-
 } // namespace
 
 certificate::certificate(metrics::registry& metrics, std::string certificate_file,
@@ -78,10 +66,11 @@ certificate::~certificate() = default;
 void certificate::load()
 {
     context_ = make_context(certificate_file_, key_file_, prepare_);
+    const auto expiry = find_expiry(certificate_file_);
     metrics_
         .gauge("tempinbox_certificate_expiry_timestamp_seconds",
                "Unix time at which the certificate in use ends", {{"file", certificate_file_}})
-        .Set(end_of(*context_));
+        .Set(expiry ? static_cast<double>(to_unix_seconds(*expiry)) : 0);
 }
 
 void certificate::reload_if_changed()

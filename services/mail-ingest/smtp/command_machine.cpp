@@ -228,7 +228,7 @@ command_step command_machine::say_result(const recipient_result& result)
         if (limits_.unknown_before_close > 0 && unknown_ >= limits_.unknown_before_close)
             return close(replies::too_many_unknown);
         if (limits_.unknown_before_delay > 0 && unknown_ >= limits_.unknown_before_delay) {
-            replies_.say_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
+            replies_.reply_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
             return {};
         }
         return say(replies::unknown_recipient);

@@ -20,13 +20,13 @@ bool reply_writer::say_error(std::string_view reply)
         return false;
     }
     if (limits_.errors_before_delay > 0 && errors_ >= limits_.errors_before_delay)
-        say_later(limits_.error_delay, std::string(reply));
+        reply_later(limits_.error_delay, std::string(reply));
     else
         say(reply);
     return true;
 }
 
-void reply_writer::say_later(std::chrono::milliseconds wait, std::string reply)
+void reply_writer::reply_later(std::chrono::milliseconds wait, std::string reply)
 {
     wait_ = wait;
     delayed_ = std::move(reply);
@@ -35,7 +35,7 @@ void reply_writer::say_later(std::chrono::milliseconds wait, std::string reply)
 void reply_writer::delay_since(std::size_t size, std::chrono::milliseconds wait)
 {
     constexpr std::size_t crlf = 2;
-    say_later(wait, output_.substr(size, output_.size() - size - crlf));
+    reply_later(wait, output_.substr(size, output_.size() - size - crlf));
     output_.resize(size);
 }
 

@@ -19,7 +19,7 @@ public:
     // False if this was one error too many: the session must close, and the reply says so.
     [[nodiscard]] bool say_error(std::string_view reply);
     // The reply is said by `say_delayed`, after the time that `take_wait` returns.
-    void say_later(std::chrono::milliseconds wait, std::string reply);
+    void reply_later(std::chrono::milliseconds wait, std::string reply);
     // Delays the one reply that was said since the output had `size` bytes.
     void delay_since(std::size_t size, std::chrono::milliseconds wait);
 

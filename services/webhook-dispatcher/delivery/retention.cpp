@@ -1,6 +1,7 @@
 #include "webhook-dispatcher/delivery/retention.hpp"
 
 #include "common/log/log.hpp"
+#include "common/postgres/partition_metrics.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -82,7 +83,8 @@ awaitable<bool> retention::maintain()
 {
     co_await partitions_.purge_ended_secrets();
     bool is_maintained = co_await make_partitions();
-    postgres::show_partitions(host_.metrics(), co_await partitions_.partition_states());
+    postgres::show_partitions(host_.metrics(), co_await partitions_.partitions(),
+                              host_.clock().now());
     for (bool may_have_more = is_maintained; may_have_more && !is_stopping_;) {
         const auto dropped = co_await drop_partition();
         is_maintained = dropped.has_value();

@@ -206,14 +206,9 @@ awaitable<bool> retention_repository::drop_partition_older_than(int days)
     });
 }
 
-awaitable<std::vector<postgres::partition_state>> retention_repository::partition_states()
+awaitable<std::vector<postgres::partitioned_table>> retention_repository::partitions()
 {
-    return db_.transact([](pqxx::work& tx) {
-        std::vector<postgres::partition_state> states;
-        for (const auto* table : {"events", "deliveries", "attempts", "routings"})
-            states.push_back(postgres::read_partition_state(tx, {"webhooks", table}));
-        return states;
-    });
+    return postgres::read_partitioned_tables(db_, {"webhooks"});
 }
 
 awaitable<void> retention_repository::purge_ended_secrets()

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/postgres/partition_states.hpp"
+#include "common/postgres/inspection.hpp"
 #include "common/postgres/pool.hpp"
 
 #include <chrono>
@@ -19,7 +19,7 @@ public:
 
     // For events of the last `back` and the coming `ahead` days.
     awaitable<void> make_partitions(int back, int ahead);
-    awaitable<std::vector<postgres::partition_state>> partition_states();
+    awaitable<std::vector<postgres::partitioned_table>> partitions();
     // Drops one partition of a day more than `days` ago; false if there is none left.
     awaitable<bool> drop_partition_older_than(int days);
     // Purges replaced secrets that no longer sign.
