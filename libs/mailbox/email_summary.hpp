@@ -2,9 +2,11 @@
 
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
+#include "common/postgres/binary_array.hpp"
 #include "extract/codes.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -65,5 +67,37 @@ constexpr void for_each_summary_field(Visit visit)
 {
     std::apply([&](const auto&... field) { (visit(field), ...); }, summary_fields);
 }
+
+// What a message brings to the rows of mailbox.emails, one for each inbox that it reaches.
+struct message_columns
+{
+    body_id body;
+    std::string sha256;
+    std::int64_t size = 0;
+    time_point received_at;
+    std::string from;
+    std::string from_name;
+    std::string subject;
+    std::string preview;
+    std::optional<std::string> message_id;
+    std::vector<std::string> to_header;
+    std::string mail_from;
+    std::string remote_address;
+    std::string helo;
+    std::optional<std::string> tls;
+    int attachment_count = 0;
+    std::string codes; // JSON
+    std::string links; // JSON
+    std::vector<std::string> defects;
+
+    // The fields of the type mailbox.new_message, in their order.
+    auto fields() const
+    {
+        return std::tuple_cat(std::tie(body, size, received_at, from, from_name, subject, preview,
+                                       message_id, to_header, mail_from, remote_address, helo, tls,
+                                       attachment_count, codes, links, defects),
+                              std::tuple(postgres::bytea{sha256}));
+    }
+};
 
 } // namespace tempinbox::mailbox

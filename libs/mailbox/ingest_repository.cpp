@@ -49,10 +49,7 @@ struct parameters
 private:
     void add(const new_message& one, std::int32_t ordinal)
     {
-        messages.add_row(one.body, one.size, one.received_at, one.from, one.from_name, one.subject,
-                         one.preview, one.message_id, one.to_header, one.mail_from,
-                         one.remote_address, one.helo, one.tls, one.attachment_count, one.codes,
-                         one.links, one.defects, postgres::bytea{one.sha256});
+        std::apply([this](const auto&... field) { messages.add_row(field...); }, one.fields());
         raw.add(postgres::bytea{one.frame});
         for (const auto& delivery : one.deliveries)
             deliveries.add_row(ordinal, delivery.account, delivery.inbox, delivery.id,

@@ -25,27 +25,9 @@ struct new_delivery
 
 // A message read and compressed: everything its rows need. One body, and an email and event for
 // each inbox.
-struct new_message
+struct new_message : message_columns
 {
-    body_id body;
     std::string frame; // zstd
-    std::string sha256;
-    std::int64_t size = 0;
-    time_point received_at;
-    std::string from;
-    std::string from_name;
-    std::string subject;
-    std::string preview;
-    std::optional<std::string> message_id;
-    std::vector<std::string> to_header;
-    std::string mail_from;
-    std::string remote_address;
-    std::string helo;
-    std::optional<std::string> tls;
-    int attachment_count = 0;
-    std::string codes; // JSON
-    std::string links; // JSON
-    std::vector<std::string> defects;
     std::vector<new_delivery> deliveries;
 
     // About how much memory it takes while it waits for its commit: all that can be large.
