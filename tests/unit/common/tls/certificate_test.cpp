@@ -1,4 +1,6 @@
 #include "common/tls/certificate.hpp"
+
+#include "common/core/time.hpp"
 #include "unit/common/http/self_signed.hpp"
 #include "unit/common/scratch_folder.hpp"
 
