@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/account.hpp"
+#include "accounts/plan.hpp"
 #include "accounts/state_events.hpp"
 #include "common/core/awaitable.hpp"
 
@@ -10,9 +11,10 @@
 
 namespace tempinbox::accounts {
 
-// Accounts in PostgreSQL. A deleted account is not found. Each change stamps the account with the
-// next version of accounts.changes and writes its account.state row in the same transaction.
-// Refusals are values; an unreachable PostgreSQL throws.
+// Accounts and the plans they are on, in PostgreSQL. A deleted account is not found. Each change
+// stamps the accounts it affects with the next version of accounts.changes and writes their
+// account.state rows in the same transaction. Refusals are values; an unreachable PostgreSQL
+// throws.
 class account_repository
 {
 public:
@@ -38,6 +40,13 @@ public:
     // Returns the largest of these row counts. Publishes an account's tombstone again with its last
     // row.
     awaitable<int> purge();
+
+    // From the smallest plan to the largest.
+    awaitable<std::vector<plan>> list_plans();
+    // Affects the accounts on the plan and, for the free plan, also those whose plan ends.
+    // not_found for an unknown plan, invalid_argument for numbers that contradict each other. The
+    // names must be those of limits.
+    awaitable<result<plan>> change_plan(std::string name, plan_change requested);
 
 private:
     postgres::pool& db_;

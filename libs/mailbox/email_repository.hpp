@@ -4,6 +4,7 @@
 #include "common/core/daily_count.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/email_filter.hpp"
+#include "mailbox/email_search.hpp"
 #include "mailbox/types.hpp"
 
 #include <cstdint>
@@ -35,8 +36,9 @@ struct removed_mail
     bool is_full = false;           // there may be more
 };
 
-// Emails: listing, finding, marking, counting and deleting them. Mail of an inbox that has ended,
-// is another account's or does not exist is not_found. Throws if PostgreSQL cannot be reached.
+// Emails: listing, finding, searching, marking, counting and deleting them. Mail of an inbox that
+// has ended, is another account's or does not exist is not_found. Throws if PostgreSQL cannot be
+// reached.
 class email_repository
 {
 public:
@@ -65,6 +67,16 @@ public:
     // has that version. Compare versions for equality only.
     awaitable<std::vector<std::string>>
     find_versions(std::vector<std::pair<account_id, inbox_id>> inboxes);
+
+    // First-match searches of one inbox, for long polls. They share their queries, which read one
+    // row if nothing is new and at most 2,000 emails.
+    awaitable<result<search_results>> find_first(account_id account, inbox_id inbox,
+                                                 std::vector<email_search> searches);
+
+    // The last sequence of each inbox, in the given order; -1 where find_first would return
+    // not_found.
+    awaitable<std::vector<std::int64_t>>
+    last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes);
 
     // How many emails the account got on each of the last `days`, today included, oldest first;
     // days without email are left out. Remaining emails are counted by the index, deleted ones were

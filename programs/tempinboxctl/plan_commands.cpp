@@ -20,7 +20,7 @@ record to_record(const accounts::plan& shown)
 
 awaitable<result<command_result>> list(session& suite, arguments)
 {
-    const auto plans = co_await suite.plans().list();
+    const auto plans = co_await suite.accounts().list_plans();
     std::vector<record> all;
     all.reserve(plans.size());
     for (const auto& one : plans)
@@ -91,7 +91,7 @@ awaitable<result<command_result>> set(session& suite, arguments given)
     const auto change = read_change(given);
     if (!change)
         co_return change.error();
-    const auto changed = co_await suite.plans().set(given.at("PLAN"), *change);
+    const auto changed = co_await suite.accounts().change_plan(given.at("PLAN"), *change);
     if (!changed)
         co_return changed.error();
     co_return command_result(to_record(*changed));

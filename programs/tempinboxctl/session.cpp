@@ -68,13 +68,6 @@ accounts::account_repository& session::accounts()
     return *accounts_;
 }
 
-accounts::plan_repository& session::plans()
-{
-    if (!plans_)
-        plans_ = std::make_unique<accounts::plan_repository>(db(), state_publisher());
-    return *plans_;
-}
-
 accounts::key_repository& session::keys()
 {
     if (!keys_)

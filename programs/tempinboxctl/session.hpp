@@ -3,7 +3,6 @@
 #include "accounts/account_repository.hpp"
 #include "accounts/idempotency_repository.hpp"
 #include "accounts/key_repository.hpp"
-#include "accounts/plan_repository.hpp"
 #include "accounts/sign_in_repository.hpp"
 #include "common/config/reader.hpp"
 #include "common/core/awaitable.hpp"
@@ -42,7 +41,6 @@ public:
     session(const session&) = delete;
 
     accounts::account_repository& accounts();
-    accounts::plan_repository& plans();
     accounts::key_repository& keys();
     accounts::sign_in_repository& sign_in();
     accounts::idempotency_repository& stored_responses();
@@ -64,7 +62,6 @@ private:
     settings settings_;
     std::unique_ptr<postgres::pool> db_;
     std::unique_ptr<accounts::account_repository> accounts_;
-    std::unique_ptr<accounts::plan_repository> plans_;
     std::unique_ptr<accounts::key_repository> keys_;
     std::unique_ptr<accounts::sign_in_repository> sign_in_;
     std::unique_ptr<accounts::idempotency_repository> stored_responses_;

@@ -17,14 +17,15 @@ std::size_t max_stranger_lookups(const postgres::settings& database)
     return std::max<std::size_t>(1, database.connections / 4);
 }
 
-} // namespace
-
+// What publishes the events of accounts.
 accounts::state_publisher account_events_of(runtime::host& host, outbox::publisher& publisher)
 {
     return accounts::state_publisher(host.instance(), [&publisher](std::vector<outbox::row> rows) {
         publisher.publish(std::move(rows));
     });
 }
+
+} // namespace
 
 core::core(runtime::host& host, const settings& chosen)
     : tokens(chosen.rpc_token_file),

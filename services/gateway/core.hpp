@@ -62,7 +62,4 @@ public:
     long_poll_hub long_polls;
 };
 
-// What publishes the events of accounts.
-accounts::state_publisher account_events_of(runtime::host& host, outbox::publisher& publisher);
-
 } // namespace tempinbox::gateway

@@ -15,7 +15,6 @@ constexpr auto purge_interval = 60s;
 
 dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
     : accounts_(shared.accounts),
-      plans_(shared.db, account_events_of(host, shared.publisher)),
       keys_(shared.db),
       sign_in_(shared.db),
       session_lookups_(sign_in_, shared.strangers),
@@ -35,8 +34,8 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
       email_verification_(accounts_, sign_in_, gate_, hasher_, session_issuer_, relay_,
                           chosen.who_signs_up),
       pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
-                dashboard_operations(shared.services(), plans_, keys_, sign_ins_, passwords_,
-                                     event_stream_, session_issuer_),
+                dashboard_operations(shared.services(), keys_, sign_ins_, passwords_, event_stream_,
+                                     session_issuer_),
                 dashboard_parts{session_lookups_, session_day_, shared.quota, shared.idempotency},
                 chosen.trusted_proxies, shared.response_memory),
       assets_(chosen.dashboard_files, chosen.base_path)

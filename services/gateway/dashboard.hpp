@@ -1,7 +1,6 @@
 #pragma once
 
 #include "accounts/key_repository.hpp"
-#include "accounts/plan_repository.hpp"
 #include "accounts/sign_in_repository.hpp"
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
@@ -60,7 +59,6 @@ private:
     awaitable<std::chrono::microseconds> purge();
 
     accounts::account_repository& accounts_;
-    accounts::plan_repository plans_;
     accounts::key_repository keys_;
     accounts::sign_in_repository sign_in_;
     session_lookups session_lookups_;

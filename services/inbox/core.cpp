@@ -11,7 +11,6 @@ core::core(runtime::host& host, const settings& chosen)
       domains(db),
       inboxes(db, host.instance()),
       emails(db),
-      email_search(db),
       expiry_repository(db, host.instance(), chosen.quarantine),
       maintenance_repository(db),
       partitions(host, maintenance_repository),

@@ -14,7 +14,6 @@
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/domain_repository.hpp"
 #include "mailbox/email_repository.hpp"
-#include "mailbox/email_search_repository.hpp"
 #include "mailbox/expiry_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
 #include "mailbox/maintenance_repository.hpp"
@@ -43,7 +42,6 @@ public:
     mailbox::domain_repository domains;
     mailbox::inbox_repository inboxes;
     mailbox::email_repository emails;
-    mailbox::email_search_repository email_search;
     mailbox::expiry_repository expiry_repository;
     mailbox::maintenance_repository maintenance_repository;
     partition_maintenance partitions;

@@ -60,7 +60,7 @@ search_rpc::find_first(v1::FindFirstEmailsRequest request)
     for (const auto& search : request.searches())
         searches.push_back(read_search(search));
 
-    const auto found = co_await searches_.find_first(*account, *inbox, std::move(searches));
+    const auto found = co_await emails_.find_first(*account, *inbox, std::move(searches));
     if (!found)
         co_return found.error();
     v1::FindFirstEmailsResponse response;
@@ -77,7 +77,7 @@ search_rpc::last_sequences(v1::GetLastSequencesRequest request)
     if (!inboxes)
         co_return inboxes.error();
 
-    const auto sequences = co_await searches_.last_sequences(std::move(*inboxes));
+    const auto sequences = co_await emails_.last_sequences(std::move(*inboxes));
     v1::GetLastSequencesResponse response;
     response.mutable_last_sequences()->Assign(sequences.begin(), sequences.end());
     co_return response;

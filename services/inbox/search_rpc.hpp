@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
-#include "mailbox/email_search_repository.hpp"
+#include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/email_search.pb.h"
 
@@ -12,7 +12,7 @@ namespace tempinbox::inbox {
 class search_rpc
 {
 public:
-    explicit search_rpc(mailbox::email_search_repository& searches) : searches_(searches) {}
+    explicit search_rpc(mailbox::email_repository& emails) : emails_(emails) {}
 
     void add_to(rpc::server& server);
 
@@ -21,7 +21,7 @@ private:
     awaitable<result<v1::GetLastSequencesResponse>>
     last_sequences(v1::GetLastSequencesRequest request);
 
-    mailbox::email_search_repository& searches_;
+    mailbox::email_repository& emails_;
 };
 
 } // namespace tempinbox::inbox

@@ -15,11 +15,11 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
           [this](delivery_outcome outcome) { take(std::move(outcome)); }, limits),
       claimer(host, stored.queue, configs, engine, recorder,
               [this](delivery_outcome outcome) { take(std::move(outcome)); }),
-      manual_sender(host, stored.manual_retries, configs,
+      manual_sender(host, stored.deliveries, configs,
                     [this](delivery_job job) { return sender.send(std::move(job)); }),
-      replayer(host, stored.manual_retries,
+      replayer(host, stored.deliveries,
                [this](webhook_id webhook) { engine.note_backlog({webhook, queue_kind::retry}); }),
-      retention(host, stored.partitions, stored.manual_retries, chosen.retention_days),
+      retention(host, stored.partitions, stored.deliveries, chosen.retention_days),
       dead_letters(host, producer),
       ingest(host, stored.rules, configs, stored.queue, engine, recorder, dead_letters)
 {}

@@ -39,11 +39,10 @@ service::service(runtime::host& host, settings chosen)
       rule_rpc_(core_.stored.rules, settings_.urls),
       delivery_count_call_(
           [this](account_id account, int days) {
-              return core_.stored.history.count_deliveries(account, days);
+              return core_.stored.deliveries.count_deliveries(account, days);
           },
           &v1::DeliveriesOfDay::set_deliveries),
-      delivery_rpc_(host, core_.stored.history, core_.manual_sender, core_.stored.manual_retries,
-                    core_.replayer),
+      delivery_rpc_(host, core_.stored.deliveries, core_.manual_sender, core_.replayer),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)
 {

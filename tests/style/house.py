@@ -165,7 +165,7 @@ def _classes(product: list[Source]) -> list[Figure]:
     repositories = [name for name in names if name.endswith("_repository")]
     found = [
         Figure("*_store classes of a schema", len(stores), at_most=0, note=" ".join(stores)),
-        Figure("*_repository classes", len(repositories), at_most=22),
+        Figure("*_repository classes", len(repositories), at_most=18),
     ]
     for name, pattern in _TOOLS.items():
         those = sorted(each for each in names if re.fullmatch(pattern, each))

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "accounts/account.hpp"
-#include "accounts/plan_repository.hpp"
+#include "accounts/plan.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/api/caller.hpp"
 

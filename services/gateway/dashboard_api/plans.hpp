@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accounts/plan_repository.hpp"
+#include "accounts/account_repository.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 
@@ -8,6 +8,6 @@ namespace tempinbox::gateway {
 
 // Every plan with its price and limits, from the smallest to the largest.
 awaitable<http::response> list_plans(const http::request& received,
-                                     accounts::plan_repository& plans);
+                                     accounts::account_repository& accounts);
 
 } // namespace tempinbox::gateway

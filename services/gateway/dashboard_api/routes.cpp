@@ -51,13 +51,13 @@ void add_rules(std::vector<route>& all, const operation_services& services)
 } // namespace
 
 std::vector<route> dashboard_operations(const operation_services& services,
-                                        accounts::plan_repository& plans,
                                         accounts::key_repository& keys, sign_in_handlers& sign_ins,
                                         password_handlers& passwords, event_stream& stream,
                                         const session_issuer& issuer)
 {
-    const auto offered = [&plans](const http::request& received, const caller&) {
-        return list_plans(received, plans);
+    const auto offered = [&accounts = services.accounts](const http::request& received,
+                                                         const caller&) {
+        return list_plans(received, accounts);
     };
     const auto events = [&stream, &issuer](const http::request& received, const caller& who) {
         return stream_events(received, who, stream, issuer);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "accounts/key_repository.hpp"
-#include "accounts/plan_repository.hpp"
 #include "gateway/api/operations.hpp"
 #include "gateway/dashboard_api/email_verification_handlers.hpp"
 #include "gateway/dashboard_api/event_stream.hpp"
@@ -15,7 +14,6 @@ namespace tempinbox::gateway {
 // The operations that need a session: those of the API below /dashboard/api, plans, keys, events,
 // and the session itself. All arguments outlive the routes.
 std::vector<route> dashboard_operations(const operation_services& services,
-                                        accounts::plan_repository& plans,
                                         accounts::key_repository& keys, sign_in_handlers& sign_ins,
                                         password_handlers& passwords, event_stream& stream,
                                         const session_issuer& issuer);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 #include "webhook-dispatcher/storage/logged_delivery.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 

@@ -8,12 +8,11 @@
 
 namespace tempinbox::webhooks {
 
-delivery_rpc::delivery_rpc(runtime::host& host, history_repository& history, manual_sender& sender,
-                           manual_retry_repository& replays, replayer& moving)
+delivery_rpc::delivery_rpc(runtime::host& host, delivery_repository& deliveries,
+                           manual_sender& sender, replayer& moving)
     : host_(host),
-      history_(history),
+      deliveries_(deliveries),
       sender_(sender),
-      replays_(replays),
       moving_(moving)
 {}
 
@@ -31,7 +30,7 @@ awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliver
     const auto params = read_params(request);
     if (!params)
         co_return params.error();
-    const auto page = co_await history_.list_deliveries(
+    const auto page = co_await deliveries_.list_deliveries(
         params->account, params->webhook, params->status, params->before, params->limit);
     if (!page)
         co_return page.error();
@@ -57,7 +56,7 @@ awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookReq
     const auto sent = co_await sender_.test(*account, *webhook, *event);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await history_.find_delivery(*account, *webhook, *event);
+    const auto found = co_await deliveries_.find_delivery(*account, *webhook, *event);
     if (!found)
         co_return found.error();
     v1::TestWebhookResponse response;
@@ -84,7 +83,7 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_rpc::retry(v1::RetryDelive
     const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await history_.find_delivery(*account, *webhook, event);
+    const auto found = co_await deliveries_.find_delivery(*account, *webhook, event);
     if (!found)
         co_return found.error();
     v1::RetryDeliveryResponse response;
@@ -101,7 +100,7 @@ delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
     const auto to = co_await sender_.find_receiver(params->account, params->webhook);
     if (!to)
         co_return to.error();
-    const auto counted = co_await replays_.begin_replay(std::move(*params));
+    const auto counted = co_await deliveries_.begin_replay(std::move(*params));
     if (!counted)
         co_return counted.error();
     moving_.wake();
@@ -118,7 +117,7 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
     const auto email = event_id::parse(request.email_id());
     if (!email)
         co_return email.error();
-    const auto found = co_await history_.find_routing(*account, *email);
+    const auto found = co_await deliveries_.find_routing(*account, *email);
     v1::GetRoutingResponse response;
     response.set_is_known(found.has_value());
     if (found) {

@@ -4,8 +4,7 @@
 #include "common/rpc/server.hpp"
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
 #include "webhook-dispatcher/manual_retry/replayer.hpp"
-#include "webhook-dispatcher/storage/history_repository.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 
@@ -15,8 +14,8 @@ namespace tempinbox::webhooks {
 class delivery_rpc
 {
 public:
-    delivery_rpc(runtime::host& host, history_repository& history, manual_sender& sender,
-                 manual_retry_repository& replays, replayer& moving);
+    delivery_rpc(runtime::host& host, delivery_repository& deliveries, manual_sender& sender,
+                 replayer& moving);
 
     void add_to(rpc::server& server);
 
@@ -28,9 +27,8 @@ public:
 
 private:
     runtime::host& host_;
-    history_repository& history_;
+    delivery_repository& deliveries_;
     manual_sender& sender_;
-    manual_retry_repository& replays_;
     replayer& moving_;
 };
 

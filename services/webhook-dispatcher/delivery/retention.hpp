@@ -3,7 +3,7 @@
 #include "common/async/reset_event.hpp"
 #include "common/async/task_metrics.hpp"
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 
 #include "common/runtime/host.hpp"
@@ -18,7 +18,7 @@ class retention
 {
 public:
     retention(runtime::host& host, retention_repository& partitions,
-              manual_retry_repository& manual_retries, int retention_days);
+              delivery_repository& deliveries, int retention_days);
 
     void start();
     awaitable<void> stop();
@@ -32,7 +32,7 @@ private:
     runtime::host& host_;
     async::task_metrics task_;
     retention_repository& partitions_;
-    manual_retry_repository& manual_retries_;
+    delivery_repository& deliveries_;
     int retention_days_;
     async::reset_event is_due_;
     async::reset_event has_stopped_;

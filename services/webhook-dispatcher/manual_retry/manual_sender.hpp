@@ -4,7 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include <memory>
 
@@ -16,7 +16,7 @@ namespace tempinbox::webhooks {
 class manual_sender
 {
 public:
-    manual_sender(runtime::host& host, manual_retry_repository& deliveries, config_cache& configs,
+    manual_sender(runtime::host& host, delivery_repository& deliveries, config_cache& configs,
                   request_sender send);
 
     using receiver_ptr = std::shared_ptr<const receiver>;
@@ -43,7 +43,7 @@ private:
     result<void> check_capacity() const;
 
     runtime::host& host_;
-    manual_retry_repository& deliveries_;
+    delivery_repository& deliveries_;
     config_cache& configs_;
     request_sender send_;
     async::wait_group in_flight_; // requests

@@ -12,9 +12,9 @@ constexpr int max_idle_polls = 10;
 
 } // namespace
 
-replayer::replayer(runtime::host& host, manual_retry_repository& replays,
+replayer::replayer(runtime::host& host, delivery_repository& deliveries,
                    std::function<void(webhook_id)> on_moved)
-    : replays_(replays),
+    : deliveries_(deliveries),
       on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_deliveries_replayed_total",
                                     "Finished deliveries requeued by replays")),
@@ -23,7 +23,7 @@ replayer::replayer(runtime::host& host, manual_retry_repository& replays,
 
 awaitable<std::chrono::microseconds> replayer::move()
 {
-    const auto done = co_await replays_.step_replay();
+    const auto done = co_await deliveries_.step_replay();
     moved_.Increment(static_cast<double>(done.moved));
     if (done.moved != 0)
         on_moved_(done.webhook);

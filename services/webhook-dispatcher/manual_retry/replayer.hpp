@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include "common/async/periodic_task.hpp"
 
@@ -15,7 +15,7 @@ namespace tempinbox::webhooks {
 class replayer
 {
 public:
-    replayer(runtime::host& host, manual_retry_repository& replays,
+    replayer(runtime::host& host, delivery_repository& deliveries,
              std::function<void(webhook_id)> on_moved);
 
     void start() { moving_.start(); }
@@ -26,7 +26,7 @@ public:
 private:
     awaitable<std::chrono::microseconds> move();
 
-    manual_retry_repository& replays_;
+    delivery_repository& deliveries_;
     std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
     int idle_polls_ = 0;

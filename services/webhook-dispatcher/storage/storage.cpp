@@ -12,8 +12,7 @@ storage::storage(runtime::host& host, const postgres::settings& database)
       endpoints(db),
       rules(db),
       queue(db),
-      manual_retries(db),
-      history(db),
+      deliveries(db),
       partitions(db)
 {
     db.require_schema("webhooks", schema_version);

@@ -1,9 +1,8 @@
 #pragma once
 
 #include "common/postgres/pool.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
-#include "webhook-dispatcher/storage/history_repository.hpp"
-#include "webhook-dispatcher/storage/manual_retry_repository.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 #include "webhook-dispatcher/storage/rule_repository.hpp"
@@ -23,8 +22,7 @@ public:
     endpoint_repository endpoints;
     rule_repository rules;
     queue_repository queue;
-    manual_retry_repository manual_retries;
-    history_repository history;
+    delivery_repository deliveries;
     retention_repository partitions;
 };
 

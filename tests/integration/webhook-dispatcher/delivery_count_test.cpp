@@ -1,4 +1,4 @@
-#include "webhook-dispatcher/storage/history_repository.hpp"
+#include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
@@ -12,7 +12,7 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
           "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
-    history_repository history(scratch.db());
+    delivery_repository deliveries(scratch.db());
     const auto alice = account_id::make(), bob = account_id::make();
     const auto hers = webhook_id::make(), his = webhook_id::make();
     const auto now = system_clock_source{}.now();
@@ -33,7 +33,7 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
     deliver(alice, hers, now - std::chrono::days(3));
     deliver(alice, hers, now - std::chrono::days(31));
 
-    const auto found = testing::await(history.count_deliveries(alice, 30));
+    const auto found = testing::await(deliveries.count_deliveries(alice, 30));
 
     REQUIRE(found.size() == 2);
     CHECK(found[0].number == 1);

@@ -45,7 +45,7 @@ struct dispatcher
           webhook_rpc(test_host(), endpoints, chosen.keys, chosen.urls, names.function()),
           secret_rpc(endpoints, chosen.keys),
           rule_rpc(rules, chosen.urls),
-          delivery_rpc(test_host(), history, manual_sender, manual_retries, replayer)
+          delivery_rpc(test_host(), deliveries, manual_sender, replayer)
     {}
 
     void start()
@@ -88,8 +88,7 @@ struct dispatcher
     webhooks::endpoint_repository& endpoints = core.stored.endpoints;
     webhooks::rule_repository& rules = core.stored.rules;
     webhooks::queue_repository& queue = core.stored.queue;
-    webhooks::manual_retry_repository& manual_retries = core.stored.manual_retries;
-    webhooks::history_repository& history = core.stored.history;
+    webhooks::delivery_repository& deliveries = core.stored.deliveries;
     webhooks::retention_repository& partitions = core.stored.partitions;
     webhooks::config_cache& configs = core.configs;
     webhooks::outcome_recorder& recorder = core.recorder;

@@ -25,7 +25,7 @@ std::int64_t step_all(deliveries_suite& s)
 {
     std::int64_t moved = 0;
     for (bool found_one = true; found_one;) {
-        const auto done = await(s.process.manual_retries.step_replay());
+        const auto done = await(s.process.deliveries.step_replay());
         moved += done.moved;
         found_one = done.found_one;
     }
@@ -73,7 +73,7 @@ TEST_CASE("a replay is of what had failed when it was requested, since a moment"
     old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) /
                                      1'000'000);
     old.mutable_since()->set_nanos(999'000'000);
-    await(s.process.manual_retries.step_replay());
+    await(s.process.deliveries.step_replay());
     auto request = s.replay_request(webhook);
 
     CHECK(replay(s, request) == 2);
@@ -136,8 +136,8 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
     sample.account = s.account;
     sample.occurred_at = testing::test_host().clock().now();
     sample.body = "{}";
-    REQUIRE(await(s.process.manual_retries.begin_test(sample, webhook_id::parse(webhook).value(), 9,
-                                                      uuid::make_v7()))
+    REQUIRE(await(s.process.deliveries.begin_test(sample, webhook_id::parse(webhook).value(), 9,
+                                                  uuid::make_v7()))
                 .has_value());
 
     s.free_leases();
@@ -360,7 +360,7 @@ TEST_CASE("replays that ended long ago are purged", "[webhooks][postgres]")
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     replay(s, s.replay_request(webhook));
 
-    CHECK(await(s.process.manual_retries.purge_replays_older_than(30)) == 0);
+    CHECK(await(s.process.deliveries.purge_replays_older_than(30)) == 0);
     s.scratch.execute("UPDATE webhooks.replays SET finished_at = now() - interval '31 days'");
-    CHECK(await(s.process.manual_retries.purge_replays_older_than(30)) == 1);
+    CHECK(await(s.process.deliveries.purge_replays_older_than(30)) == 1);
 }

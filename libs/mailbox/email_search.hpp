@@ -1,9 +1,7 @@
 #pragma once
 
-#include "common/core/awaitable.hpp"
-#include "common/postgres/pool.hpp"
+#include "common/core/ids.hpp"
 #include "mailbox/email_filter.hpp"
-#include "mailbox/types.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -43,24 +41,36 @@ struct search_results
     std::vector<search_result> results; // in the order of the searches
 };
 
-// First-match searches for long polls. Searches of one inbox share their queries, which read one
-// row if nothing is new and at most 2,000 emails. Throws if PostgreSQL cannot be reached.
-class email_search_repository
+// An email as searches compare it.
+struct examined_email
+{
+    email_id id;
+    std::int64_t sequence = 0;
+    filtered_email email;
+};
+
+// The state of one search while emails are read, in order of sequence.
+class search_run
 {
 public:
-    explicit email_search_repository(postgres::pool& db);
+    explicit search_run(const email_search& search);
 
-    // not_found if the inbox has ended, is another account's or does not exist.
-    awaitable<result<search_results>> find_first(account_id account, inbox_id inbox,
-                                                 std::vector<email_search> searches);
+    bool is_done(std::int64_t last_sequence) const
+    {
+        return result_.email || after_ >= last_sequence;
+    }
+    std::int64_t after() const { return after_; }
 
-    // The last sequence of each inbox, in the given order; -1 where find_first would return
-    // not_found.
-    awaitable<std::vector<std::int64_t>>
-    last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes);
+    void examine(const examined_email& read);
+    // The search has examined every email up to `sequence`.
+    void searched_up_to(std::int64_t sequence);
+
+    search_result take() { return std::move(result_); }
 
 private:
-    postgres::pool& db_;
+    compiled_filter filter_;
+    std::int64_t after_;
+    search_result result_;
 };
 
 } // namespace tempinbox::mailbox

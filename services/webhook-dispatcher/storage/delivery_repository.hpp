@@ -1,14 +1,24 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/storage/logged_delivery.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
+#include "webhook-dispatcher/storage/rule.hpp"
 
+#include "common/core/daily_count.hpp"
 #include "common/postgres/pool.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tempinbox::webhooks {
+
+// Of each delivery; more than ten attempts come from manual retries and replays.
+inline constexpr int max_attempts_shown = 20;
+// A page with a filter reads at most this many finished deliveries.
+inline constexpr int max_rows_scanned = 2'000;
 
 // A delivery taken under a lease to be sent manually.
 struct taken_delivery
@@ -57,15 +67,32 @@ struct replay_step
     bool has_ended = false;
 };
 
-// Deliveries that are sent because an account requested it, one by one or as a replay. While a
-// single one is sent, its row is in `due_deliveries` under a lease, so that nobody else sends it
-// and a crash leaves it to be sent once more. Each step of a replay is one transaction that moves a
-// few deliveries and the replay's position, so any process continues where another died, and
-// nothing is moved twice. Throws when PostgreSQL cannot be reached.
-class manual_retry_repository
+// Deliveries as their account sees them, why emails went where they went, and what is sent because
+// an account requested it, one by one or as a replay. The log is kept as long as its events. While
+// a single delivery is sent, its row is in `due_deliveries` under a lease, so that nobody else
+// sends it and a crash leaves it to be sent once more. Each step of a replay is one transaction
+// that moves a few deliveries and the replay's position, so any process continues where another
+// died, and nothing is moved twice. Throws when PostgreSQL cannot be reached.
+class delivery_repository
 {
 public:
-    explicit manual_retry_repository(postgres::pool& db);
+    explicit delivery_repository(postgres::pool& db);
+
+    // `before`: only older events. Not_found if the account has no such webhook.
+    awaitable<result<log_page>> list_deliveries(account_id account, webhook_id webhook,
+                                                std::optional<delivery_status> status,
+                                                std::optional<event_id> before, int limit);
+    awaitable<result<logged_delivery>> find_delivery(account_id account, webhook_id webhook,
+                                                     event_id event);
+    // The finished deliveries of the account's webhooks, successful or not, by the day of their
+    // event: the last `days` days, today included, oldest first; days without deliveries are left
+    // out. Reads the index of each webhook one day at a time.
+    awaitable<std::vector<daily_count>> count_deliveries(account_id account, int days);
+
+    // The match of each rule, in the order of the rules. Absent if no rule was evaluated, or the
+    // routing is not stored yet or no longer.
+    awaitable<std::optional<std::vector<rule_match>>> find_routing(account_id account,
+                                                                   event_id email);
 
     // Stores the event with its only delivery, as if it had been attempted so many times.
     // Rate_limited if the webhook was tested too often.

@@ -1,6 +1,5 @@
-#include "accounts/plan_repository.hpp"
-
 #include "accounts/account_repository.hpp"
+
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 
@@ -50,7 +49,7 @@ std::string line_of(const plan& it)
 TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
+    account_repository accounts(scratch.db(), state_publisher("test", nullptr));
     using std::chrono::hours;
     constexpr std::int64_t mib = 1024 * 1024;
     // clang-format off
@@ -66,7 +65,7 @@ TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
     // clang-format on
 
     std::vector<std::string> found;
-    for (const auto& one : await(plans.list()))
+    for (const auto& one : await(accounts.list_plans()))
         found.push_back(line_of(one));
 
     CHECK(found == expected);
@@ -105,15 +104,15 @@ TEST_CASE("a price has up to two decimals, and shows none that it does not need"
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
+    account_repository accounts(scratch.db(), state_publisher("test", nullptr));
     plan_change requested;
     requested.price_amount = "4.90";
 
-    const auto changed = await(plans.set("pro", requested)).value();
+    const auto changed = await(accounts.change_plan("pro", requested)).value();
 
     CHECK(changed.cost.amount == "4.9");
     CHECK(changed.cost.period == "month");
-    CHECK(await(plans.list())[3].cost.amount == "4.9");
+    CHECK(await(accounts.list_plans())[3].cost.amount == "4.9");
     CHECK(changed.limits.requests_per_day == 3'000);
 }
 
@@ -126,13 +125,12 @@ TEST_CASE("a changed number is published for every account of the plan, and for 
         published.insert(published.end(), rows.begin(), rows.end());
     });
     account_repository accounts(scratch.db(), publisher);
-    plan_repository plans(scratch.db(), publisher);
     const auto ann = await(accounts.create(account_id::make(), "ann@example.com", "pro")).value();
     const auto bob = await(accounts.create(account_id::make(), "bob@example.com", "pro")).value();
     const auto eve = await(accounts.create(account_id::make(), "eve@example.com", "free")).value();
     published.clear();
 
-    const auto changed = await(plans.set("pro", requests_per_day(5))).value();
+    const auto changed = await(accounts.change_plan("pro", requests_per_day(5))).value();
 
     CHECK(changed.limits.requests_per_day == 5);
     CHECK(changed.limits.live_inboxes == 100);
@@ -150,14 +148,13 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
         published.insert(published.end(), rows.begin(), rows.end());
     });
     account_repository accounts(scratch.db(), publisher);
-    plan_repository plans(scratch.db(), publisher);
     const auto pass =
         await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
     published.clear();
     plan_change requested;
     requested.limits["live_inboxes"] = 3;
 
-    REQUIRE(await(plans.set("free", requested)));
+    REQUIRE(await(accounts.change_plan("free", requested)));
 
     CHECK(published.size() == 1);
     CHECK(await(accounts.find(pass.id()))->state.limits_after_end.live_inboxes == 3);
@@ -167,15 +164,15 @@ TEST_CASE("unknown plans and contradicting numbers are refused and change nothin
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_repository plans(scratch.db(), state_publisher("test", nullptr));
+    account_repository accounts(scratch.db(), state_publisher("test", nullptr));
     plan_change requested;
     requested.limits["max_ttl_seconds"] = 60;
 
-    const auto unknown = await(plans.set("gold", requests_per_day(5)));
-    const auto contradicting = await(plans.set("pro", requested));
+    const auto unknown = await(accounts.change_plan("gold", requests_per_day(5)));
+    const auto contradicting = await(accounts.change_plan("pro", requested));
 
     CHECK(unknown.error().code == errc::not_found);
     CHECK(contradicting.error().code == errc::invalid_argument);
-    CHECK(await(plans.list())[3].limits.max_ttl == std::chrono::hours(168));
+    CHECK(await(accounts.list_plans())[3].limits.max_ttl == std::chrono::hours(168));
     CHECK(scratch.execute("SELECT version FROM accounts.changes")[0][0].as<int>() == 0);
 }

@@ -1,5 +1,5 @@
 #include "integration/mailbox/seeds.hpp"
-#include "mailbox/email_search_repository.hpp"
+#include "mailbox/email_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,19 +22,19 @@ email_search above(std::int64_t sequence, std::optional<std::string> subject = s
 struct searched_inbox
 {
     seeds::world world;
-    email_search_repository searches{world.scratch.db()};
+    email_repository emails{world.scratch.db()};
     plans::account_state account = seeds::account();
     mailbox::inbox box = world.create(account);
 
-    explicit searched_inbox(int emails)
+    explicit searched_inbox(int count)
     {
-        for (int i = 0; i < emails; ++i)
+        for (int i = 0; i < count; ++i)
             world.add_email({box}, "mail");
     }
 
     result<search_results> find(std::vector<email_search> requested)
     {
-        return testing::await(searches.find_first(account.account, box.id, std::move(requested)));
+        return testing::await(emails.find_first(account.account, box.id, std::move(requested)));
     }
 
     std::int64_t sequence_of(const std::optional<email_id>& id)
@@ -138,7 +138,7 @@ TEST_CASE("nothing is found in the inbox of another account, nor in one that has
     searched_inbox inbox(1);
     const auto bob = seeds::account();
 
-    CHECK(testing::await(inbox.searches.find_first(bob.account, inbox.box.id, {above(0)}))
+    CHECK(testing::await(inbox.emails.find_first(bob.account, inbox.box.id, {above(0)}))
               .error()
               .code == errc::not_found);
     inbox.world.make_due();
@@ -154,11 +154,11 @@ TEST_CASE("one query reports the last sequences of many inboxes", "[mailbox][pos
     inbox.world.make_due("inbox_id = '" + ended.id.text() + "'");
 
     const auto sequences =
-        testing::await(inbox.searches.last_sequences({{bob.account, other.id},
-                                                      {inbox.account.account, inbox.box.id},
-                                                      {bob.account, inbox.box.id},
-                                                      {bob.account, ended.id},
-                                                      {bob.account, inbox_id::make()}}));
+        testing::await(inbox.emails.last_sequences({{bob.account, other.id},
+                                                    {inbox.account.account, inbox.box.id},
+                                                    {bob.account, inbox.box.id},
+                                                    {bob.account, ended.id},
+                                                    {bob.account, inbox_id::make()}}));
 
     CHECK(sequences == numbers{0, 3, -1, -1, -1});
 }

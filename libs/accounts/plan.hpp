@@ -1,13 +1,12 @@
 #pragma once
 
-#include "accounts/state_events.hpp"
-#include "common/core/awaitable.hpp"
+#include "common/plans/account_state.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace tempinbox::accounts {
 
@@ -33,24 +32,6 @@ struct plan_change
     std::optional<std::string>
         price_amount; // a decimal number with at most two decimals, 0 to 99,999,999.99
     std::optional<std::string> price_period;
-};
-
-// The table of plans. A change publishes account.state for every account it affects, in the same
-// transaction: the accounts on the plan and, for the free plan, also those whose plan ends.
-class plan_repository
-{
-public:
-    plan_repository(postgres::pool& db, state_publisher publisher);
-
-    // From the smallest plan to the largest.
-    awaitable<std::vector<plan>> list();
-    // not_found for an unknown plan, invalid_argument for numbers that contradict each other. The
-    // names must be those of limits.
-    awaitable<result<plan>> set(std::string name, plan_change requested);
-
-private:
-    postgres::pool& db_;
-    state_publisher publisher_;
 };
 
 } // namespace tempinbox::accounts

@@ -1,0 +1,56 @@
+#include "mailbox/email_search.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::mailbox;
+
+namespace {
+
+examined_email email(std::int64_t sequence, std::string subject)
+{
+    return {
+        email_id::make(), sequence,
+        filtered_email("from@example.com", "", {"to@example.com"}, {}, std::move(subject), false)};
+}
+
+email_search above(std::int64_t sequence, std::string subject)
+{
+    email_search requested;
+    requested.after = sequence;
+    requested.filter.subject = std::move(subject);
+    return requested;
+}
+
+} // namespace
+
+TEST_CASE("a search ends with the first email that matches", "[mailbox]")
+{
+    search_run run(above(1, "code"));
+    const auto first = email(2, "A code"), second = email(3, "A code");
+    for (const auto& read : {email(1, "A code"), first, second})
+        run.examine(read);
+
+    CHECK(run.is_done(3));
+    run.searched_up_to(3);
+    const auto found = run.take();
+    CHECK(found.email == first.id);
+    CHECK(found.searched_to == 2);
+    CHECK(found.near_misses.empty());
+}
+
+TEST_CASE("a search keeps its newest ten near misses", "[mailbox]")
+{
+    search_run run(above(0, "code"));
+    for (std::int64_t sequence = 1; sequence <= 12; ++sequence)
+        run.examine(email(sequence, "Subject " + std::to_string(sequence)));
+
+    CHECK_FALSE(run.is_done(12));
+    run.searched_up_to(12);
+    const auto found = run.take();
+    CHECK_FALSE(found.email);
+    CHECK(found.searched_to == 12);
+    REQUIRE(found.near_misses.size() == 10);
+    CHECK(found.near_misses.front().sequence == 3);
+    CHECK(found.near_misses.back().actual == "Subject 12");
+}
