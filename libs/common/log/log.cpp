@@ -46,7 +46,9 @@ void append_trace(std::string& origin)
     const auto& here = trace::current();
     if (!here)
         return;
-    origin += ",\"trace_id\":\"" + here->span.trace_id() + "\",\"span_id\":\"" +
+    // Before `start` there is no origin.
+    origin += origin.empty() ? "" : ",";
+    origin += "\"trace_id\":\"" + here->span.trace_id() + "\",\"span_id\":\"" +
               here->span.span_id() + '"';
 }
 
