@@ -207,7 +207,7 @@ def _roots(product: list[Source]) -> list[Figure]:
     }
     largest = max(roots.values(), default=0)
     listed = ", ".join(f"{name} {count}" for name, count in sorted(roots.items()))
-    return [Figure("members of the largest root", largest, at_most=18, note=listed)]
+    return [Figure("members of the largest root", largest, at_most=17, note=listed)]
 
 
 def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:

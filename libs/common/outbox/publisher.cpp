@@ -167,19 +167,19 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
     const auto sending =
         span.is_recording() ? std::make_shared<trace::span>(std::move(span)) : nullptr;
     const bool is_queued =
-        producer.send(std::move(event.message), [self = shared_from_this(), part_of, sending,
-                                                 id](bool is_acknowledged) {
-            if (sending && !is_acknowledged)
-                sending->fail("not_acknowledged");
-            if (sending)
-                sending->end();
-            --self->under_way;
-            if (part_of) {
-                --part_of->waiting;
-                part_of->failed += is_acknowledged ? 0 : 1;
-            }
-            self->note(id, is_acknowledged);
-        });
+        producer.send(std::move(event.message),
+                      [self = shared_from_this(), part_of, sending, id](bool is_acknowledged) {
+                          if (sending && !is_acknowledged)
+                              sending->fail("not_acknowledged");
+                          if (sending)
+                              sending->end();
+                          --self->under_way;
+                          if (part_of) {
+                              --part_of->waiting;
+                              part_of->failed += is_acknowledged ? 0 : 1;
+                          }
+                          self->note(id, is_acknowledged);
+                      });
     if (sending && !is_queued)
         sending->fail("queue_full");
     if (is_queued)
