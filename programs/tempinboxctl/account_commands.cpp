@@ -2,7 +2,7 @@
 
 #include "accounts/sign_in_tokens.hpp"
 #include "common/core/text.hpp"
-#include "common/crypto/password.hpp"
+#include "tempinboxctl/password_option.hpp"
 #include "tempinboxctl/session.hpp"
 
 #include <iostream>
@@ -11,8 +11,6 @@ namespace tempinbox::ctl {
 namespace {
 
 constexpr std::size_t page_size = 500;
-constexpr std::size_t min_password_length = 10;
-constexpr std::size_t max_password_length = 200;
 constexpr const char* plan_names = "free, starter, pass7, pro, business or premium";
 
 record to_record(const accounts::account& shown)
@@ -42,11 +40,7 @@ result<std::string> read_password(const arguments& given)
     const auto password = word_or_line(*given.value("password"), std::cin);
     if (!password)
         return password.error();
-    const auto length = count_characters(*password);
-    if (length < min_password_length || length > max_password_length)
-        return failure{errc::invalid_argument,
-                       "--password must have 10 to 200 characters, not " + std::to_string(length)};
-    return crypto::hash_password(secret(*password));
+    return hash_password(*password, "password");
 }
 
 awaitable<result<command_result>> create(session& suite, arguments given)

@@ -63,12 +63,18 @@ result<std::string> word_or_line(const std::string& word, std::istream& in)
     return line;
 }
 
+option json_flag()
+{
+    return {"json", "", "the same as --output json", option::kind::flag};
+}
+
 std::vector<command> all_commands()
 {
     std::vector<command> all;
     for (const auto make :
          {account_commands, plan_commands, key_commands, domain_commands, webhook_commands,
-          rule_commands, secret_commands, topic_commands, delivery_commands, dead_letter_commands})
+          rule_commands, secret_commands, topic_commands, delivery_commands, dead_letter_commands,
+          bootstrap_commands, doctor_commands, smoke_commands})
         for (auto& one : make())
             all.push_back(std::move(one));
     return all;

@@ -68,7 +68,10 @@ public:
 // processes shows a secret.
 result<std::string> word_or_line(const std::string& word, std::istream& in);
 
-// One verb: `account create`.
+// For commands that a person reads as lines and a program as JSON.
+option json_flag();
+
+// One verb: `account create`, `doctor`.
 struct command
 {
     std::string name;
@@ -88,6 +91,9 @@ std::vector<command> secret_commands();
 std::vector<command> topic_commands();
 std::vector<command> delivery_commands();
 std::vector<command> dead_letter_commands();
+std::vector<command> smoke_commands();
+std::vector<command> bootstrap_commands();
+std::vector<command> doctor_commands();
 std::vector<command> all_commands();
 
 } // namespace tempinbox::ctl

@@ -14,8 +14,8 @@ constexpr const char* help_footer =
     "that say where the suite is.";
 
 // The commands as CLI11 parses them: the first word of a command's name is a subcommand of the
-// program, the second one a subcommand of that. At most one is taken at each level, so a value
-// that is called like a command stays a value.
+// program, the second one, where there is one, a subcommand of that. At most one is taken at each
+// level, so a value that is called like a command stays a value.
 class command_tree
 {
 public:
@@ -46,14 +46,7 @@ public:
 private:
     void add(const command& declared)
     {
-        const auto space = declared.name.find(' ');
-        auto*& topic = topics_[declared.name.substr(0, space)];
-        if (!topic) {
-            topic = root_.add_subcommand(declared.name.substr(0, space));
-            topic->require_subcommand(0, 1);
-            add_settings(*topic);
-        }
-        auto& added = *topic->add_subcommand(declared.name.substr(space + 1), declared.purpose);
+        auto& added = *add_subcommand(declared);
         for (const auto& argument : declared.positionals)
             added.add_option(argument.name, CLI::callback_t(), argument.meaning)
                 ->required(argument.needed == need::required);
@@ -61,6 +54,20 @@ private:
             add_option(added, known);
         added.footer(help_footer);
         add_settings(added);
+    }
+
+    CLI::App* add_subcommand(const command& declared)
+    {
+        const auto space = declared.name.find(' ');
+        if (space == std::string::npos)
+            return root_.add_subcommand(declared.name, declared.purpose);
+        auto*& topic = topics_[declared.name.substr(0, space)];
+        if (!topic) {
+            topic = root_.add_subcommand(declared.name.substr(0, space));
+            topic->require_subcommand(0, 1);
+            add_settings(*topic);
+        }
+        return topic->add_subcommand(declared.name.substr(space + 1), declared.purpose);
     }
 
     static void add_option(CLI::App& to, const option& known)
@@ -131,6 +138,18 @@ leftovers find_leftovers(const std::vector<CLI::App*>& path)
             else
                 found.words.push_back(word);
     return found;
+}
+
+// Null if the words name no command, or not all of one.
+const command* find_command(const std::vector<command>& commands,
+                            const std::vector<std::string>& words)
+{
+    std::string name;
+    for (const auto& word : words)
+        name += (name.empty() ? "" : " ") + word;
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const command& one) { return one.name == name; });
+    return found == commands.end() ? nullptr : &*found;
 }
 
 // Words are assigned to the declared positionals from the left; if there are too few, the
@@ -224,15 +243,11 @@ parsed_line parse(std::span<const std::string> words, const std::vector<command>
     std::vector<std::string> name;
     for (std::size_t i = 1; i < path.size(); ++i)
         name.push_back(path[i]->get_name());
-    const bool is_complete = name.size() == 2;
-    if (!is_complete)
+    line.chosen = find_command(commands, name);
+    if (!line.chosen)
         name.insert(name.end(), left.words.begin(), left.words.end());
     line.topic = name.empty() ? "" : name[0];
-    if (is_complete)
-        line.chosen = &*std::find_if(commands.begin(), commands.end(), [&](const command& one) {
-            return one.name == name[0] + " " + name[1];
-        });
-    else if (name.size() > 1)
+    if (!line.chosen && name.size() > 1)
         line.problems.push_back("there is no command " + quote(name[0] + " " + name[1]));
 
     for (const auto& unknown : left.options)
@@ -249,6 +264,8 @@ std::string help_of(const command& shown)
     const std::vector<std::string> no_settings;
     command_tree tree({shown}, no_settings);
     const auto* topic = tree.root().get_subcommands({}).front();
+    if (shown.name.find(' ') == std::string::npos)
+        return topic->help("tempinboxctl");
     return topic->get_subcommands({}).front()->help("tempinboxctl " + topic->get_name());
 }
 
@@ -259,7 +276,7 @@ std::string overview(const std::vector<command>& commands, std::string_view topi
         width = std::max(width, one.name.size());
     std::string text = "Commands (each has --help; ACCOUNT is an id or an email address)\n";
     for (const auto& one : commands)
-        if (topic.empty() || one.name.starts_with(std::string(topic) + " "))
+        if (topic.empty() || one.name == topic || one.name.starts_with(std::string(topic) + " "))
             text += "  " + one.name + std::string(width - one.name.size(), ' ') + "  " +
                     one.purpose + "\n";
     return text;

@@ -177,6 +177,8 @@ std::string to_json(const command_result& shown)
 
 std::string to_text(const command_result& shown)
 {
+    if (shown.text)
+        return *shown.text;
     return shown.list_name.empty() ? lines_of(shown.records.front())
                                    : table_of(shown.list_name, shown.records);
 }

@@ -44,7 +44,8 @@ struct command_result
 {
     std::string list_name; // empty: one record
     std::vector<record> records;
-    bool is_failure = false; // shown, and the exit code is 1
+    bool is_failure = false;         // shown, and the exit code is 1
+    std::optional<std::string> text; // instead of the lines or the table that to_text() makes
 
     command_result() = default;
     explicit command_result(record one) : records{std::move(one)} {}
@@ -57,6 +58,7 @@ struct command_result
 // `{"keyId":…}` or `{"keys":[…]}`, one line.
 std::string to_json(const command_result& shown);
 // A record as aligned lines, a list as an aligned table with headings; "-" for an empty field.
+// Or the result's own text.
 std::string to_text(const command_result& shown);
 
 } // namespace tempinbox::ctl

@@ -134,12 +134,14 @@ int run(int argc, const char* const* argv)
     if (!line.problems.empty())
         return complain(line.problems, line.chosen ? line.chosen->name : "");
     if (!line.chosen)
-        return complain({"a command has two words, such as `" + commands.front().name + "`"},
+        return complain({"a command is needed, such as `" + commands.front().name + "`"},
                         line.topic);
 
     auto given = read_settings_line(line.settings, declaring.declared());
     config::reader reader(std::move(given.values));
-    const auto chosen = read_settings(reader);
+    auto chosen = read_settings(reader);
+    if (line.given.has("json"))
+        chosen.output = "json";
     auto problems = std::move(given.problems);
     problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
     if (!problems.empty())

@@ -1,5 +1,7 @@
 #include "tempinboxctl/session.hpp"
 
+#include <cstdio>
+
 namespace tempinbox::ctl {
 namespace {
 
@@ -20,6 +22,9 @@ settings read_settings(config::reader& reader)
     reader.mark_secret("database");
     chosen.inbox_rpc = reader.addresses(
         "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
+    chosen.rate_limit_rpc =
+        reader.addresses("rate-limit-rpc", "127.0.0.1:9102",
+                         "Replicas of the rate-limit service, host:port, comma-separated");
     chosen.webhook_dispatcher_rpc =
         reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
@@ -122,6 +127,14 @@ kafka::settings session::kafka() const
     cluster.brokers = settings_.kafka_brokers;
     cluster.properties = settings_.kafka_properties;
     return cluster;
+}
+
+void session::print_line(const std::string& line) const
+{
+    if (settings_.output == "json")
+        return;
+    std::puts(line.c_str());
+    std::fflush(stdout);
 }
 
 awaitable<result<accounts::account>> session::find_account(std::string id_or_email)

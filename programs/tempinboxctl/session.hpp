@@ -22,6 +22,7 @@ struct settings
 {
     std::string database;
     std::vector<host_port> inbox_rpc;
+    std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::string rpc_token_file;
     std::string kafka_brokers;
@@ -45,17 +46,21 @@ public:
     accounts::sign_in_repository& sign_in();
     accounts::idempotency_repository& stored_responses();
     bool has_database() const { return !settings_.database.empty(); }
+    postgres::pool& db();
+    rpc::tokens& tokens();
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
     kafka::settings kafka() const;
     runtime::host& host() { return host_; }
+    const settings& chosen() const { return settings_; }
+
+    // Prints a line of a command that goes on for long, unless the output is JSON.
+    void print_line(const std::string& line) const;
 
     // By id or email address.
     awaitable<result<accounts::account>> find_account(std::string id_or_email);
 
 private:
-    postgres::pool& db();
-    rpc::tokens& tokens();
     accounts::state_publisher state_publisher() const;
 
     runtime::host& host_;

@@ -1,36 +1,14 @@
 #include "tempinboxctl/command.hpp"
 
-#include "common/core/text.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_file.hpp"
-
-#include <fstream>
-#include <sstream>
 
 namespace tempinbox::ctl {
 namespace {
 
 constexpr std::int64_t default_timeout_seconds = 60;
 
-result<std::string> read_file(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream content;
-    content << file.rdbuf();
-    if (!file)
-        return failure{errc::invalid_argument, "the file " + quote(path) + " cannot be read"};
-    return content.str();
-}
-
 using difference = kafka::topic_difference;
-
-// `retention.ms: 86400000, not 259200000`, or with another word between.
-std::string text_of(const difference& one, const std::string& between = ", not ")
-{
-    if (one.what == difference::kind::missing)
-        return "missing";
-    return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + between + one.wanted;
-}
 
 // What `topics apply` does not change.
 bool stays(const difference& one)
@@ -82,13 +60,10 @@ result<apply_request> read_apply_request(const arguments& given)
     const auto timeout = given.integer("timeout", 1, 3'600);
     if (!timeout)
         return timeout.error();
-    const auto content = read_file(given.at("FILE"));
-    if (!content)
-        return content.error();
     topic_overrides overrides;
     overrides.partitions = *partitions;
     overrides.replication = *replication;
-    auto topics = read_topics(*content, overrides);
+    auto topics = read_topic_file(given.at("FILE"), overrides);
     if (!topics)
         return topics.error();
     return apply_request(std::move(*topics),

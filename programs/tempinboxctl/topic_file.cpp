@@ -1,6 +1,15 @@
 #include "tempinboxctl/topic_file.hpp"
 
+#include "common/core/embedded_file.hpp"
 #include "common/json/object_reader.hpp"
+#include "tempinboxctl/text_file.hpp"
+
+namespace tempinbox::topic_files {
+
+// deploy/kafka/topics.json, compiled in.
+extern const std::span<const embedded_file> files;
+
+} // namespace tempinbox::topic_files
 
 namespace tempinbox::ctl {
 namespace {
@@ -50,6 +59,24 @@ result<std::vector<kafka::topic_spec>> read_topics(std::string_view json,
         topics.push_back(std::move(*topic));
     }
     return topics;
+}
+
+result<std::vector<kafka::topic_spec>> read_topic_file(const std::optional<std::string>& path,
+                                                       const topic_overrides& overrides)
+{
+    if (!path)
+        return read_topics(topic_files::files.front().content, overrides);
+    const auto content = read_text_file(*path);
+    if (!content)
+        return content.error();
+    return read_topics(*content, overrides);
+}
+
+std::string text_of(const kafka::topic_difference& one, const std::string& between)
+{
+    if (one.what == kafka::topic_difference::kind::missing)
+        return "missing";
+    return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + between + one.wanted;
 }
 
 } // namespace tempinbox::ctl

@@ -190,6 +190,7 @@ def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[
     settings = {
         "database": around.database,
         "inbox-rpc": _addresses("inbox", replicas),
+        "rate-limit-rpc": _addresses("rate-limit", replicas),
         "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
         "rpc-token-file": str(around.keys.rpc_token),
         "kafka-brokers": around.brokers,

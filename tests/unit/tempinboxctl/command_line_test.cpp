@@ -22,8 +22,7 @@ parsed_line parse_words(const std::vector<std::string>& words)
 
 } // namespace
 
-TEST_CASE("a command is two words, with its options and the settings in any order",
-          "[tempinboxctl]")
+TEST_CASE("a command is words, with its options and the settings in any order", "[tempinboxctl]")
 {
     const auto line = parse_words({"--output", "json", "account", "create", "--plan=pro",
                                    "--database", "dsn", "--email", "a@b"});
@@ -34,6 +33,34 @@ TEST_CASE("a command is two words, with its options and the settings in any orde
     CHECK(line.given.value("plan") == "pro");
     CHECK(line.given.value("email") == "a@b");
     CHECK(line.settings == std::vector<std::string>{"--output=json", "--database=dsn"});
+}
+
+TEST_CASE("a command may be one word", "[tempinboxctl]")
+{
+    const auto line = parse_words({"--database", "dsn", "doctor", "--json", "--certificate",
+                                   "a.pem", "--certificate=b.pem", "--output=json"});
+
+    REQUIRE(line.problems.empty());
+    REQUIRE(line.chosen);
+    CHECK(line.chosen->name == "doctor");
+    CHECK(line.given.has("json"));
+    CHECK(line.given.values("certificate") == std::vector<std::string>{"a.pem", "b.pem"});
+    CHECK(line.settings == std::vector<std::string>{"--database=dsn", "--output=json"});
+    CHECK(parse_words({"smoke", "now"}).problems ==
+          std::vector<std::string>{"unexpected argument \"now\""});
+    CHECK(parse_words({"smoke", "--key", "x"}).problems ==
+          std::vector<std::string>{"--key is not known to \"smoke\""});
+    CHECK(help_of(*parse_words({"doctor"}).chosen).find("Usage: tempinboxctl doctor [OPTIONS]\n") !=
+          std::string::npos);
+    CHECK(overview(commands(), "doctor").find("doctor") != std::string::npos);
+}
+
+TEST_CASE("neither a key nor a password is taken from the command line of smoke and bootstrap",
+          "[tempinboxctl]")
+{
+    for (const auto* name : {"smoke", "bootstrap"})
+        for (const auto* option : {"--api-key", "--key", "--password"})
+            CHECK_FALSE(parse_words({name, option, "x"}).problems.empty());
 }
 
 TEST_CASE("an optional argument before a required one is skipped when one word is given",

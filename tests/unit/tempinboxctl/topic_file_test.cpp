@@ -51,3 +51,17 @@ TEST_CASE("a bad file says which topic is wrong", "[tempinboxctl]")
               .error()
               .message.starts_with("topic 1: partitions"));
 }
+
+TEST_CASE("without a file the topics are those of the release", "[tempinboxctl]")
+{
+    topic_overrides overrides;
+    overrides.partitions = 12;
+
+    const auto topics = read_topic_file(std::nullopt, overrides);
+
+    REQUIRE(topics);
+    REQUIRE(topics->size() == 7);
+    CHECK(topics->front().name == "email.received");
+    CHECK(topics->front().partitions == 12);
+    CHECK_FALSE(read_topic_file("/nowhere.json", overrides));
+}

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/core/network.hpp"
+#include "common/core/time.hpp"
+#include "common/kafka/topics.hpp"
+#include "common/postgres/clock_watch.hpp"
+#include "common/postgres/inspection.hpp"
+#include "common/postgres/migrations.hpp"
+#include "tempinboxctl/command_result.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// What `doctor` makes of the facts it has read. Pure: no connections, no clock.
+namespace tempinbox::ctl {
+
+// `warn`: it works, at a risk that the message names. `bad`: something does not work, or soon will
+// not.
+enum class level { ok, warn, bad };
+
+struct finding
+{
+    level is = level::ok;
+    std::string check; // settings, schemas, topics, clocks, partitions, connections, rpc,
+                       // certificates
+    std::string message;
+    std::string remedy; // what to do; empty where all is well
+};
+
+using findings = std::vector<finding>;
+
+// Which settings that say where the suite is are set.
+struct known_settings
+{
+    bool database = false;
+    bool kafka_brokers = false;
+    bool rpc_token_file = false;
+};
+
+findings judge_settings(const known_settings& set);
+findings judge_durability(const postgres::durability& found);
+findings judge_schemas(const std::vector<postgres::schema_state>& schemas);
+// `topics`: how many were compared. More partitions or copies than the file has are fine.
+findings judge_topics(std::size_t topics, const std::vector<kafka::topic_difference>& differences);
+findings judge_clocks(const postgres::clock_comparison& compared);
+findings judge_partitions(const std::vector<postgres::partitioned_table>& tables, time_point now);
+// `budget`: how many connections all replicas together may open, if the operator has said.
+findings judge_connections(const std::vector<postgres::connection_limit>& limits,
+                           std::optional<std::int64_t> budget);
+// One replica of a service; `setting` names the option it is from.
+findings judge_rpc(const std::string& service, const std::string& setting,
+                   const std::string& replica, const result<void>& answered);
+findings judge_certificate(const std::string& file, const result<time_point>& expiry,
+                           time_point now);
+// A dependency that could not be asked.
+findings judge_unreachable(const std::string& check, const std::string& name, const failure& reason,
+                           const std::string& setting);
+
+// A line for each finding: level, check, message, remedy. A failure if one is bad.
+command_result to_result(const findings& found);
+
+} // namespace tempinbox::ctl
