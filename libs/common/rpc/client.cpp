@@ -214,11 +214,14 @@ awaitable<result<void>> client::call_measured(std::string_view method,
     co_return outcome;
 }
 
-// `method` is a constant of libs/common/rpc, `code` of a table.
+// `code` is of a table.
 void client::observe(std::string_view method, std::string_view code,
                      std::chrono::duration<double> took)
 {
-    auto& series = durations_[{method, code}];
+    auto by_method = durations_.find(method);
+    if (by_method == durations_.end())
+        by_method = durations_.emplace(method, decltype(by_method->second)()).first;
+    auto& series = by_method->second[code];
     if (series == nullptr) {
         const auto slash = method.find('/');
         series = &host_.metrics().histogram(

@@ -10,6 +10,7 @@
 #include <google/protobuf/message.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -92,7 +93,8 @@ private:
     http::sender send_;
     http::client http_;
     // Kept, so that no call looks its series up by text: by method, then by Connect code.
-    std::map<std::pair<std::string_view, std::string_view>, prometheus::Histogram*> durations_;
+    std::map<std::string, std::map<std::string_view, prometheus::Histogram*>, std::less<>>
+        durations_;
 };
 
 } // namespace tempinbox::rpc

@@ -68,6 +68,9 @@ TEST_CASE("a role that does not wait for its commits is found", "[postgres]")
     testing::scratch_database scratch;
     const auto name = scratch.execute("SELECT current_database()")[0][0].as<std::string>();
     scratch.execute("ALTER DATABASE \"" + name + "\" SET synchronous_commit = off");
+    postgres::settings chosen;
+    chosen.dsn = scratch.dsn();
+    postgres::pool fresh(testing::test_host(), chosen); // the setting is that of new connections
 
-    CHECK_FALSE(testing::await(postgres::read_durability(scratch.db())).synchronous_commit);
+    CHECK_FALSE(testing::await(postgres::read_durability(fresh)).synchronous_commit);
 }
