@@ -73,10 +73,10 @@ findings judge_schema(const postgres::schema_state& one)
                             migrate));
     }
     if (!one.changed_functions.empty())
-        found.push_back(
-            bad("schemas",
-                name + " has other functions than this release: " + join_list(one.changed_functions),
-                migrate));
+        found.push_back(bad(
+            "schemas",
+            name + " has other functions than this release: " + join_list(one.changed_functions),
+            migrate));
     if (found.empty())
         found.push_back(ok("schemas", name + " is at " + std::to_string(one.applied)));
     return found;
@@ -208,9 +208,10 @@ findings judge_durability(const postgres::durability& found)
         off.emplace_back("synchronous_commit");
     if (off.empty())
         return {ok("settings", "PostgreSQL keeps what it has committed")};
-    return {warn("settings",
-                 "PostgreSQL runs without " + join_list(off) + ": a crash can lose mail answered 250",
-                 "switch it on, unless this is a test")};
+    return {
+        warn("settings",
+             "PostgreSQL runs without " + join_list(off) + ": a crash can lose mail answered 250",
+             "switch it on, unless this is a test")};
 }
 
 findings judge_schemas(const std::vector<postgres::schema_state>& schemas)
