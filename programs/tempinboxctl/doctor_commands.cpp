@@ -58,13 +58,13 @@ void append(findings& to, const findings& more)
     to.insert(to.end(), more.begin(), more.end());
 }
 
-// What PostgreSQL refuses or leaves unanswered is a finding like any other, so it is caught here.
 template <class Fact>
 awaitable<result<Fact>> attempt(awaitable<Fact> reading)
 {
     try {
         co_return co_await std::move(reading);
     } catch (const std::exception& error) {
+        // What PostgreSQL refuses or leaves unanswered is a finding like any other.
         co_return failure(errc::unavailable, error.what());
     }
 }

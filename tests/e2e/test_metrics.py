@@ -12,7 +12,8 @@ _PREFIXES = ("tempinbox_", "http_", "messaging_", "process_")
 
 
 def _metrics(suite: Suite, service: str) -> str:
-    return requests.get(f"http://{suite.admin(service)}/metrics", timeout=10).text
+    admin = suite.of_each(service, "ADMIN")[0]
+    return requests.get(f"http://{admin}/metrics", timeout=10).text
 
 
 def _value(text: str, series: str) -> float:

@@ -81,7 +81,8 @@ class _Quota:
     def owed(self) -> float:
         """Those of them that are not counted yet."""
         return sum(
-            gateway.metric("tempinbox_gateway_quota_unreported_requests") for gateway in self.gateways
+            gateway.metric("tempinbox_gateway_quota_unreported_requests")
+            for gateway in self.gateways
         )
 
     def counted(self, account: Account) -> tuple[int, int]:
