@@ -85,14 +85,14 @@ def test_the_limit_by_address_counts_the_announced_address(
 ) -> None:
     with contextlib.ExitStack() as stack:
         balancer = stack.enter_context(HAProxy(tmp_path, server.proxied, sends))
-        first, second, third, other = (
-            stack.enter_context(_connect(balancer.address, source))
-            for source in ("127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.3")
-        )
 
-        greetings = [_first_line(it)[:4] for it in (first, second)]
-        refusal = _first_line(third)
-        welcome = _first_line(other)[:4]
+        def answer(source: str) -> str:
+            """What a further connection is greeted with; it stays open."""
+            return _first_line(stack.enter_context(_connect(balancer.address, source)))
+
+        greetings = [answer("127.0.0.2")[:4] for _ in range(2)]
+        refusal = answer("127.0.0.2")
+        welcome = answer("127.0.0.3")[:4]
 
         assert greetings == ["220 ", "220 "]
         assert refusal == _TOO_MANY, "exempt-networks is not for who is announced"
