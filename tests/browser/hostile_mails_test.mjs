@@ -144,6 +144,9 @@ describe('remote pictures', () => {
       [],
       'over plain http',
     );
+    // Pictures are asked for again as long as their page is there.
+    await page.goto(`${suite.dashboard}/inboxes/${inbox.inboxId}`);
+    await settle(page, CHEAP);
   });
 
   test('of the next mail are off again', async () => {
