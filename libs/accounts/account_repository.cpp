@@ -122,8 +122,12 @@ std::string limit_changes()
     int parameter = first_limit;
     for (const auto& limit : plans::all_limits()) {
         const std::string name(limit.name);
-        list += name + " = coalesce($" + std::to_string(parameter++) +
-                (limit.is_truth ? "::integer::boolean, " : ", ") + name + "), ";
+        list += name;
+        list += " = coalesce($";
+        list += std::to_string(parameter++);
+        list += limit.is_truth ? "::integer::boolean, " : ", ";
+        list += name;
+        list += "), ";
     }
     return list;
 }
