@@ -174,7 +174,7 @@ def test_bootstrap_makes_what_is_missing_and_does_no_harm_when_run_again(
     assert api.get("/v1/account")["email"] == bootstrap.email
     addresses = {inbox["emailAddress"] for inbox in api.get("/v1/inboxes")["inboxes"]}
     assert addresses == {f"postmaster@{bootstrap.domain}", f"abuse@{bootstrap.domain}"}
-    visitor = Dashboard(suite["DASHBOARD"])
+    visitor = Dashboard(suite["API"])
     assert visitor.sign_in(bootstrap.email, _PHRASE).ok
 
 
