@@ -10,8 +10,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using std::chrono::duration_cast;
-
 constexpr std::chrono::seconds notable_offset{5};
 // Days are made three ahead, hours 26 (docs/operations.md, "Backups and long transactions").
 constexpr std::chrono::hours min_partitions_ahead{12};
@@ -64,6 +62,7 @@ findings judge_schema(const postgres::schema_state& one)
     findings found;
     if (!one.missing.empty()) {
         std::vector<std::string> missing;
+        missing.reserve(one.missing.size());
         for (const int version : one.missing)
             missing.push_back(std::to_string(version));
         found.push_back(bad("schemas",

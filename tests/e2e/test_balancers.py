@@ -107,15 +107,16 @@ def test_connections_without_a_balancer_keep_their_own_port(server: _Server) -> 
 @_SEND
 def test_health_checks_count_nothing(server: _Server, tmp_path: Path, sends: str) -> None:
     with HAProxy(tmp_path, server.proxied, sends):
-        eventually(lambda: server.metric(_HEADERS) >= 3, "HAProxy has checked three times")
+        # A check ends with a reset, which may discard its header before it is read.
+        eventually(lambda: server.metric(_HEADERS) >= 1, "a check of HAProxy was seen", seconds=60)
     with _connect(server.proxied):
         eventually(lambda: server.metric(_WAITING) == 1, "a silent connection waits")
 
     eventually(lambda: server.metric(_WAITING) == 0, "the silent connection is gone")
-    eventually(lambda: server.metric("smtp_sessions_active") == 0, "no session is left")
+    eventually(lambda: server.metric("tempinbox_smtp_sessions_active") == 0, "no session is left")
     assert server.metric(_REFUSED) == 0
     assert server.metric(_TURNED_AWAY) == 0
-    assert server.metric("smtp_transactions_total") == 0
+    assert server.metric("tempinbox_smtp_transactions_total") == 0
 
 
 def test_a_header_from_elsewhere_closes(suite: Suite, tmp_path: Path) -> None:

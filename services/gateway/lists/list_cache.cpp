@@ -10,7 +10,7 @@ constexpr std::size_t max_inboxes_per_call = 500;
 constexpr auto version_timeout = 1s;        // then the list itself is read
 constexpr std::size_t entry_overhead = 256; // besides its texts
 constexpr const char* help =
-    "Lists of an inbox's emails, by whether the cached list was still current.";
+    "Lists of an inbox's emails, by whether the cached list was still current";
 constexpr const char* name = "tempinbox_gateway_list_requests_total";
 
 using inbox_name = list_cache::inbox_name;

@@ -58,7 +58,7 @@ quota_client::quota_client(runtime::host& host, const std::vector<host_port>& re
           "Requests passed by failing open because rate-limit did not respond in time")),
       is_failing_open_(host.metrics().gauge(
           "tempinbox_gateway_quota_fail_open",
-          "1 while the gateway fails open (requests pass uncounted), and 5 s after")),
+          "Whether the gateway fails open (requests pass uncounted), or did 5 s ago: 1 or 0")),
       unreported_gauge_(host.metrics().gauge(
           "tempinbox_gateway_quota_unreported_requests",
           "Requests passed by failing open and not yet counted (unreported usage)"))

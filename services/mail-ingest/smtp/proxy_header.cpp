@@ -63,7 +63,7 @@ std::optional<ip::address> read_address(std::string_view text, bool is_v6)
     if (text.find_first_not_of("0123456789abcdefABCDEF.:") != std::string_view::npos)
         return std::nullopt;
     boost::system::error_code error;
-    const auto found = ip::make_address(text, error);
+    auto found = ip::make_address(text, error);
     if (error || found.is_v6() != is_v6)
         return std::nullopt;
     return found;

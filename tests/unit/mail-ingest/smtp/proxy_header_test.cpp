@@ -5,7 +5,6 @@
 #include <vector>
 
 using namespace tempinbox;
-using smtp::proxy_header;
 using smtp::proxy_header_parser;
 using status = smtp::proxy_header_parser::status;
 using kind = smtp::proxy_header::kind;
