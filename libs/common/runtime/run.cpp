@@ -21,7 +21,7 @@ namespace {
 
 enum exit_code : int { clean = 0, failed = 1, bad_settings = 2 };
 
-// Name, attributes and their allocations, as measured.
+// Name, attributes and their allocations; an estimate.
 constexpr std::uint64_t span_bytes = 1'024;
 
 process_settings read_process_settings(config::reader& reader,
