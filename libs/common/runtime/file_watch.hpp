@@ -1,0 +1,66 @@
+#pragma once
+
+#include "common/async/periodic_task.hpp"
+#include "common/runtime/host.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::runtime {
+
+// Reads files of secrets again when they change, so that they can be replaced without a restart:
+// passwords, keys, certificates. Each second it looks whether a file was written, replaced (as
+// Kubernetes replaces the link of a mounted Secret) or made unreadable. Content that cannot be used
+// changes nothing: the old one stays in use, with a log line and a metric, until the files change
+// again. Runs on the loop; the checks are a few system calls.
+class file_watch
+{
+public:
+    // Reads the files and puts their content to use. Throws std::exception when it cannot be used;
+    // then nothing may have changed.
+    using load = std::function<void()>;
+
+    explicit file_watch(host& process);
+    file_watch(const file_watch&) = delete;
+
+    // Calls `use` at once and lets its exception through: a service does not start with a bad file.
+    // Later calls are after changes, between `start` and `stop`. `what` is the setting's name, for
+    // log lines and metrics.
+    void watch(std::string_view what, std::vector<std::string> files, load use);
+
+    // Looks now: for tests, and for callers that cannot wait for a second.
+    void check();
+
+    void start();
+    awaitable<void> stop();
+
+private:
+    struct watched
+    {
+        std::string what;
+        std::vector<std::string> files;
+        load use;
+        std::string seen; // the state of the files that `use` was last called for
+        prometheus::Gauge* is_current = nullptr;
+        prometheus::Counter* reloads = nullptr;
+    };
+
+    static void reload(watched& changed);
+
+    metrics::registry& metrics_;
+    std::vector<watched> watched_;
+    async::periodic_task task_;
+};
+
+// All of a small file. Throws std::runtime_error that names the file if it cannot be read or has
+// more than `max_bytes`.
+std::string read_small_file(const std::string& file, std::size_t max_bytes = 1024 * 1024);
+
+// The only line of a file, such as a password, without the line's end. Throws std::runtime_error
+// that names the file, never its content, if it cannot be read, is empty or has more lines.
+std::string read_one_line(const std::string& file);
+
+} // namespace tempinbox::runtime
