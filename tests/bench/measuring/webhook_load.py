@@ -100,8 +100,19 @@ class Accounts:
             "Content-Type": "application/json",
             "Authorization": "Bearer " + os.environ["TEMPINBOX_RPC_TOKEN"],
         }
-        self._own.connection.request("POST", _SERVICE + method, json.dumps(body), headers)
-        answer = self._own.connection.getresponse()
+
+        def request() -> http.client.HTTPResponse:
+            self._own.connection.request("POST", _SERVICE + method, json.dumps(body), headers)
+            response: http.client.HTTPResponse = self._own.connection.getresponse()
+            return response
+
+        try:
+            answer = request()
+        except ConnectionError:
+            # The dispatcher ends idle connections. A call names what it makes, so it can be sent
+            # again, on a connection that opens by itself.
+            self._own.connection.close()
+            answer = request()
         content = answer.read()
         if answer.status != 200:
             raise SystemExit(f"{method} answered {answer.status}: {content.decode()}")
