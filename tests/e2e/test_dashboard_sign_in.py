@@ -284,9 +284,7 @@ def test_an_address_gets_twenty_failures_on_all_gateways_together(suite: Suite, 
 def test_guesses_at_once_do_not_pass_the_limit_together(suite: Suite, user: User) -> None:
     def guess(dashboard: Dashboard) -> int:
         # A gateway with too many sign-ins at once says 503 without counting the attempt.
-        answers = (
-            dashboard.sign_in(user.email, "wrong password").status_code for _ in range(20)
-        )
+        answers = (dashboard.sign_in(user.email, "wrong password").status_code for _ in range(20))
         return next(status for status in answers if status != 503)
 
     dashboards = [Dashboard(suite["API"]) for _ in range(20)]

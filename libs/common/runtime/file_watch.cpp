@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace tempinbox::runtime {
 namespace {
@@ -36,9 +38,32 @@ std::string state_of(const std::vector<std::string>& files)
 
 } // namespace
 
-file_watch::file_watch(host& process)
-    : metrics_(process.metrics()),
-      task_(process.executor(), process.metrics(), "reload_files", [this] {
+file_watch::subscription::subscription(file_watch& from, std::list<watched>::iterator which)
+    : from_(&from),
+      which_(which)
+{}
+
+file_watch::subscription::subscription(subscription&& other) noexcept
+    : from_(std::exchange(other.from_, nullptr)),
+      which_(other.which_)
+{}
+
+file_watch::subscription& file_watch::subscription::operator=(subscription&& other) noexcept
+{
+    std::swap(from_, other.from_);
+    std::swap(which_, other.which_);
+    return *this;
+}
+
+file_watch::subscription::~subscription()
+{
+    if (from_ != nullptr)
+        from_->watched_.erase(which_);
+}
+
+file_watch::file_watch(boost::asio::any_io_executor executor, metrics::registry& metrics)
+    : metrics_(metrics),
+      task_(std::move(executor), metrics, "reload_files", [this] {
           check();
           return [](std::chrono::microseconds pause) -> awaitable<std::chrono::microseconds> {
               co_return pause;
@@ -46,7 +71,8 @@ file_watch::file_watch(host& process)
       })
 {}
 
-void file_watch::watch(std::string_view what, std::vector<std::string> files, load use)
+file_watch::subscription file_watch::watch(std::string_view what, std::vector<std::string> files,
+                                           load use)
 {
     watched added;
     added.what = what;
@@ -55,16 +81,18 @@ void file_watch::watch(std::string_view what, std::vector<std::string> files, lo
     // The state is taken first: a change while the files are read is seen at the next check.
     added.seen = state_of(added.files);
     added.use();
-    added.is_current = &metrics_.gauge("tempinbox_files_current",
-                                       "1 while the files of a setting are in use as they are, 0 "
-                                       "while older content is used because they cannot be",
-                                       {{"setting", added.what}});
+    added.is_current =
+        &metrics_.gauge("tempinbox_files_current",
+                        "Whether the files of a setting are in use as they are (1), 0 "
+                        "while older content is used because they cannot be",
+                        {{"setting", added.what}});
     added.reloads =
         &metrics_.counter("tempinbox_file_reloads_total",
                           "Files of a setting that changed and were put to use without a restart",
                           {{"setting", added.what}});
     added.is_current->Set(1);
     watched_.push_back(std::move(added));
+    return {*this, std::prev(watched_.end())};
 }
 
 void file_watch::check()
@@ -97,11 +125,6 @@ void file_watch::reload(watched& changed)
 void file_watch::start()
 {
     task_.start();
-}
-
-awaitable<void> file_watch::stop()
-{
-    return task_.stop();
 }
 
 std::string read_small_file(const std::string& file, std::size_t max_bytes)

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "common/async/periodic_task.hpp"
-#include "common/runtime/host.hpp"
+#include "common/metrics/registry.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,27 +18,47 @@ namespace tempinbox::runtime {
 // passwords, keys, certificates. Each second it looks whether a file was written, replaced (as
 // Kubernetes replaces the link of a mounted Secret) or made unreadable. Content that cannot be used
 // changes nothing: the old one stays in use, with a log line and a metric, until the files change
-// again. Runs on the loop; the checks are a few system calls.
+// again. Runs on the loop; the checks are a few system calls. The host of a process has one.
 class file_watch
 {
+    struct watched;
+
 public:
     // Reads the files and puts their content to use. Throws std::exception when it cannot be used;
     // then nothing may have changed.
     using load = std::function<void()>;
 
-    explicit file_watch(host& process);
+    // Ends the watch of its files when it is destroyed: kept by what `use` refers to. An empty one
+    // watches nothing.
+    class subscription
+    {
+    public:
+        subscription() = default;
+        subscription(subscription&& other) noexcept;
+        subscription& operator=(subscription&& other) noexcept;
+        ~subscription();
+
+    private:
+        friend class file_watch;
+        subscription(file_watch& from, std::list<watched>::iterator which);
+
+        file_watch* from_ = nullptr;
+        std::list<watched>::iterator which_;
+    };
+
+    file_watch(boost::asio::any_io_executor executor, metrics::registry& metrics);
     file_watch(const file_watch&) = delete;
 
     // Calls `use` at once and lets its exception through: a service does not start with a bad file.
-    // Later calls are after changes, between `start` and `stop`. `what` is the setting's name, for
-    // log lines and metrics.
-    void watch(std::string_view what, std::vector<std::string> files, load use);
+    // Later calls are after changes, from `start` on. `what` is the setting's name, for log lines
+    // and metrics.
+    [[nodiscard]] subscription watch(std::string_view what, std::vector<std::string> files,
+                                     load use);
 
     // Looks now: for tests, and for callers that cannot wait for a second.
     void check();
 
     void start();
-    awaitable<void> stop();
 
 private:
     struct watched
@@ -51,7 +74,7 @@ private:
     static void reload(watched& changed);
 
     metrics::registry& metrics_;
-    std::vector<watched> watched_;
+    std::list<watched> watched_;
     async::periodic_task task_;
 };
 

@@ -4,6 +4,7 @@
 #include "common/core/network.hpp"
 #include "common/core/time.hpp"
 #include "common/metrics/registry.hpp"
+#include "common/runtime/file_watch.hpp"
 #include "common/runtime/health.hpp"
 #include "common/trace/tracer.hpp"
 
@@ -45,6 +46,8 @@ public:
     metrics::registry& metrics() { return metrics_; }
     trace::tracer& tracer() { return tracer_; }
     runtime::health& health() { return health_; }
+    // Files of secrets, looked at from the start of the service on.
+    file_watch& files() { return files_; }
     const clock_source& clock() const { return clock_; }
 
 private:
@@ -56,6 +59,7 @@ private:
     runtime::health health_{metrics_};
     trace::tracer tracer_{settings_.trace, metrics_};
     boost::asio::io_context loop_{1};
+    file_watch files_{loop_.get_executor(), metrics_};
     system_clock_source clock_;
 };
 

@@ -95,6 +95,7 @@ private:
     void start()
     {
         service_->start();
+        host_.files().start();
         host_.health().met("listeners");
         log::info("started");
     }

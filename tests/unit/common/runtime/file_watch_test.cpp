@@ -10,6 +10,16 @@ using Catch::Contains;
 
 namespace {
 
+boost::asio::any_io_executor executor()
+{
+    return testing::test_host().executor();
+}
+
+metrics::registry& registry()
+{
+    return testing::test_host().metrics();
+}
+
 // Puts a one-line file to use.
 struct password_user
 {
@@ -21,12 +31,12 @@ struct password_user
 
 double current(const std::string& setting)
 {
-    return testing::test_host()
-        .metrics()
-        .gauge("tempinbox_files_current",
-               "1 while the files of a setting are in use as they are, 0 while older content is "
-               "used because they cannot be",
-               {{"setting", setting}})
+    return registry()
+        .gauge(
+            "tempinbox_files_current",
+            "Whether the files of a setting are in use as they are (1), 0 while older content is "
+            "used because they cannot be",
+            {{"setting", setting}})
         .Value();
 }
 
@@ -36,8 +46,8 @@ TEST_CASE("a watched file is put to use at once and after each change", "[runtim
 {
     const testing::scratch_folder folder;
     password_user user{folder.write("password", "first\n"), {}};
-    runtime::file_watch files(testing::test_host());
-    files.watch("changed-file", {user.file}, [&user] { user.load(); });
+    runtime::file_watch files(executor(), registry());
+    const auto watched = files.watch("changed-file", {user.file}, [&user] { user.load(); });
     CHECK(user.in_use == "first");
 
     folder.write("password", "second\n");
@@ -51,8 +61,8 @@ TEST_CASE("a watched file that cannot be used leaves the old content", "[runtime
 {
     const testing::scratch_folder folder;
     password_user user{folder.write("password", "first"), {}};
-    runtime::file_watch files(testing::test_host());
-    files.watch("broken-file", {user.file}, [&user] { user.load(); });
+    runtime::file_watch files(executor(), registry());
+    const auto watched = files.watch("broken-file", {user.file}, [&user] { user.load(); });
 
     folder.write("password", "");
     files.check();
@@ -73,24 +83,40 @@ TEST_CASE("a file that cannot be used is an error at the start", "[runtime]")
 {
     const testing::scratch_folder folder;
     password_user user{folder.file("absent"), {}};
-    runtime::file_watch files(testing::test_host());
+    runtime::file_watch files(executor(), registry());
 
-    CHECK_THROWS_WITH(files.watch("absent-file", {user.file}, [&user] { user.load(); }),
-                      Contains("cannot read"));
+    CHECK_THROWS_WITH(
+        static_cast<void>(files.watch("absent-file", {user.file}, [&user] { user.load(); })),
+        Contains("cannot read"));
 }
 
 TEST_CASE("a changed file is noticed without being asked", "[runtime]")
 {
     const testing::scratch_folder folder;
     password_user user{folder.write("password", "first"), {}};
-    runtime::file_watch files(testing::test_host());
-    files.watch("noticed-file", {user.file}, [&user] { user.load(); });
+    runtime::file_watch files(executor(), registry());
+    const auto watched = files.watch("noticed-file", {user.file}, [&user] { user.load(); });
     files.start();
 
     folder.write("password", "second");
 
     CHECK(testing::eventually([&] { return user.in_use == "second"; }));
-    testing::await(files.stop());
+}
+
+TEST_CASE("what nobody uses any more is not put to use", "[runtime]")
+{
+    const testing::scratch_folder folder;
+    password_user user{folder.write("password", "first"), {}};
+    runtime::file_watch files(executor(), registry());
+    {
+        auto moved_from = files.watch("ended-file", {user.file}, [&user] { user.load(); });
+        const auto watched = std::move(moved_from);
+    }
+
+    folder.write("password", "second");
+    files.check();
+
+    CHECK(user.in_use == "first");
 }
 
 TEST_CASE("one line is read without its end, anything else is refused by name", "[runtime]")
