@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/events/events.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mail-ingest/core.hpp"
 #include "mailbox/email_repository.hpp"
@@ -90,6 +91,29 @@ struct mail_server
     postgres::clock_watch& clock_watch = core.clock_watch;
     smtp::listener& listener = core.listener;
 };
+
+inline kafka::record record_of(const char* topic, const google::protobuf::Message& value)
+{
+    kafka::record record;
+    record.topic = topic;
+    record.value = value.SerializeAsString();
+    return record;
+}
+
+inline kafka::record account_record(const plans::account_state& state)
+{
+    auto record = record_of(events::topics::account_state, plans::to_proto(state));
+    record.key = state.account.text();
+    return record;
+}
+
+// A value of /metrics; 0 if it is not there yet.
+inline double shown_metric(const std::string& name)
+{
+    const auto text = "\n" + test_host().metrics().text();
+    const auto at = text.find("\n" + name + " ");
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + name.size() + 2));
+}
 
 // A client on the test's own thread: the server's loop runs while it waits for a reply.
 class mail_client

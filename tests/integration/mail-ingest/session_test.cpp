@@ -3,13 +3,14 @@
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
 #include "mailbox/account_state_repository.hpp"
-#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
+using testing::account_record;
 using testing::mail_client;
 using testing::mail_server;
+using testing::record_of;
 
 namespace {
 
@@ -28,21 +29,6 @@ struct mail_world : mailbox::seeds::world
     }
 };
 
-kafka::record record_of(const char* topic, const google::protobuf::Message& value)
-{
-    kafka::record record;
-    record.topic = topic;
-    record.value = value.SerializeAsString();
-    return record;
-}
-
-kafka::record account_record(const plans::account_state& state)
-{
-    auto record = record_of(events::topics::account_state, plans::to_proto(state));
-    record.key = state.account.text();
-    return record;
-}
-
 // In the form the gateway publishes.
 kafka::record tombstone_of(const plans::account_state& state)
 {
@@ -53,14 +39,6 @@ kafka::record tombstone_of(const plans::account_state& state)
     record.headers = row.message.headers;
     record.is_tombstone = row.message.is_tombstone;
     return record;
-}
-
-// A value of /metrics; 0 if it is not there yet.
-double shown(const std::string& name)
-{
-    const auto text = "\n" + testing::test_host().metrics().text();
-    const auto at = text.find("\n" + name + " ");
-    return at == std::string::npos ? 0 : std::stod(text.substr(at + name.size() + 2));
 }
 
 } // namespace
@@ -186,28 +164,6 @@ TEST_CASE("a large message goes through a file, byte for byte", "[mail-ingest][p
     CHECK(world.find(testing::queued_id(reply)).raw == message);
 }
 
-TEST_CASE("the plan's size limit holds as it is known at the end of the message",
-          "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.account.limits.max_message_bytes = 2'000;
-    world.create(world.account, "box");
-    mail_server server(world.scratch.dsn());
-    mail_client client(server.listener.local_address());
-    client.begin({"box@mail.test"});
-    CHECK(client.deliver(std::string(3'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
-
-    client.say("MAIL FROM:<>");
-    client.say("RCPT TO:<box@mail.test>");
-    auto smaller = world.account;
-    smaller.version = 2;
-    smaller.limits.max_message_bytes = 500;
-    server.recipients.take_events({account_record(smaller)});
-
-    CHECK(client.deliver(std::string(1'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
-    CHECK(world.count("emails") == 0);
-}
-
 TEST_CASE("one deleted account does not keep the mail from the others", "[mail-ingest][postgres]")
 {
     mail_world world;
@@ -291,150 +247,6 @@ TEST_CASE("events keep the cached recipients current", "[mail-ingest][postgres]"
     CHECK_FALSE(server.recipients.find_cached(path));
 }
 
-TEST_CASE("a full inbox is refused after the message that found it so, and then at RCPT",
-          "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    mail_ingest::recipient_settings recipient_settings;
-    recipient_settings.inbox_bounds.emails = 1;
-    mail_server server(world.scratch.dsn(), recipient_settings);
-    mail_client client(server.listener.local_address());
-    REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
-
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-    CHECK(client.deliver() == "550 5.2.2 Mailbox is full");
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == "550 5.2.2 Mailbox is full");
-}
-
-TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    mail_ingest::recipient_settings recipient_settings;
-    recipient_settings.messages_per_minute = 1;
-    recipient_settings.message_burst = 2;
-    mail_server server(world.scratch.dsn(), recipient_settings);
-    mail_client client(server.listener.local_address());
-    CHECK(client.begin({"box@mail.test", "box+same@mail.test"}).deliver().starts_with("250"));
-
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-    CHECK(client.deliver().starts_with("250"));
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") ==
-          "450 4.2.1 Mailbox receives too much mail just now");
-}
-
-TEST_CASE("a recipient that got no message has not used up the rate of its inbox",
-          "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    mail_ingest::recipient_settings recipient_settings;
-    recipient_settings.messages_per_minute = 1;
-    recipient_settings.message_burst = 1;
-    mail_server server(world.scratch.dsn(), recipient_settings);
-    {
-        mail_client leaving(server.listener.local_address());
-        leaving.begin({"box@mail.test"});
-        leaving.say("QUIT");
-        CHECK(leaving.has_ended());
-    }
-    mail_client client(server.listener.local_address());
-    client.begin({});
-    for (int i = 0; i < 3; ++i) {
-        CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-        client.say("RSET");
-        client.say("MAIL FROM:<>");
-    }
-    const std::string hops = "Received: from a by localhost with ESMTP id "
-                             "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n";
-    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-    CHECK(client.deliver(hops).starts_with("554"));
-
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-    CHECK(client.deliver().starts_with("250"));
-    client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") ==
-          "450 4.2.1 Mailbox receives too much mail just now");
-}
-
-TEST_CASE("an address over its message rate is refused at MAIL", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    smtp::client_limits client_limits;
-    client_limits.messages_per_minute = 1;
-    client_limits.message_burst = 1;
-    mail_server server(world.scratch.dsn(), {}, {}, {}, client_limits);
-    mail_client client(server.listener.local_address());
-    CHECK(client.begin({"box@mail.test"}).deliver().starts_with("250"));
-
-    CHECK(client.say("MAIL FROM:<>") ==
-          "450 4.7.1 Too many messages from your address, try again later");
-}
-
-TEST_CASE("a large message for which there is neither memory nor a file may come again later",
-          "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    testing::scratch_folder folder;
-    mail_ingest::ingest_settings ingest_settings;
-    ingest_settings.memory_bytes_per_message = 1024;
-    ingest_settings.spool_directory = folder.file("spool");
-    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
-    std::filesystem::remove(ingest_settings.spool_directory);
-    mail_client client(server.listener.local_address());
-    client.begin({"box@mail.test"});
-
-    CHECK(client.deliver("Subject: large\r\n\r\n" + std::string(4096, 'x') + "\r\n") ==
-          "452 4.3.1 Insufficient system storage, try again later");
-    CHECK(world.count("emails") == 0);
-}
-
-TEST_CASE("large messages of all sessions share the room on the disk, and small ones go on",
-          "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.create(world.account, "box");
-    testing::scratch_folder folder;
-    mail_ingest::ingest_settings ingest_settings;
-    ingest_settings.memory_bytes_per_message = 1024;
-    ingest_settings.spool_directory = folder.file("spool");
-    ingest_settings.spool_bytes = 64 * 1024;
-    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
-    const std::string later_on = "452 4.3.1 Insufficient system storage, try again later";
-    const auto available_bytes = [&] {
-        return 64 * 1024 - shown("tempinbox_mail_ingest_spool_bytes");
-    };
-    mail_client first(server.listener.local_address());
-    first.begin({"box@mail.test"}).say("DATA");
-    first.send("Subject: large\r\n\r\n" + std::string(40'000, 'x') + "\r\n");
-    REQUIRE(testing::eventually([&] { return available_bytes() < 30'000; }));
-
-    mail_client second(server.listener.local_address());
-    second.reply();
-    second.say("EHLO client.test");
-    CHECK(second.say("MAIL FROM:<> SIZE=30000") == later_on);
-    second.say("MAIL FROM:<>");
-    second.say("RCPT TO:<box@mail.test>");
-    CHECK(second.deliver("Subject: large too\r\n\r\n" + std::string(30'000, 'x') + "\r\n") ==
-          later_on);
-    second.say("MAIL FROM:<>");
-    second.say("RCPT TO:<box@mail.test>");
-    CHECK(second.deliver().starts_with("250"));
-
-    CHECK(first.say(".").starts_with("250"));
-    CHECK(testing::eventually([&] { return available_bytes() == 64 * 1024; }));
-    CHECK(second.say("MAIL FROM:<> SIZE=30000") == "250 2.1.0 Sender ok");
-    CHECK(world.count("emails") == 2);
-}
-
 TEST_CASE("an address in quarantine is looked up once, however often it is asked for",
           "[mail-ingest][postgres]")
 {
@@ -445,12 +257,12 @@ TEST_CASE("an address in quarantine is looked up once, however often it is asked
     mail_client client(server.listener.local_address());
     client.begin({});
     const std::string look_ups = "tempinbox_mail_ingest_lookups_total{source=\"database\"}";
-    const auto before = shown(look_ups);
+    const auto before = testing::shown_metric(look_ups);
 
     for (int i = 0; i < 5; ++i)
         CHECK(client.say("RCPT TO:<old@mail.test>") == unknown);
 
-    CHECK(shown(look_ups) == before + 1);
+    CHECK(testing::shown_metric(look_ups) == before + 1);
 }
 
 TEST_CASE(
@@ -467,17 +279,17 @@ TEST_CASE(
     mail_server server(world.scratch.dsn());
     mail_client client(server.listener.local_address());
     const std::string refused = "tempinbox_mail_ingest_unstorable_messages_total";
-    const auto before = shown(refused);
+    const auto before = testing::shown_metric(refused);
     client.begin({"box@mail.test"});
 
     CHECK(client.deliver("Subject: refuse 22021\r\n\r\nx\r\n") ==
           "554 5.6.0 Message cannot be stored");
-    CHECK(shown(refused) == before + 1);
+    CHECK(testing::shown_metric(refused) == before + 1);
 
     client.say("MAIL FROM:<>");
     client.say("RCPT TO:<box@mail.test>");
     CHECK(client.deliver("Subject: refuse 54000\r\n\r\nx\r\n") == later);
-    CHECK(shown(refused) == before + 1);
+    CHECK(testing::shown_metric(refused) == before + 1);
 
     client.say("MAIL FROM:<>");
     client.say("RCPT TO:<box@mail.test>");
@@ -590,29 +402,6 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
     CHECK(testing::eventually(deliver_to_second, std::chrono::seconds(20)));
 }
 
-TEST_CASE("too many connections are turned away", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    smtp::client_limits bounds;
-    bounds.connections = 3;
-    bounds.connections_per_address = 2;
-    mail_server server(world.scratch.dsn(), {}, {}, {}, bounds);
-    const auto address = server.listener.local_address();
-    mail_client one(address), two(address);
-    CHECK(one.reply().starts_with("220"));
-    CHECK(two.reply().starts_with("220"));
-
-    mail_client three(address);
-
-    CHECK(three.reply() == "421 4.7.0 Too many connections from your address");
-    CHECK(three.has_ended());
-    one.say("QUIT");
-    CHECK(one.has_ended());
-    CHECK(testing::eventually([&] { return server.listener.sessions() == 1; }));
-    mail_client four(address);
-    CHECK(four.reply().starts_with("220"));
-}
-
 TEST_CASE("a drain ends idle sessions and finishes messages", "[mail-ingest][postgres]")
 {
     mail_world world;
@@ -638,51 +427,6 @@ TEST_CASE("a drain ends idle sessions and finishes messages", "[mail-ingest][pos
     CHECK(world.count("emails") == 1);
 }
 
-TEST_CASE("silent sessions end", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    smtp::limits bounds;
-    bounds.idle = std::chrono::milliseconds(200);
-    mail_server server(world.scratch.dsn(), {}, bounds);
-    mail_client client(server.listener.local_address());
-    CHECK(client.reply().starts_with("220"));
-
-    CHECK(client.reply() == "421 4.4.2 Timeout, closing connection");
-    CHECK(client.has_ended());
-}
-
-TEST_CASE("with no room left in memory mail is put off", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    mail_ingest::ingest_settings ingest_settings;
-    ingest_settings.memory_bytes = 1'024;
-    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
-    mail_client client(server.listener.local_address());
-    client.reply();
-    client.say("EHLO x");
-
-    CHECK(client.say("MAIL FROM:<>") == "452 4.3.1 Insufficient system storage, try again later");
-}
-
-TEST_CASE("what a message needs for all its inboxes counts as memory", "[mail-ingest][postgres]")
-{
-    mail_world world;
-    world.account.limits.live_inboxes = 20;
-    std::vector<std::string> recipients;
-    for (int i = 0; i < 20; ++i)
-        recipients.push_back(world.create(world.account).address);
-    mail_ingest::ingest_settings ingest_settings;
-    ingest_settings.memory_bytes = 128 * 1024;
-    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
-    mail_client client(server.listener.local_address());
-
-    const auto answer = client.begin(recipients)
-                            .deliver("Subject: " + std::string(16 * 1024, 's') + "\r\n\r\nx\r\n");
-
-    CHECK(answer == "452 4.3.1 Insufficient system storage, try again later");
-    CHECK(world.count("emails") == 0);
-}
-
 TEST_CASE("the time of a message is that of its own transaction, and one that was never answered "
           "has none",
           "[mail-ingest][postgres]")
@@ -690,8 +434,12 @@ TEST_CASE("the time of a message is that of its own transaction, and one that wa
     mail_world world;
     world.create(world.account, "box");
     mail_server server(world.scratch.dsn());
-    const auto seconds = [] { return shown("tempinbox_smtp_transaction_duration_seconds_sum"); };
-    const auto answered = [] { return shown("tempinbox_smtp_transaction_duration_seconds_count"); };
+    const auto seconds = [] {
+        return testing::shown_metric("tempinbox_smtp_transaction_duration_seconds_sum");
+    };
+    const auto answered = [] {
+        return testing::shown_metric("tempinbox_smtp_transaction_duration_seconds_count");
+    };
     const auto seconds_before = seconds();
     const auto answered_before = answered();
     {
@@ -707,7 +455,8 @@ TEST_CASE("the time of a message is that of its own transaction, and one that wa
     CHECK(seconds() < seconds_before + 1.5);
 
     const auto aborted = [] {
-        return shown("tempinbox_smtp_transactions_total{code_class=\"none\",result=\"aborted\"}");
+        return testing::shown_metric(
+            "tempinbox_smtp_transactions_total{code_class=\"none\",result=\"aborted\"}");
     };
     const auto aborted_before = aborted();
     {
