@@ -192,7 +192,7 @@ awaitable<void> check_services(session& suite, std::chrono::seconds timeout, fin
 void check_certificates(session& suite, const doctor_request& request, findings& found)
 {
     auto files = request.certificates;
-    const auto& properties = suite.chosen().kafka_properties;
+    const auto& properties = suite.chosen().kafka.properties;
     if (const auto own = properties.find("ssl.certificate.location"); own != properties.end())
         files.push_back(own->second);
     const auto now = suite.host().clock().now();
@@ -208,7 +208,7 @@ awaitable<result<command_result>> examine(session& suite, arguments given)
     const auto& chosen = suite.chosen();
     known_settings set;
     set.database = suite.has_database();
-    set.kafka_brokers = !chosen.kafka_brokers.empty();
+    set.kafka_brokers = !chosen.kafka.brokers.empty();
     set.rpc_token_file = !chosen.rpc_token_file.empty();
 
     auto found = judge_settings(set);

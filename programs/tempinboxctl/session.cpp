@@ -30,9 +30,9 @@ settings read_settings(config::reader& reader)
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.rpc_token_file =
         reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
-    chosen.kafka_brokers =
+    chosen.kafka.brokers =
         reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
-    chosen.kafka_properties = kafka::read_properties_setting(reader);
+    kafka::read_client_settings(reader, chosen.kafka);
     chosen.output = reader.choice("output", "text", {"text", "json"}, "Output format");
     return chosen;
 }
@@ -121,12 +121,9 @@ rpc::client& session::webhook_dispatcher()
 
 kafka::settings session::kafka() const
 {
-    if (settings_.kafka_brokers.empty())
+    if (settings_.kafka.brokers.empty())
         refuse("kafka-brokers");
-    kafka::settings cluster;
-    cluster.brokers = settings_.kafka_brokers;
-    cluster.properties = settings_.kafka_properties;
-    return cluster;
+    return settings_.kafka;
 }
 
 void session::print_line(const std::string& line) const

@@ -10,7 +10,6 @@
 #include "common/rpc/client.hpp"
 #include "common/runtime/host.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +24,7 @@ struct settings
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::string rpc_token_file;
-    std::string kafka_brokers;
-    std::map<std::string, std::string> kafka_properties; // librdkafka's own: TLS, SASL
+    kafka::settings kafka; // without brokers if none are given
     std::string output;
 };
 

@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/kafka/names.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_file.hpp"
 
@@ -17,14 +18,16 @@ bool stays(const difference& one)
            one.what == difference::kind::replication;
 }
 
-record to_record(const kafka::topic_spec& topic, const std::vector<difference>& differences)
+record to_record(const kafka::settings& cluster, const kafka::topic_spec& topic,
+                 const std::vector<difference>& differences)
 {
+    const auto name = kafka::prefixed(cluster, topic.name);
     std::vector<std::string> changed, left;
     for (const auto& one : differences)
-        if (one.topic == topic.name)
+        if (one.topic == name)
             stays(one) ? left.push_back(text_of(one)) : changed.push_back(text_of(one, " -> "));
     record fields;
-    fields.add("topic", topic.name)
+    fields.add("topic", name)
         .add("partitions", std::int64_t{topic.partitions})
         .add("replication", std::int64_t{topic.replication})
         .add("changed", std::move(changed))
@@ -98,7 +101,7 @@ result<command_result> apply_now(const kafka::settings& cluster, const arguments
         return applied.error();
     std::vector<record> all;
     for (const auto& topic : request->topics)
-        all.push_back(to_record(topic, *differences));
+        all.push_back(to_record(cluster, topic, *differences));
     return command_result("topics", std::move(all));
 }
 

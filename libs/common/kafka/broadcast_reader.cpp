@@ -1,6 +1,8 @@
 #include "common/kafka/client.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/kafka/names.hpp"
 #include "common/kafka/partition_plan.hpp"
+#include "common/kafka/renewal.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
@@ -31,10 +33,13 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
           handle(std::move(handler)),
           completions(where.loop()),
           watch(where),
+          clients(where, cluster, [this](const kafka::settings& now) { return make_client(now); }),
           plan(from_beginning)
     {}
 
     void open();
+    client_handle make_client(const kafka::settings& now);
+    void replace_client(client_handle next);
     void run();
     void scan();
     std::optional<int> partition_count(const std::string& topic);
@@ -54,8 +59,9 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
     std::atomic<bool> is_current{false};
     std::thread poller;
 
-    client_handle client;
     broker_watch watch;
+    renewal clients;
+    client_handle client;
     partition_plan plan;
     bool needs_targets = false;
     steady::time_point next_scan;
@@ -68,10 +74,15 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
 
 void broadcast_reader::state::open()
 {
-    configuration conf(cluster, "tempinbox-" + host.name());
+    client = clients.start();
+}
+
+client_handle broadcast_reader::state::make_client(const kafka::settings& now)
+{
+    configuration conf(now, host.name());
     // librdkafka requires a group for manual assignment; it is never joined and nothing is
     // committed.
-    conf.set("group.id", "tempinbox-broadcast-" + host.instance());
+    conf.set("group.id", prefixed(now, "tempinbox-broadcast-" + host.instance()));
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
     conf.set("enable.partition.eof", "true");
@@ -89,13 +100,27 @@ void broadcast_reader::state::open()
                 me.needs_targets = true;
             }
         });
-    client = conf.make(RD_KAFKA_CONSUMER);
-    rd_kafka_poll_set_consumer(client.get());
+    auto made = conf.make(RD_KAFKA_CONSUMER);
+    rd_kafka_poll_set_consumer(made.get());
+    return made;
+}
+
+// Goes on where the old client's last batch ended.
+void broadcast_reader::state::replace_client(client_handle next)
+{
+    rd_kafka_consumer_close(client.get());
+    client = std::move(next);
+    if (plan.size() != 0)
+        assign();
+    // Nothing was read for a moment: current again once it has caught up.
+    needs_targets = true;
 }
 
 void broadcast_reader::state::run()
 {
     while (!is_stopping) {
+        if (auto next = clients.take(client.get()))
+            replace_client(std::move(next));
         watch.check(client.get());
         if (watch.is_reachable() && steady::now() >= next_scan)
             scan();
@@ -130,7 +155,7 @@ std::optional<int> broadcast_reader::state::partition_count(const std::string& t
 {
     constexpr int timeout_millis = 2'000;
     const kafka::handle<rd_kafka_topic_t> handle_of_topic(
-        rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
+        rd_kafka_topic_new(client.get(), prefixed(cluster, topic).c_str(), nullptr));
     const rd_kafka_metadata_t* raw = nullptr;
     const auto error =
         rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, timeout_millis);
@@ -139,7 +164,7 @@ std::optional<int> broadcast_reader::state::partition_count(const std::string& t
         return std::nullopt;
     if (metadata->topic_cnt != 1 || metadata->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR ||
         metadata->topics[0].partition_cnt == 0) {
-        log::warning("topic is missing", {{"topic", topic}});
+        log::warning("topic is missing", {{"topic", prefixed(cluster, topic)}});
         return std::nullopt;
     }
     return metadata->topics[0].partition_cnt;
@@ -153,8 +178,8 @@ bool broadcast_reader::state::add_partitions(const std::string& topic, int count
         if (plan.has(name))
             continue;
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), number,
-                                                            &low, &high, timeout_millis);
+        const auto error = rd_kafka_query_watermark_offsets(
+            client.get(), prefixed(cluster, topic).c_str(), number, &low, &high, timeout_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return false;
         plan.add(name, low, high);
@@ -167,8 +192,7 @@ void broadcast_reader::state::assign()
 {
     const partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(plan.size())));
     for (const auto& [name, position] : plan.positions())
-        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset =
-            position.next;
+        add_to(list, cluster, name).offset = position.next;
     const auto error = rd_kafka_assign(client.get(), list.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         throw std::runtime_error("cannot assign kafka partitions: " +
@@ -182,8 +206,9 @@ void broadcast_reader::state::take_targets()
     constexpr int timeout_millis = 2'000;
     for (const auto& [name, position] : plan.positions()) {
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_query_watermark_offsets(
-            client.get(), name.topic.c_str(), name.number, &low, &high, timeout_millis);
+        const auto error =
+            rd_kafka_query_watermark_offsets(client.get(), prefixed(cluster, name.topic).c_str(),
+                                             name.number, &low, &high, timeout_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
         plan.set_target(name, high);
@@ -202,13 +227,14 @@ std::vector<record> broadcast_reader::state::read_batch()
             break;
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             // The end may lie past the last record: compaction and markers leave gaps.
-            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition}, message->offset);
+            plan.set_next(
+                {without_prefix(cluster, rd_kafka_topic_name(message->rkt)), message->partition},
+                message->offset);
             break;
         }
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition},
-                          message->offset + 1);
-            batch.push_back(read_record(*message));
+            batch.push_back(read_record(cluster, *message));
+            plan.set_next({batch.back().topic, batch.back().partition}, message->offset + 1);
         } else {
             log::warning("cannot read from kafka",
                          {{"reason", rd_kafka_message_errstr(message.get())}});
@@ -226,8 +252,8 @@ void broadcast_reader::state::measure()
     std::map<std::string, std::int64_t> lags;
     for (const auto& [name, position] : plan.positions()) {
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(),
-                                                          name.number, &low, &high);
+        const auto error = rd_kafka_get_watermark_offsets(
+            client.get(), prefixed(cluster, name.topic).c_str(), name.number, &low, &high);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0)
             lags[name.topic] += std::max<std::int64_t>(0, high - position.next);
     }
@@ -235,7 +261,7 @@ void broadcast_reader::state::measure()
         host.metrics()
             .gauge("tempinbox_broadcast_lag_records",
                    "Records of a topic that this process reads whole and has not read yet",
-                   {{"topic", topic}})
+                   {{"topic", prefixed(cluster, topic)}})
             .Set(static_cast<double>(records));
 }
 
@@ -286,6 +312,7 @@ void broadcast_reader::stop()
         state_->is_stopping = true;
     }
     state_->handled.notify_all();
+    state_->clients.stop();
     state_->is_current = false;
     if (state_->poller.joinable())
         state_->poller.join();

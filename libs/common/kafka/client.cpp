@@ -1,5 +1,6 @@
 #include "common/kafka/client.hpp"
 
+#include "common/kafka/names.hpp"
 #include "common/log/log.hpp"
 
 namespace tempinbox::kafka {
@@ -18,7 +19,7 @@ void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const 
 
 } // namespace
 
-configuration::configuration(const settings& cluster, const std::string& client_id)
+configuration::configuration(const settings& cluster, std::string_view program)
     : conf_(rd_kafka_conf_new()),
       chosen_by_operator_(cluster.properties)
 {
@@ -26,7 +27,11 @@ configuration::configuration(const settings& cluster, const std::string& client_
         set(name, value);
     set("bootstrap.servers", cluster.brokers);
     set("allow.auto.create.topics", "false");
-    suggest("client.id", client_id);
+    set("client.id", client_id(cluster, program));
+    if (!cluster.client_rack.empty())
+        set("client.rack", cluster.client_rack);
+    if (!cluster.password.empty())
+        set("sasl.password", cluster.password.reveal());
     suggest("reconnect.backoff.ms", "50");
     suggest("reconnect.backoff.max.ms", "1000");
     suggest("topic.metadata.refresh.interval.ms", "10000");
@@ -91,10 +96,22 @@ void broker_watch::check(rd_kafka_t* client)
         host_.health().lost("kafka", rd_kafka_err2str(error));
 }
 
-record read_record(const rd_kafka_message_t& message)
+partition_name read_name(const settings& cluster, const rd_kafka_topic_partition_t& partition)
+{
+    return {without_prefix(cluster, partition.topic), partition.partition};
+}
+
+rd_kafka_topic_partition_t& add_to(const partition_list& list, const settings& cluster,
+                                   const partition_name& name)
+{
+    return *rd_kafka_topic_partition_list_add(list.get(), prefixed(cluster, name.topic).c_str(),
+                                              name.number);
+}
+
+record read_record(const settings& cluster, const rd_kafka_message_t& message)
 {
     record read;
-    read.topic = rd_kafka_topic_name(message.rkt);
+    read.topic = without_prefix(cluster, rd_kafka_topic_name(message.rkt));
     read.partition = message.partition;
     read.offset = message.offset;
     if (message.key != nullptr)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/kafka/message.hpp"
+#include "common/kafka/partition_plan.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/runtime/host.hpp"
 
@@ -39,11 +40,12 @@ using partition_list = handle<rd_kafka_topic_partition_list_t>;
 using queue_handle = handle<rd_kafka_queue_t>;
 
 // A client's configuration, with the settings that all clients share (brokers, no automatic topic
-// creation, quick reconnects, log lines into ours). A refused name or value throws.
+// creation, quick reconnects, log lines into ours). `program` names the client (names.hpp). A
+// refused name or value throws.
 class configuration
 {
 public:
-    configuration(const settings& cluster, const std::string& client_id);
+    configuration(const settings& cluster, std::string_view program);
     void set(const std::string& name, const std::string& value);
     void suggest(const std::string& name, const std::string& value);
     rd_kafka_conf_t* get() { return conf_.get(); }
@@ -77,6 +79,11 @@ private:
     std::chrono::steady_clock::time_point next_check_;
 };
 
-record read_record(const rd_kafka_message_t& message);
+// Topics of records and partitions are named without the prefix.
+record read_record(const settings& cluster, const rd_kafka_message_t& message);
+partition_name read_name(const settings& cluster, const rd_kafka_topic_partition_t& partition);
+// Adds a partition to a list and returns it.
+rd_kafka_topic_partition_t& add_to(const partition_list& list, const settings& cluster,
+                                   const partition_name& name);
 
 } // namespace tempinbox::kafka

@@ -2,6 +2,7 @@
 
 #include "common/core/exception_text.hpp"
 #include "common/kafka/consumer_state.hpp"
+#include "common/kafka/names.hpp"
 #include "common/log/log.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,25 +36,34 @@ running_batch::phase running_batch::wait(std::chrono::milliseconds timeout)
 consumer::state::state(runtime::host& where, consumer_settings given, batch_handler handler)
     : host(where),
       settings(std::move(given)),
+      group(prefixed(settings.cluster, settings.group)),
       handle(std::move(handler)),
       completions(where.loop()),
       stopped(where.loop()),
       watch(where),
+      clients(where, settings.cluster,
+              [this](const kafka::settings& now) { return make_client(now); }),
       oldest_age(where.metrics().gauge("tempinbox_consumer_oldest_age_seconds",
                                        "Age of the oldest record that is not handled yet",
-                                       {{"group", settings.group}})),
+                                       {{"group", group}})),
       rebalances(where.metrics().counter("tempinbox_consumer_rebalances_total",
                                          "Times that the member was assigned other partitions",
-                                         {{"group", settings.group}})),
+                                         {{"group", group}})),
       assigned_partitions(where.metrics().gauge("tempinbox_consumer_assigned_partitions",
                                                 "Partitions that the member reads",
-                                                {{"group", settings.group}}))
+                                                {{"group", group}}))
 {}
 
 void consumer::state::open()
 {
-    configuration conf(settings.cluster, "tempinbox-" + host.name());
-    conf.set("group.id", settings.group);
+    client = clients.start();
+    subscribe();
+}
+
+client_handle consumer::state::make_client(const kafka::settings& now)
+{
+    configuration conf(now, host.name());
+    conf.set("group.id", group);
     // Cooperative assignment has open bugs before librdkafka 2.3.
     conf.set("partition.assignment.strategy", "range");
     conf.set("enable.auto.commit", "false");
@@ -73,13 +83,17 @@ void consumer::state::open()
                                               void* self) {
         static_cast<state*>(self)->watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
     });
-    client = conf.make(RD_KAFKA_CONSUMER);
-    rd_kafka_poll_set_consumer(client.get());
+    auto made = conf.make(RD_KAFKA_CONSUMER);
+    rd_kafka_poll_set_consumer(made.get());
+    return made;
+}
 
+void consumer::state::subscribe()
+{
     const partition_list topics(
         rd_kafka_topic_partition_list_new(static_cast<int>(settings.topics.size())));
     for (const auto& topic : settings.topics)
-        rd_kafka_topic_partition_list_add(topics.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+        add_to(topics, settings.cluster, {topic, RD_KAFKA_PARTITION_UA});
     const auto error = rd_kafka_subscribe(client.get(), topics.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         throw std::runtime_error("cannot subscribe to kafka topics: " +
@@ -89,6 +103,8 @@ void consumer::state::open()
 void consumer::state::run()
 {
     while (!is_stopping) {
+        if (auto next = clients.take(client.get()))
+            replace_client(std::move(next));
         pause_partitions(is_pause_requested);
         auto batch = read_batch();
         if (!batch.empty())
@@ -98,6 +114,15 @@ void consumer::state::run()
         watch.check(client.get());
     }
     leave();
+}
+
+// No batch is running: what was handled is committed, what was only read is read again.
+void consumer::state::replace_client(client_handle next)
+{
+    commit_now();
+    rd_kafka_consumer_close(client.get());
+    client = std::move(next);
+    subscribe();
 }
 
 void consumer::state::leave()
@@ -127,9 +152,8 @@ std::vector<record> consumer::state::read_batch()
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             take(*message);
         else
-            log::warning(
-                "cannot read from kafka",
-                {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
+            log::warning("cannot read from kafka",
+                         {{"group", group}, {"reason", rd_kafka_message_errstr(message.get())}});
     }
     // A pause was requested meanwhile: the records wait in read_ahead.
     return is_pause_requested ? std::vector<record>() : std::exchange(read_ahead, {});
@@ -137,7 +161,7 @@ std::vector<record> consumer::state::read_batch()
 
 void consumer::state::take(const rd_kafka_message_t& message)
 {
-    read_ahead.push_back(read_record(message));
+    read_ahead.push_back(read_record(settings.cluster, message));
     lag.note_read(read_ahead.back(), steady::now());
 }
 
@@ -165,12 +189,13 @@ void consumer::state::work_on(std::vector<record> records)
         if (phase == running_batch::phase::done && revocations == ours)
             note_handled(running->records());
         is_settled = phase != running_batch::phase::failed || is_stopping || revocations != ours;
+        // A batch that fails for long does not hold up a new client, which reads it again.
         const auto next_try = steady::now() + settings.retry_delay;
         while (!is_settled && steady::now() < next_try) {
             pause_partitions(true);
             read_while_paused();
             measure();
-            is_settled = is_stopping || revocations != ours;
+            is_settled = is_stopping || revocations != ours || clients.is_due();
         }
         if (!is_settled)
             running = std::make_shared<running_batch>(running->records());
@@ -186,7 +211,7 @@ void consumer::state::dispatch()
                        [self, batch](const std::exception_ptr& error) {
                            if (error)
                                log::error("events not handled, they will be tried again",
-                                          {{"group", self->settings.group},
+                                          {{"group", self->group},
                                            {"records", batch->records().size()},
                                            {"reason", text_of(error)}});
                            batch->finish(error ? running_batch::phase::failed
@@ -229,6 +254,7 @@ consumer::consumer(runtime::host& host, consumer_settings settings, batch_handle
 
 consumer::~consumer()
 {
+    state_->clients.stop();
     state_->is_abandoned = true;
     state_->is_stopping = true;
     if (state_->poller.joinable())
@@ -244,6 +270,7 @@ void consumer::start()
 awaitable<void> consumer::stop()
 {
     const auto self = state_;
+    self->clients.stop();
     self->is_stopping = true;
     while (self->poller.joinable() && !self->has_stopped) {
         self->stopped.expires_after(1s);

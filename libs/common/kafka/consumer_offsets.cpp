@@ -1,5 +1,6 @@
 #include "common/core/time.hpp"
 #include "common/kafka/consumer_state.hpp"
+#include "common/kafka/names.hpp"
 #include "common/log/log.hpp"
 
 #include <cstring>
@@ -30,15 +31,6 @@ prometheus::Counter& expired_records(runtime::host& host, const std::string& gro
                                   {{"topic", topic}, {"group", group}});
 }
 
-partition_list list_of(const std::vector<partition_name>& names, std::int64_t offset)
-{
-    partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(names.size())));
-    for (const auto& name : names)
-        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset =
-            offset;
-    return list;
-}
-
 // The position that the group committed; empty where there is none. The list owns the metadata.
 std::optional<consumer_lag::position> read_position(const rd_kafka_topic_partition_t& one)
 {
@@ -67,16 +59,24 @@ partition_list consumer::state::handled_offsets() const
 {
     partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(handled.size())));
     for (const auto& [name, offset] : handled) {
-        auto* const one =
-            rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number);
-        one->offset = offset;
+        auto& one = add_to(list, settings.cluster, name);
+        one.offset = offset;
         if (const auto newest = lag.newest_millis(name)) {
             const auto metadata = consumer_lag::to_metadata(*newest);
             // The list frees the copy.
-            one->metadata = strdup(metadata.c_str());
-            one->metadata_size = metadata.size();
+            one.metadata = strdup(metadata.c_str());
+            one.metadata_size = metadata.size();
         }
     }
+    return list;
+}
+
+partition_list consumer::state::list_of(const std::vector<partition_name>& names,
+                                        std::int64_t offset) const
+{
+    partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(names.size())));
+    for (const auto& name : names)
+        add_to(list, settings.cluster, name).offset = offset;
     return list;
 }
 
@@ -96,13 +96,13 @@ void consumer::state::on_committed(rd_kafka_resp_err_t error,
     is_committing = false;
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
         log::warning("offsets not committed",
-                     {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
+                     {{"group", group}, {"reason", rd_kafka_err2str(error)}});
         next_commit = steady::now() + 1s;
         return;
     }
     for (int i = 0; i < offsets->cnt; ++i) {
         const auto& one = offsets->elems[i];
-        const auto known = handled.find({one.topic, one.partition});
+        const auto known = handled.find(read_name(settings.cluster, one));
         if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR && known != handled.end() &&
             known->second == one.offset)
             handled.erase(known);
@@ -117,7 +117,7 @@ void consumer::state::commit_now()
     const auto error = rd_kafka_commit(client.get(), offsets.get(), 0);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         log::warning("offsets not committed",
-                     {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
+                     {{"group", group}, {"reason", rd_kafka_err2str(error)}});
     handled.clear();
 }
 
@@ -136,8 +136,7 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
         me.on_revoke(rd_kafka_assignment_lost(client) != 0);
         me.assigned_partitions.Set(0);
         rd_kafka_assign(client, nullptr);
-        log::info("partitions revoked",
-                  {{"group", me.settings.group}, {"partitions", partitions->cnt}});
+        log::info("partitions revoked", {{"group", me.group}, {"partitions", partitions->cnt}});
         return;
     }
     // Before any record of these partitions is read or committed.
@@ -146,8 +145,7 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
     me.assigned_partitions.Set(partitions->cnt);
     rd_kafka_assign(client, partitions);
     me.is_paused = false;
-    log::info("partitions assigned",
-              {{"group", me.settings.group}, {"partitions", partitions->cnt}});
+    log::info("partitions assigned", {{"group", me.group}, {"partitions", partitions->cnt}});
 }
 
 void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partitions)
@@ -157,9 +155,9 @@ void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partition
     const auto now = unix_millis(host);
     for (int i = 0; i < committed->cnt; ++i) {
         const auto& one = committed->elems[i];
-        lag.assign({one.topic, one.partition},
+        lag.assign(read_name(settings.cluster, one),
                    error == RD_KAFKA_RESP_ERR_NO_ERROR ? read_position(one) : std::nullopt, now);
-        expired_records(host, settings.group, one.topic);
+        expired_records(host, group, one.topic);
     }
     next_beginnings = next_ends = next_measure = {};
 }
@@ -221,11 +219,11 @@ void consumer::state::query_beginnings()
         const auto& one = list->elems[i];
         if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR || one.offset < 0)
             continue;
-        const auto lost = lag.note_beginning({one.topic, one.partition}, one.offset);
+        const auto lost = lag.note_beginning(read_name(settings.cluster, one), one.offset);
         if (lost == 0)
             continue;
-        expired_records(host, settings.group, one.topic).Increment(static_cast<double>(lost));
-        log::error("retention deleted records before they were read", {{"group", settings.group},
+        expired_records(host, group, one.topic).Increment(static_cast<double>(lost));
+        log::error("retention deleted records before they were read", {{"group", group},
                                                                        {"topic", one.topic},
                                                                        {"partition", one.partition},
                                                                        {"records", lost}});
@@ -245,7 +243,8 @@ void consumer::state::query_ends()
     for (int i = 0; i < list->cnt; ++i) {
         const auto& one = list->elems[i];
         if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            lag.note_end({one.topic, one.partition}, one.offset, unix_millis(host), now, true);
+            lag.note_end(read_name(settings.cluster, one), one.offset, unix_millis(host), now,
+                         true);
     }
 }
 
@@ -253,8 +252,9 @@ void consumer::state::show_lag()
 {
     for (const auto& name : lag.names()) {
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(),
-                                                          name.number, &low, &high);
+        const auto topic = prefixed(settings.cluster, name.topic);
+        const auto error =
+            rd_kafka_get_watermark_offsets(client.get(), topic.c_str(), name.number, &low, &high);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
             lag.note_end(name, high, unix_millis(host), {}, false);
         const auto left = lag.records(name);
@@ -262,10 +262,9 @@ void consumer::state::show_lag()
             continue;
         auto& gauge = shown_lags[name];
         if (gauge == nullptr)
-            gauge = &host.metrics().gauge(lag_name, lag_help,
-                                          {{"topic", name.topic},
-                                           {"partition", std::to_string(name.number)},
-                                           {"group", settings.group}});
+            gauge = &host.metrics().gauge(
+                lag_name, lag_help,
+                {{"topic", topic}, {"partition", std::to_string(name.number)}, {"group", group}});
         gauge->Set(static_cast<double>(*left));
     }
     std::vector<const std::vector<record>*> waiting{&read_ahead};
@@ -279,14 +278,12 @@ void consumer::state::observe(const std::vector<record>& records, steady::durati
 {
     std::set<std::string> topics;
     for (const auto& one : records)
-        topics.insert(one.topic);
+        topics.insert(prefixed(settings.cluster, one.topic));
     for (const auto& topic : topics)
         host.metrics()
             .histogram("messaging_process_duration_seconds", "Handling of a batch of records",
                        metrics::latency_buckets(),
-                       {{"topic", topic},
-                        {"group", settings.group},
-                        {"outcome", is_done ? "ok" : "error"}})
+                       {{"topic", topic}, {"group", group}, {"outcome", is_done ? "ok" : "error"}})
             .Observe(std::chrono::duration<double>(took).count());
 }
 

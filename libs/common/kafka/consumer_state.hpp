@@ -4,6 +4,7 @@
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/consumer_lag.hpp"
 #include "common/kafka/partition_plan.hpp"
+#include "common/kafka/renewal.hpp"
 #include "common/runtime/completion_queue.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -40,11 +41,14 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
 {
     state(runtime::host& where, consumer_settings given, batch_handler handler);
     void open();
+    client_handle make_client(const kafka::settings& now);
+    void subscribe();
     void run();
     void leave();
 
     runtime::host& host;
     const consumer_settings settings;
+    const std::string group; // its name in Kafka
     const batch_handler handle;
     runtime::completion_queue completions;
     std::atomic<bool> is_stopping{false};
@@ -54,8 +58,9 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     bool has_stopped = false;          // used on the loop
     std::thread poller;
 
-    client_handle client;
     broker_watch watch;
+    renewal clients;
+    client_handle client;
     std::shared_ptr<running_batch> running;
     std::vector<record> read_ahead; // arrived while the partitions should have been paused
     bool is_paused = false;
@@ -74,6 +79,7 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     prometheus::Gauge& assigned_partitions;
 
 private:
+    void replace_client(client_handle next);
     std::vector<record> read_batch();
     void read_while_paused();
     void take(const rd_kafka_message_t& message);
@@ -85,6 +91,7 @@ private:
     void commit_in_background();
     void commit_now();
     partition_list handled_offsets() const;
+    partition_list list_of(const std::vector<partition_name>& names, std::int64_t offset) const;
     void on_revoke(bool is_lost);
     void on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets);
     void on_assign(const rd_kafka_topic_partition_list_t& partitions);

@@ -1,6 +1,8 @@
 #include "common/kafka/producer.hpp"
 
 #include "common/kafka/client.hpp"
+#include "common/kafka/names.hpp"
+#include "common/kafka/renewal.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
@@ -8,12 +10,38 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <shared_mutex>
+#include <mutex>
 
 namespace tempinbox::kafka {
 namespace {
 
 using steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// How long a client that is replaced may take for what it has. What is held meanwhile must still be
+// acknowledged, or given up, before the lease of its outbox row ends.
+constexpr auto replacement_timeout = 5s;
+constexpr auto failed_replacement_delay = 1s;
+// What is held meanwhile; as much as the client's own queue.
+constexpr std::size_t max_held_messages = 50'000;
+constexpr std::size_t max_held_bytes = 16 * 1024 * 1024;
+// librdkafka's message.max.bytes.
+constexpr std::size_t max_message_bytes = 1'000'000;
+
+std::size_t size_of(const message& one)
+{
+    std::size_t bytes = one.key.size() + one.value.size();
+    for (const auto& [name, value] : one.headers)
+        bytes += name.size() + value.size();
+    return bytes;
+}
+
+// Sent while the client is replaced.
+struct held_message
+{
+    message outgoing;
+    producer::outcome_handler handler;
+};
 
 struct delivery_report
 {
@@ -29,26 +57,39 @@ struct producer::state : std::enable_shared_from_this<producer::state>
 {
     state(runtime::host& where, const settings& chosen);
     void poll();
-    bool send(const message& outgoing, outcome_handler on_outcome);
+    bool send(message outgoing, outcome_handler on_outcome);
+    bool hold(message outgoing, outcome_handler on_outcome);
+    rd_kafka_resp_err_t produce(const message& outgoing, outcome_handler on_outcome);
     void stop();
 
-    client_handle make_client();
-    void make_client_anew();
+    client_handle make_client(const settings& now);
+    void replace_failed_client();
+    void replace_client(client_handle next, steady::duration timeout);
+    void finish_client(steady::duration timeout);
+    void release_held();
     void on_delivery(const rd_kafka_message_t& message);
     void dispatch();
     prometheus::Histogram& duration(const rd_kafka_message_t& message);
 
     runtime::host& host;
-    const settings cluster;
+    const settings cluster; // for names; the properties in use are those of `clients`
+    const std::string client_name;
     runtime::completion_queue completions;
     broker_watch watch;
-    std::shared_mutex client_mutex; // held exclusively only while the client is recreated
+    renewal clients;
+    // Guards the next four, except that the poll thread reads `client` without it: only that thread
+    // changes it.
+    std::mutex client_mutex;
     client_handle client;
+    bool is_replacing = false;
+    std::vector<held_message> held;
+    std::size_t held_bytes = 0;
     std::thread poller;
     std::atomic<bool> is_stopping{false};
     std::atomic<bool> has_failed_for_good{false};
     std::atomic<std::size_t> outstanding{0}; // sent and not yet reported to the loop
     std::vector<delivery_report> delivered;  // used on the poll thread
+    steady::time_point next_attempt;         // to replace a client that failed for good
     std::map<std::pair<std::string, bool>, prometheus::Histogram*> durations;
     boost::asio::steady_timer nothing_outstanding;
 };
@@ -56,15 +97,17 @@ struct producer::state : std::enable_shared_from_this<producer::state>
 producer::state::state(runtime::host& where, const settings& chosen)
     : host(where),
       cluster(chosen),
+      client_name(client_id(chosen, where.name())),
       completions(where.loop()),
       watch(where),
-      client(make_client()),
+      clients(where, chosen, [this](const settings& now) { return make_client(now); }),
+      client(clients.start()),
       nothing_outstanding(where.loop())
 {}
 
-client_handle producer::state::make_client()
+client_handle producer::state::make_client(const settings& now)
 {
-    configuration conf(cluster, "tempinbox-" + host.name());
+    configuration conf(now, host.name());
     conf.set("enable.idempotence", "true");
     conf.set("acks", "all");
     conf.suggest("linger.ms", "0.5");
@@ -103,26 +146,76 @@ void producer::state::poll()
     while (!is_stopping) {
         rd_kafka_poll(client.get(), timeout_millis);
         dispatch();
-        if (has_failed_for_good)
-            make_client_anew();
+        if (has_failed_for_good && steady::now() >= next_attempt)
+            replace_failed_client();
+        if (auto next = clients.take(client.get()))
+            replace_client(std::move(next), replacement_timeout);
         watch.check(client.get());
     }
 }
 
 // The broker lost the state that makes retries idempotent (KIP-360's unrecoverable cases): this
 // client cannot send any more.
-void producer::state::make_client_anew()
+void producer::state::replace_failed_client()
 {
     char reason[512] = "";
     rd_kafka_fatal_error(client.get(), reason, sizeof reason);
-    log::error("recreating the kafka producer after a fatal error", {{"reason", reason}});
-    const std::unique_lock lock(client_mutex);
+    log::error("replacing the kafka producer after a fatal error", {{"reason", reason}});
+    client_handle next;
+    try {
+        next = clients.make_anew();
+    } catch (const std::exception& error) {
+        // A certificate may be unreadable just now: tried again, while nothing can be sent.
+        log::error("kafka producer not recreated, it will be tried again",
+                   {{"reason", error.what()}});
+        next_attempt = steady::now() + failed_replacement_delay;
+        return;
+    }
+    replace_client(std::move(next), 0s);
+}
+
+void producer::state::replace_client(client_handle next, steady::duration timeout)
+{
+    {
+        const std::lock_guard lock(client_mutex);
+        is_replacing = true;
+    }
+    finish_client(timeout);
+    {
+        const std::lock_guard lock(client_mutex);
+        client.swap(next);
+        has_failed_for_good = false;
+        release_held();
+        is_replacing = false;
+    }
+    dispatch();
+    // `next` is the old client; its end joins its threads, so the lock is released before.
+}
+
+// Every message that the client has gets its outcome.
+void producer::state::finish_client(steady::duration timeout)
+{
+    const auto deadline = steady::now() + timeout;
+    while (rd_kafka_outq_len(client.get()) > 0 && steady::now() < deadline && !is_stopping) {
+        rd_kafka_poll(client.get(), 10);
+        dispatch();
+    }
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    while (rd_kafka_outq_len(client.get()) > 0 && !is_stopping)
+    while (rd_kafka_outq_len(client.get()) > 0)
         rd_kafka_poll(client.get(), 10);
     dispatch();
-    client = make_client();
-    has_failed_for_good = false;
+}
+
+// In the order in which they were sent. What the client refuses is not acknowledged.
+void producer::state::release_held()
+{
+    for (auto& one : held) {
+        auto handler = std::make_unique<outcome_handler>(one.handler);
+        if (produce(one.outgoing, std::move(one.handler)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            delivered.push_back({std::move(handler), false});
+    }
+    held.clear();
+    held_bytes = 0;
 }
 
 void producer::state::on_delivery(const rd_kafka_message_t& message)
@@ -165,49 +258,72 @@ void producer::state::dispatch()
     });
 }
 
-bool producer::state::send(const message& outgoing, outcome_handler on_outcome)
+bool producer::state::send(message outgoing, outcome_handler on_outcome)
 {
-    const std::shared_lock lock(client_mutex, std::try_to_lock);
-    if (!lock || is_stopping)
+    const std::lock_guard lock(client_mutex);
+    if (is_stopping)
         return false;
+    ++outstanding;
+    const bool is_taken =
+        is_replacing ? hold(std::move(outgoing), std::move(on_outcome))
+                     : produce(outgoing, std::move(on_outcome)) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!is_taken)
+        --outstanding;
+    return is_taken;
+}
 
+bool producer::state::hold(message outgoing, outcome_handler on_outcome)
+{
+    const auto bytes = size_of(outgoing);
+    if (held.size() >= max_held_messages || held_bytes + bytes > max_held_bytes ||
+        bytes > max_message_bytes)
+        return false;
+    held_bytes += bytes;
+    held.push_back({std::move(outgoing), std::move(on_outcome)});
+    return true;
+}
+
+// The caller holds the lock.
+rd_kafka_resp_err_t producer::state::produce(const message& outgoing, outcome_handler on_outcome)
+{
     rd_kafka_headers_t* headers = rd_kafka_headers_new(outgoing.headers.size());
     for (const auto& [name, value] : outgoing.headers)
         rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
                             static_cast<ssize_t>(value.size()));
     auto handler = std::make_unique<outcome_handler>(std::move(on_outcome));
+    const auto topic = prefixed(cluster, outgoing.topic);
     // librdkafka takes a non-const pointer but only reads from it.
     void* const value = outgoing.is_tombstone ? nullptr : const_cast<char*>(outgoing.value.data());
     const std::size_t size = outgoing.is_tombstone ? 0 : outgoing.value.size();
-    ++outstanding;
     const auto error = rd_kafka_producev(
-        client.get(), RD_KAFKA_V_TOPIC(outgoing.topic.c_str()),
+        client.get(), RD_KAFKA_V_TOPIC(topic.c_str()),
         RD_KAFKA_V_KEY(const_cast<char*>(outgoing.key.data()), outgoing.key.size()),
         RD_KAFKA_V_VALUE(value, size), RD_KAFKA_V_HEADERS(headers),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(handler.get()), RD_KAFKA_V_END);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        --outstanding;
         rd_kafka_headers_destroy(headers);
         if (error == RD_KAFKA_RESP_ERR__FATAL)
             has_failed_for_good = true;
         if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
             log::warning("event refused by the kafka client",
-                         {{"topic", outgoing.topic}, {"reason", rd_kafka_err2str(error)}});
-        return false;
+                         {{"topic", topic}, {"reason", rd_kafka_err2str(error)}});
+        return error;
     }
     // on_delivery gets it back.
     static_cast<void>(handler.release());
-    return true;
+    return error;
 }
 
 void producer::state::stop()
 {
+    clients.stop();
     is_stopping = true;
     poller.join();
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     while (rd_kafka_outq_len(client.get()) > 0)
         rd_kafka_poll(client.get(), 10);
     delivered.clear();
+    held.clear();
     client.reset();
 }
 
@@ -224,7 +340,17 @@ producer::~producer()
 
 bool producer::send(message outgoing, outcome_handler on_outcome)
 {
-    return state_->send(outgoing, std::move(on_outcome));
+    return state_->send(std::move(outgoing), std::move(on_outcome));
+}
+
+std::string producer::topic_name(std::string_view topic) const
+{
+    return prefixed(state_->cluster, topic);
+}
+
+const std::string& producer::client_name() const
+{
+    return state_->client_name;
 }
 
 awaitable<void> producer::flush(std::chrono::milliseconds timeout)

@@ -1,29 +1,66 @@
 #include "common/kafka/settings.hpp"
 
 #include "common/core/text.hpp"
+#include "common/runtime/file_watch.hpp"
 
-#include <fstream>
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
 
 namespace tempinbox::kafka {
 namespace {
 
-// `name = value` lines, as librdkafka's documentation spells them.
-std::map<std::string, std::string> read_properties(const std::string& path, config::reader& reader,
-                                                   std::string_view name)
+constexpr std::size_t max_prefix = 64;
+// A topic's name has up to 249 characters, a zone's fewer.
+constexpr std::size_t max_rack = 249;
+
+// What Kafka allows in a topic's name.
+bool is_name_character(char c)
 {
-    std::map<std::string, std::string> properties;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        const auto text = trim(line);
-        if (text.empty() || text.starts_with('#'))
-            continue;
-        const auto equals = text.find('=');
-        if (equals == std::string_view::npos)
-            reader.add_problem(name, "has a line without `=`");
-        else
-            properties.emplace(trim(text.substr(0, equals)), trim(text.substr(equals + 1)));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+std::string read_prefix(config::reader& reader)
+{
+    constexpr const char* name = "kafka-prefix";
+    auto prefix = reader.text(name, "",
+                              "Put before the name of every topic, consumer group and client, such "
+                              "as `staging.`, so that several installations can share one Kafka");
+    if (prefix.size() > max_prefix || !std::all_of(prefix.begin(), prefix.end(), is_name_character))
+        reader.add_problem(name, "must be at most 64 letters, digits, `.`, `_` and `-`: " +
+                                     quote(prefix));
+    return prefix;
+}
+
+std::string read_rack(config::reader& reader)
+{
+    constexpr const char* name = "kafka-client-rack";
+    auto rack = reader.text(name, "",
+                            "The zone of this process (librdkafka's client.rack): Kafka lets it "
+                            "read from copies in the same zone");
+    if (rack.size() > max_rack ||
+        !std::all_of(rack.begin(), rack.end(), [](char c) { return c > ' ' && c < '\x7f'; }))
+        reader.add_problem(name, "must be at most 249 printable ASCII characters without spaces: " +
+                                     quote(rack));
+    return rack;
+}
+
+// A file that cannot be opened is a problem already.
+bool has_problem(const config::reader& reader, std::size_t before)
+{
+    return reader.problems().size() != before;
+}
+
+template <class Read>
+void read_file(config::reader& reader, std::string_view name, const Read& read)
+{
+    try {
+        read();
+    } catch (const std::runtime_error& error) {
+        // One problem among others, which are all reported at once.
+        reader.add_problem(name, error.what());
     }
-    return properties;
 }
 
 } // namespace
@@ -34,20 +71,78 @@ settings read_settings(config::reader& reader)
     for (const auto& broker :
          reader.addresses("kafka-brokers", "127.0.0.1:9092", "Kafka brokers to start from"))
         chosen.brokers += (chosen.brokers.empty() ? "" : ",") + broker.text();
-    chosen.properties = read_properties_setting(reader);
-    // queued.max.messages.kbytes of a consumer and queue.buffering.max.kbytes of a producer.
-    constexpr std::uint64_t queued_bytes = 2 * 16 * 1024 * 1024;
+    read_client_settings(reader, chosen);
+    // queued.max.messages.kbytes of a consumer, queue.buffering.max.kbytes of a producer, and what
+    // it holds while its client is replaced.
+    constexpr std::uint64_t queued_bytes = 3 * 16 * 1024 * 1024;
     reader.add_memory("queues of the Kafka client", queued_bytes);
     return chosen;
 }
 
-std::map<std::string, std::string> read_properties_setting(config::reader& reader)
+void read_client_settings(config::reader& reader, settings& chosen)
 {
-    constexpr const char* name = "kafka-properties-file";
-    const auto path =
-        reader.readable_file(name, "", "More of librdkafka's properties, such as TLS and SASL");
-    return path.empty() ? std::map<std::string, std::string>()
-                        : read_properties(path, reader, name);
+    constexpr const char* properties_name = "kafka-properties-file";
+    constexpr const char* password_name = "kafka-sasl-password-file";
+    chosen.prefix = read_prefix(reader);
+    chosen.client_rack = read_rack(reader);
+
+    auto before = reader.problems().size();
+    chosen.properties_file = reader.readable_file(
+        properties_name, "",
+        "More of librdkafka's properties, such as TLS and SASL; read again when it changes, or a "
+        "certificate or key that it names");
+    if (!chosen.properties_file.empty() && !has_problem(reader, before))
+        read_file(reader, properties_name,
+                  [&chosen] { chosen.properties = read_properties(chosen.properties_file); });
+
+    const bool are_properties_read = !has_problem(reader, before);
+    before = reader.problems().size();
+    chosen.password_file = reader.readable_file(
+        password_name, "",
+        "The password of SASL PLAIN or SCRAM (sasl.password), one line; read again when it "
+        "changes; needs sasl.username in kafka-properties-file");
+    if (chosen.password_file.empty() || has_problem(reader, before))
+        return;
+    read_file(reader, password_name, [&chosen] {
+        chosen.password = secret(runtime::read_one_line(chosen.password_file));
+    });
+    if (are_properties_read && !chosen.properties.contains("sasl.username"))
+        reader.add_problem(password_name, "needs sasl.username in kafka-properties-file");
+    if (chosen.properties.contains("sasl.password"))
+        reader.add_problem(password_name, "kafka-properties-file must not have sasl.password, too");
+}
+
+std::map<std::string, std::string> read_properties(const std::string& file)
+{
+    std::map<std::string, std::string> properties;
+    std::istringstream lines(runtime::read_small_file(file));
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const auto text = trim(line);
+        if (text.empty() || text.starts_with('#'))
+            continue;
+        const auto equals = text.find('=');
+        // The line may hold a password, so it is not shown.
+        if (equals == std::string_view::npos)
+            throw std::runtime_error(file + " has no `=` in line " + std::to_string(number));
+        properties.emplace(trim(text.substr(0, equals)), trim(text.substr(equals + 1)));
+    }
+    return properties;
+}
+
+std::vector<std::string> located_files(const std::map<std::string, std::string>& properties)
+{
+    std::vector<std::string> files;
+    for (const auto* const name :
+         {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location",
+          "ssl.keystore.location", "ssl.crl.location"}) {
+        const auto named = properties.find(name);
+        // librdkafka looks for the system's certificates itself when it is told to `probe`.
+        if (named != properties.end() && !named->second.empty() && named->second != "probe")
+            files.push_back(named->second);
+    }
+    return files;
 }
 
 } // namespace tempinbox::kafka

@@ -1,21 +1,37 @@
 #pragma once
 
 #include "common/config/reader.hpp"
+#include "common/core/secret.hpp"
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tempinbox::kafka {
 
 struct settings
 {
     std::string brokers;
-    std::map<std::string, std::string> properties; // librdkafka's own, such as security.protocol
+    // librdkafka's own, such as security.protocol; as the file has them.
+    std::map<std::string, std::string> properties;
+    std::string prefix; // of the installation's names (names.hpp)
+    std::string client_rack;
+    secret password; // of SASL; empty: as the properties say
+    // Where properties and password come from. Both are read again when they change (renewal.hpp).
+    std::string properties_file;
+    std::string password_file;
 };
 
-// `kafka-brokers`, `kafka-properties-file`
+// `kafka-brokers`, and those of `read_client_settings`.
 settings read_settings(config::reader& reader);
-// `kafka-properties-file` alone.
-std::map<std::string, std::string> read_properties_setting(config::reader& reader);
+// `kafka-prefix`, `kafka-client-rack`, `kafka-properties-file`, `kafka-sasl-password-file`
+void read_client_settings(config::reader& reader, settings& chosen);
+
+// `name = value` lines, as librdkafka's documentation spells them. Throws std::runtime_error that
+// names the file, never a value, if it cannot be read or has other lines.
+std::map<std::string, std::string> read_properties(const std::string& file);
+
+// The certificates and keys that properties name.
+std::vector<std::string> located_files(const std::map<std::string, std::string>& properties);
 
 } // namespace tempinbox::kafka

@@ -1,6 +1,7 @@
 #include "common/kafka/topics.hpp"
 
 #include "common/kafka/client.hpp"
+#include "common/kafka/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -354,9 +355,17 @@ result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wa
     return last;
 }
 
+// Named as in Kafka from here on.
+std::vector<topic_spec> with_prefix(const settings& cluster, std::vector<topic_spec> topics)
+{
+    for (auto& spec : topics)
+        spec.name = prefixed(cluster, spec.name);
+    return topics;
+}
+
 client_handle make_client(const settings& cluster)
 {
-    configuration conf(cluster, "tempinbox-topics");
+    configuration conf(cluster, "topics");
     rd_kafka_conf_set_log_cb(conf.get(), nullptr);
     return conf.make(RD_KAFKA_PRODUCER);
 }
@@ -364,18 +373,20 @@ client_handle make_client(const settings& cluster)
 } // namespace
 
 result<std::vector<topic_difference>> compare_topics(const settings& cluster,
-                                                     const std::vector<topic_spec>& wanted,
+                                                     const std::vector<topic_spec>& topics,
                                                      std::chrono::milliseconds timeout)
 {
     const auto client = make_client(cluster);
     found_topics found;
-    return await_differences(client.get(), wanted, found, clock::now() + timeout);
+    return await_differences(client.get(), with_prefix(cluster, topics), found,
+                             clock::now() + timeout);
 }
 
-result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
+result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& topics,
                           std::chrono::milliseconds timeout, repartitioning more_partitions)
 {
     using kind = topic_difference::kind;
+    const auto wanted = with_prefix(cluster, topics);
     const auto end = clock::now() + timeout;
     const auto client = make_client(cluster);
     found_topics found;

@@ -12,7 +12,7 @@ namespace tempinbox::kafka {
 
 struct topic_spec
 {
-    std::string name;
+    std::string name; // without the installation's prefix, which the calls put on
     int partitions = 1;
     int replication = 1;
     std::map<std::string, std::string> config;
@@ -25,7 +25,7 @@ struct topic_difference
     enum class kind { missing, config, fewer_partitions, more_partitions, replication };
 
     kind what = kind::config;
-    std::string topic;
+    std::string topic;   // its name in Kafka
     std::string setting; // "partitions", "replication", or a name such as retention.ms; empty for a
                          // missing topic
     std::string found;
@@ -38,16 +38,16 @@ enum class repartitioning { refused, allowed };
 
 // All calls block; for tools and tests. Unavailable if the brokers do not respond in time.
 
-// In the order of `wanted`.
+// In the order of `topics`.
 result<std::vector<topic_difference>> compare_topics(const settings& cluster,
-                                                     const std::vector<topic_spec>& wanted,
+                                                     const std::vector<topic_spec>& topics,
                                                      std::chrono::milliseconds timeout);
 
 // Creates missing topics, alters the settings of those that differ, adds partitions if allowed, and
 // waits until all have leaders. If a topic has too few partitions and adding is not allowed:
 // conflict, and nothing is changed. More partitions than wanted and another replication factor stay
 // as they are.
-result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
+result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& topics,
                           std::chrono::milliseconds timeout,
                           repartitioning more_partitions = repartitioning::refused);
 

@@ -32,7 +32,7 @@ constexpr auto measure_interval = 10s;
 
 // The span of one publish of an event whose trace is sampled, as a part of the work that stored it;
 // consumers go on from here, so the event names this span. Semantic conventions, "Messaging".
-trace::span begin_send(runtime::host& host, row& event)
+trace::span begin_send(runtime::host& host, const kafka::producer& producer, row& event)
 {
     if (!host.tracer().is_on())
         return {};
@@ -43,13 +43,13 @@ trace::span begin_send(runtime::host& host, row& event)
         given == headers.end() ? std::nullopt : trace::traceparent::parse(given->second);
     if (!cause || !cause->is_sampled())
         return {};
-    const auto& topic = event.message.topic;
+    const auto topic = producer.topic_name(event.message.topic);
     auto span = host.tracer().begin("send " + topic, trace::span_kind::producer, *cause);
     span.set("messaging.system", "kafka");
     span.set("messaging.operation.name", "send");
     span.set("messaging.operation.type", "send");
     span.set("messaging.destination.name", topic);
-    span.set("messaging.client.id", "tempinbox-" + host.name());
+    span.set("messaging.client.id", producer.client_name());
     span.set("messaging.message.id", event.id.text());
     given->second = span.context().span.text();
     return span;
@@ -162,7 +162,7 @@ void publisher::state::publish()
 void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
     const auto id = event.id;
-    auto span = begin_send(host, event);
+    auto span = begin_send(host, producer, event);
     // Without tracing there is nothing to share.
     const auto sending =
         span.is_recording() ? std::make_shared<trace::span>(std::move(span)) : nullptr;

@@ -61,6 +61,14 @@ file_watch::subscription::~subscription()
         from_->watched_.erase(which_);
 }
 
+void file_watch::subscription::set_files(std::vector<std::string> files)
+{
+    if (from_ == nullptr || which_->files == files)
+        return;
+    which_->files = std::move(files);
+    which_->seen = state_of(which_->files);
+}
+
 file_watch::file_watch(boost::asio::any_io_executor executor, metrics::registry& metrics)
     : metrics_(metrics),
       task_(std::move(executor), metrics, "reload_files", [this] {

@@ -38,6 +38,10 @@ public:
         subscription& operator=(subscription&& other) noexcept;
         ~subscription();
 
+        // Watches these from now on, such as those that another file names; also for `use` itself
+        // to call. An empty subscription ignores it.
+        void set_files(std::vector<std::string> files);
+
     private:
         friend class file_watch;
         subscription(file_watch& from, std::list<watched>::iterator which);

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/events/event_ingest.hpp"
 
+#include "common/kafka/names.hpp"
 #include "common/log/log.hpp"
 
 #include <algorithm>
@@ -14,20 +15,25 @@ constexpr int attempts_alone = 3;
 
 // The work on one record, as a part of the trace that its producer named. Semantic conventions,
 // "Messaging".
-trace::span begin_process(trace::tracer& tracer, const kafka::record& record, event_id event)
+trace::span begin_process(runtime::host& host, const settings& chosen, const kafka::record& record,
+                          event_id event)
 {
+    auto& tracer = host.tracer();
     if (!tracer.is_on())
         return {};
+    const auto topic = kafka::prefixed(chosen.kafka, record.topic);
     const auto cause =
         trace::read_context(record.header("traceparent"), record.header("tracestate"));
-    auto span = tracer.begin("process " + record.topic, trace::span_kind::consumer,
+    auto span = tracer.begin("process " + topic, trace::span_kind::consumer,
                              cause.value_or(trace::context()));
     if (!span.is_recording())
         return span;
     span.set("messaging.system", "kafka");
     span.set("messaging.operation.name", "process");
     span.set("messaging.operation.type", "process");
-    span.set("messaging.destination.name", record.topic);
+    span.set("messaging.client.id", kafka::client_id(chosen.kafka, host.name()));
+    span.set("messaging.consumer.group.name", kafka::prefixed(chosen.kafka, chosen.consumer_group));
+    span.set("messaging.destination.name", topic);
     span.set("messaging.destination.partition.id", std::to_string(record.partition));
     span.set("messaging.kafka.offset", record.offset);
     span.set("messaging.kafka.message.key", record.key);
@@ -49,10 +55,12 @@ struct event_ingest::plan
     plan() = default;
 };
 
-event_ingest::event_ingest(runtime::host& host, rule_repository& rules, config_cache& configs,
-                           queue_repository& deliveries, delivery_engine& engine,
-                           outcome_recorder& recorder, dead_letters& dead_letters)
+event_ingest::event_ingest(runtime::host& host, const settings& chosen, rule_repository& rules,
+                           config_cache& configs, queue_repository& deliveries,
+                           delivery_engine& engine, outcome_recorder& recorder,
+                           dead_letters& dead_letters)
     : host_(host),
+      settings_(chosen),
       rules_(rules),
       configs_(configs),
       deliveries_(deliveries),
@@ -145,7 +153,7 @@ event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& 
         routed_event entry;
         entry.source = &record;
         entry.event = std::move(*event);
-        entry.span = begin_process(host_.tracer(), record, entry.event.id);
+        entry.span = begin_process(host_, settings_, record, entry.event.id);
         // Deliveries are parts of this work.
         if (entry.span.context().is_valid())
             entry.event.traceparent = entry.span.context().span.text();

@@ -6,6 +6,7 @@
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/decoded_event.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
+#include "webhook-dispatcher/settings.hpp"
 
 #include <vector>
 
@@ -19,9 +20,10 @@ namespace tempinbox::webhooks {
 class event_ingest
 {
 public:
-    event_ingest(runtime::host& host, rule_repository& rules, config_cache& configs,
-                 queue_repository& deliveries, delivery_engine& engine, outcome_recorder& recorder,
-                 dead_letters& dead_letters);
+    // `chosen` outlives it.
+    event_ingest(runtime::host& host, const settings& chosen, rule_repository& rules,
+                 config_cache& configs, queue_repository& deliveries, delivery_engine& engine,
+                 outcome_recorder& recorder, dead_letters& dead_letters);
 
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
@@ -59,6 +61,7 @@ private:
     void release_reservations(const plan& planned);
 
     runtime::host& host_;
+    const settings& settings_;
     rule_repository& rules_;
     config_cache& configs_;
     queue_repository& deliveries_;
