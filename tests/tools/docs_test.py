@@ -119,7 +119,7 @@ class Topics(unittest.TestCase):
 
     def test_every_consumer_group_is_listed(self) -> None:
         sources = [*ROOT.glob("services/**/*.[ch]pp"), *ROOT.glob("libs/common/kafka/*.cpp")]
-        named = re.compile(r'(?:group = |"group\.id", |kafka, )"(tempinbox-[^"]+)"')
+        named = re.compile(r'(?:group = |prefixed\(now, |kafka, )"(tempinbox-[^"]+)"')
         groups = {group for path in sources for group in named.findall(_read(path))}
         rows = _rows(self.text, "Who reads")
         listed = {row[0].strip("`").removesuffix("<instance>") for row in rows}

@@ -41,3 +41,18 @@ TEST_CASE(
     CHECK(testing::eventually(
         [&] { return run({"topics", "apply", file, "--partitions", "4", "--check"}) == 0; }));
 }
+
+TEST_CASE("topics apply puts the prefix before the names of the file", "[tempinboxctl][kafka]")
+{
+    const auto topic = testing::scratch_topic("plain", 1);
+    testing::scratch_folder folder;
+    const auto file =
+        folder.write("topics.json", R"({"topics":[{"name":")" + topic + R"(","partitions":1}]})");
+
+    CHECK(run({"topics", "apply", file, "--check", "--kafka-prefix", "ctl."}) == 1);
+    CHECK(run({"topics", "apply", file, "--kafka-prefix", "ctl."}) == 0);
+
+    CHECK(testing::eventually(
+        [&] { return run({"topics", "apply", file, "--check", "--kafka-prefix", "ctl."}) == 0; }));
+    testing::send_all("ctl." + topic, {{"key", "value"}});
+}

@@ -20,9 +20,10 @@ inline kafka::settings test_cluster()
 
 // Sends key/value pairs and waits until the broker has them all.
 inline void send_all(const std::string& topic,
-                     const std::vector<std::pair<std::string, std::string>>& pairs)
+                     const std::vector<std::pair<std::string, std::string>>& pairs,
+                     const kafka::settings& cluster = test_cluster())
 {
-    kafka::producer producer(test_host(), test_cluster());
+    kafka::producer producer(test_host(), cluster);
     std::size_t acknowledged = 0;
     for (const auto& [key, value] : pairs) {
         kafka::message message;

@@ -131,3 +131,30 @@ TEST_CASE("one line is read without its end, anything else is refused by name", 
     CHECK_THROWS_WITH(runtime::read_one_line(folder.write("long", std::string(5000, 'x'))),
                       Contains("4096"));
 }
+
+TEST_CASE("files that another file names are watched once it names them", "[runtime]")
+{
+    const testing::scratch_folder folder;
+    const auto list = folder.write("list", "one");
+    runtime::file_watch files(executor(), registry());
+    std::vector<std::string> seen;
+    runtime::file_watch::subscription watched;
+    const auto load = [&] {
+        const auto named = folder.file(runtime::read_one_line(list));
+        watched.set_files({list, named});
+        seen.push_back(runtime::read_one_line(named));
+    };
+    folder.write("one", "1");
+    watched = files.watch("naming-file", {list, folder.file("one")}, load);
+
+    folder.write("list", "two");
+    files.check();
+    CHECK(current("naming-file") == 0);
+    folder.write("two", "2");
+    files.check();
+    CHECK(current("naming-file") == 1);
+    folder.write("one", "1 again");
+    files.check();
+
+    CHECK(seen == std::vector<std::string>{"1", "2"});
+}
