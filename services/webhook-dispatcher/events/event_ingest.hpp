@@ -1,12 +1,12 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/kafka/settings.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/decoded_event.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
-#include "webhook-dispatcher/settings.hpp"
 
 #include <vector>
 
@@ -20,10 +20,16 @@ namespace tempinbox::webhooks {
 class event_ingest
 {
 public:
-    // `chosen` outlives it.
-    event_ingest(runtime::host& host, const settings& chosen, rule_repository& rules,
-                 config_cache& configs, queue_repository& deliveries, delivery_engine& engine,
-                 outcome_recorder& recorder, dead_letters& dead_letters);
+    // Where the events come from, as spans name it.
+    struct source
+    {
+        kafka::settings cluster;
+        std::string group;
+    };
+
+    event_ingest(runtime::host& host, source from, rule_repository& rules, config_cache& configs,
+                 queue_repository& deliveries, delivery_engine& engine, outcome_recorder& recorder,
+                 dead_letters& dead_letters);
 
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
@@ -61,7 +67,7 @@ private:
     void release_reservations(const plan& planned);
 
     runtime::host& host_;
-    const settings& settings_;
+    const source from_;
     rule_repository& rules_;
     config_cache& configs_;
     queue_repository& deliveries_;
