@@ -21,7 +21,8 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
                [this](webhook_id webhook) { engine.note_backlog({webhook, queue_kind::retry}); }),
       retention(host, stored.partitions, stored.deliveries, chosen.retention_days),
       dead_letters(host, producer),
-      ingest(host, chosen, stored.rules, configs, stored.queue, engine, recorder, dead_letters)
+      ingest(host, {chosen.kafka, chosen.consumer_group}, stored.rules, configs, stored.queue,
+             engine, recorder, dead_letters)
 {}
 
 void core::take(delivery_outcome outcome)

@@ -85,7 +85,12 @@ def test_a_mail_and_its_webhook_are_one_trace(suite: Suite, account: Account) ->
     assert transaction.attributes["smtp.reply.code"] == "250"
     assert transaction.attributes["network.protocol.name"] == "smtp"
     assert attempt.attributes["http.response.status_code"] == "200"
+    assert process.attributes["messaging.system"] == "kafka"
+    assert process.attributes["messaging.operation.name"] == "process"
     assert process.attributes["messaging.destination.name"] == "email.received"
+    assert process.attributes["messaging.consumer.group.name"] == "tempinbox-webhook-dispatcher"
+    assert process.attributes["messaging.client.id"] == "tempinbox-webhook-dispatcher"
+    assert send_span.attributes["messaging.client.id"] == "tempinbox-mail-ingest"
 
 
 def test_a_mail_that_is_not_sampled_has_flag_00(suite: Suite, account: Account) -> None:

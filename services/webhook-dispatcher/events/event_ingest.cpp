@@ -15,13 +15,13 @@ constexpr int attempts_alone = 3;
 
 // The work on one record, as a part of the trace that its producer named. Semantic conventions,
 // "Messaging".
-trace::span begin_process(runtime::host& host, const settings& chosen, const kafka::record& record,
-                          event_id event)
+trace::span begin_process(runtime::host& host, const event_ingest::source& from,
+                          const kafka::record& record, event_id event)
 {
     auto& tracer = host.tracer();
     if (!tracer.is_on())
         return {};
-    const auto topic = kafka::prefixed(chosen.kafka, record.topic);
+    const auto topic = kafka::prefixed(from.cluster, record.topic);
     const auto cause =
         trace::read_context(record.header("traceparent"), record.header("tracestate"));
     auto span = tracer.begin("process " + topic, trace::span_kind::consumer,
@@ -31,8 +31,8 @@ trace::span begin_process(runtime::host& host, const settings& chosen, const kaf
     span.set("messaging.system", "kafka");
     span.set("messaging.operation.name", "process");
     span.set("messaging.operation.type", "process");
-    span.set("messaging.client.id", kafka::client_id(chosen.kafka, host.name()));
-    span.set("messaging.consumer.group.name", kafka::prefixed(chosen.kafka, chosen.consumer_group));
+    span.set("messaging.client.id", kafka::client_id(from.cluster, host.name()));
+    span.set("messaging.consumer.group.name", kafka::prefixed(from.cluster, from.group));
     span.set("messaging.destination.name", topic);
     span.set("messaging.destination.partition.id", std::to_string(record.partition));
     span.set("messaging.kafka.offset", record.offset);
@@ -55,12 +55,12 @@ struct event_ingest::plan
     plan() = default;
 };
 
-event_ingest::event_ingest(runtime::host& host, const settings& chosen, rule_repository& rules,
+event_ingest::event_ingest(runtime::host& host, source from, rule_repository& rules,
                            config_cache& configs, queue_repository& deliveries,
                            delivery_engine& engine, outcome_recorder& recorder,
                            dead_letters& dead_letters)
     : host_(host),
-      settings_(chosen),
+      from_(std::move(from)),
       rules_(rules),
       configs_(configs),
       deliveries_(deliveries),
@@ -153,7 +153,7 @@ event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& 
         routed_event entry;
         entry.source = &record;
         entry.event = std::move(*event);
-        entry.span = begin_process(host_, settings_, record, entry.event.id);
+        entry.span = begin_process(host_, from_, record, entry.event.id);
         // Deliveries are parts of this work.
         if (entry.span.context().is_valid())
             entry.event.traceparent = entry.span.context().span.text();
