@@ -20,7 +20,7 @@ class Cluster:
     Use as a context manager; nothing of it stays.
     """
 
-    def __init__(self, suite: Suite, schema: str) -> None:
+    def __init__(self, suite: Suite, schema: str = "all") -> None:
         self._suite = suite
         self._schema = schema
 

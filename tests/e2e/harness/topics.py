@@ -75,10 +75,14 @@ def _unescape(quoted: str) -> str:
 
 
 class Topic:
-    """A reader of one topic from the moment it was made. Use as a context manager."""
+    """A reader of one topic from the moment it was made. Use as a context manager.
 
-    def __init__(self, suite: Suite, name: str) -> None:
+    `prefix` is that of another installation on the suite's Kafka.
+    """
+
+    def __init__(self, suite: Suite, name: str, prefix: str = "") -> None:
         self._name = name
+        full = prefix + name
         self._consumer = Consumer(
             {
                 "bootstrap.servers": suite["KAFKA"],
@@ -87,9 +91,9 @@ class Topic:
                 "fetch.wait.max.ms": 20,
             }
         )
-        partitions = self._consumer.list_topics(name, timeout=15).topics[name].partitions
+        partitions = self._consumer.list_topics(full, timeout=15).topics[full].partitions
         self._consumer.assign(
-            [self._end(TopicPartition(name, number, OFFSET_END)) for number in partitions]
+            [self._end(TopicPartition(full, number, OFFSET_END)) for number in partitions]
         )
         self.seen: list[Event] = []
 
