@@ -1,8 +1,8 @@
 #include "common/kafka/client.hpp"
+#include "common/kafka/client_reloader.hpp"
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/names.hpp"
 #include "common/kafka/partition_plan.hpp"
-#include "common/kafka/renewal.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
@@ -60,7 +60,7 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
     std::thread poller;
 
     broker_watch watch;
-    renewal clients;
+    client_reloader clients;
     client_handle client;
     partition_plan plan;
     bool needs_targets = false;

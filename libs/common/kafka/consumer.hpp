@@ -25,10 +25,9 @@ struct consumer_settings
 // batch is what has arrived; no timer fills it. `handle` runs on the loop, one batch at a time; its
 // offsets are committed only after it returned. If it throws, it gets the same batch again after a
 // delay. On revoke the running batch is finished and committed first. The client is replaced when
-// the files change that it is made of (renewal.hpp): between two batches it commits, leaves and
-// joins again. Exposes
-// tempinbox_consumer_lag_records, tempinbox_consumer_oldest_age_seconds and
-// tempinbox_consumer_expired_records_total.
+// the files change that it is made of (client_reloader.hpp): between two batches it commits, leaves
+// and joins again. Exposes tempinbox_consumer_lag_records, tempinbox_consumer_oldest_age_seconds
+// and tempinbox_consumer_expired_records_total.
 class consumer
 {
 public:
@@ -52,9 +51,9 @@ private:
 };
 
 // Reads every partition of the topics from their end, without a group: each process sees all
-// events. New partitions are found each minute. A client that is replaced (renewal.hpp) is followed
-// by one that goes on at the same offsets. `handle` is a plain function called on the loop with
-// each batch.
+// events. New partitions are found each minute. A client that is replaced (client_reloader.hpp) is
+// followed by one that goes on at the same offsets. `handle` is a plain function called on the loop
+// with each batch.
 class broadcast_reader
 {
 public:

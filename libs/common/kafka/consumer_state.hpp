@@ -1,10 +1,10 @@
 #pragma once
 
 #include "common/kafka/client.hpp"
+#include "common/kafka/client_reloader.hpp"
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/consumer_lag.hpp"
 #include "common/kafka/partition_plan.hpp"
-#include "common/kafka/renewal.hpp"
 #include "common/runtime/completion_queue.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -59,7 +59,7 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     std::thread poller;
 
     broker_watch watch;
-    renewal clients;
+    client_reloader clients;
     client_handle client;
     std::shared_ptr<running_batch> running;
     std::vector<record> read_ahead; // arrived while the partitions should have been paused

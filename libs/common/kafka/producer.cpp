@@ -1,8 +1,8 @@
 #include "common/kafka/producer.hpp"
 
 #include "common/kafka/client.hpp"
+#include "common/kafka/client_reloader.hpp"
 #include "common/kafka/names.hpp"
-#include "common/kafka/renewal.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
@@ -76,7 +76,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     const std::string client_name;
     runtime::completion_queue completions;
     broker_watch watch;
-    renewal clients;
+    client_reloader clients;
     // Guards the next four, except that the poll thread reads `client` without it: only that thread
     // changes it.
     std::mutex client_mutex;

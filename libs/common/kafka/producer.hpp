@@ -20,11 +20,11 @@ namespace tempinbox::kafka {
 // The messages of one key are written in the order of `send`; one that is reported as not
 // acknowledged may be missing or may have been written.
 //
-// The client is replaced when the files change that it is made of (renewal.hpp). Messages sent
-// meanwhile are held. The old client finishes what it has within 5 s; what is left is reported as
-// not acknowledged. Only then are the held messages passed to the new client, so the order of a key
-// holds across the replacement, too. After an error that ends idempotence the same happens without
-// the 5 s.
+// The client is replaced when the files change that it is made of (client_reloader.hpp). Messages
+// sent meanwhile are held. The old client finishes what it has within 5 s; what is left is reported
+// as not acknowledged. Only then are the held messages passed to the new client, so the order of a
+// key holds across the replacement, too. After an error that ends idempotence the same happens
+// without the 5 s.
 class producer
 {
 public:

@@ -17,7 +17,8 @@ struct settings
     std::string prefix; // of the installation's names (names.hpp)
     std::string client_rack;
     secret password; // of SASL; empty: as the properties say
-    // Where properties and password come from. Both are read again when they change (renewal.hpp).
+    // Where properties and password come from. Both are read again when they change
+    // (client_reloader.hpp).
     std::string properties_file;
     std::string password_file;
 };

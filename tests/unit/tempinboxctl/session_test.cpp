@@ -16,11 +16,14 @@ TEST_CASE("a cluster with TLS and SASL is reached as the services reach it", "[t
     testing::scratch_folder folder;
     const auto file = folder.write("kafka.properties",
                                    "security.protocol = SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n");
-    config::reader reader({{"kafka-brokers", "kafka:9093"}, {"kafka-properties-file", file}});
+    config::reader reader({{"kafka-brokers", "kafka:9093"},
+                           {"kafka-properties-file", file},
+                           {"kafka-prefix", "staging."}});
     session suite(testing::test_host(), read_settings(reader));
 
     CHECK(reader.problems().empty());
     CHECK(suite.kafka().brokers == "kafka:9093");
+    CHECK(suite.kafka().prefix == "staging.");
     CHECK(suite.kafka().properties ==
           std::map<std::string, std::string>{{"security.protocol", "SASL_SSL"},
                                              {"sasl.mechanism", "SCRAM-SHA-512"}});

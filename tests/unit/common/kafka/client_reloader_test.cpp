@@ -1,4 +1,4 @@
-#include "common/kafka/renewal.hpp"
+#include "common/kafka/client_reloader.hpp"
 
 #include "common/testing/await.hpp"
 #include "unit/common/scratch_folder.hpp"
@@ -11,10 +11,10 @@ using Catch::Contains;
 namespace {
 
 // A client without brokers, made of files in a folder.
-class renewed_client
+class reloaded_client
 {
 public:
-    explicit renewed_client(const std::string& properties, const std::string& password = "")
+    explicit reloaded_client(const std::string& properties, const std::string& password = "")
     {
         kafka::settings chosen;
         chosen.brokers = "127.0.0.1:1";
@@ -24,14 +24,14 @@ public:
             chosen.password_file = folder.write("password", password);
             chosen.password = secret(password);
         }
-        clients = std::make_unique<kafka::renewal>(
+        clients = std::make_unique<kafka::client_reloader>(
             testing::test_host(), std::move(chosen), [this](const kafka::settings& now) {
                 ++made;
                 return kafka::configuration(now, "test").make(RD_KAFKA_PRODUCER);
             });
         client = clients->start();
     }
-    ~renewed_client() { clients->stop(); }
+    ~reloaded_client() { clients->stop(); }
 
     // As the file watch does each second; whether there is another client then.
     bool changes()
@@ -54,7 +54,7 @@ public:
 
     testing::scratch_folder folder;
     int made = 0;
-    std::unique_ptr<kafka::renewal> clients;
+    std::unique_ptr<kafka::client_reloader> clients;
     kafka::client_handle client;
 };
 
@@ -65,7 +65,7 @@ constexpr const char* scram =
 
 TEST_CASE("changed properties make a new kafka client", "[kafka]")
 {
-    renewed_client kept("linger.ms=1\n");
+    reloaded_client kept("linger.ms=1\n");
     CHECK_FALSE(kept.changes());
 
     kept.folder.write("properties", "linger.ms=2\n");
@@ -77,7 +77,7 @@ TEST_CASE("changed properties make a new kafka client", "[kafka]")
 
 TEST_CASE("a properties file that was only written again makes none", "[kafka]")
 {
-    renewed_client kept("linger.ms=1\n");
+    reloaded_client kept("linger.ms=1\n");
 
     kept.folder.write("properties", "# the same\nlinger.ms=1\n");
 
@@ -87,7 +87,7 @@ TEST_CASE("a properties file that was only written again makes none", "[kafka]")
 
 TEST_CASE("properties that cannot be used leave the client", "[kafka]")
 {
-    renewed_client kept("linger.ms=1\n");
+    reloaded_client kept("linger.ms=1\n");
 
     for (const auto* const wrong :
          {"rubbish", "no.such.property=1\n", "linger.ms=many\n", "ssl.ca.location=/nowhere\n"}) {
@@ -104,7 +104,7 @@ TEST_CASE("properties that cannot be used leave the client", "[kafka]")
 
 TEST_CASE("a changed certificate makes a new kafka client, rubbish does not", "[kafka]")
 {
-    renewed_client kept("linger.ms=1\n");
+    reloaded_client kept("linger.ms=1\n");
     const auto ca = kept.folder.write("ca.pem", "rubbish");
     // Not read without TLS, so any text will do here.
     kept.folder.write("properties", "ssl.ca.location=" + ca + "\n");
@@ -120,7 +120,7 @@ TEST_CASE("a changed certificate makes a new kafka client, rubbish does not", "[
 
 TEST_CASE("a new password goes to the client that there is", "[kafka]")
 {
-    renewed_client kept(scram, "first");
+    reloaded_client kept(scram, "first");
     CHECK(kept.property("sasl.password") == "first");
 
     kept.folder.write("password", "second\n");
@@ -132,7 +132,7 @@ TEST_CASE("a new password goes to the client that there is", "[kafka]")
 
 TEST_CASE("a password that cannot be read leaves the old one, also to new clients", "[kafka]")
 {
-    renewed_client kept(scram, "first");
+    reloaded_client kept(scram, "first");
 
     kept.folder.write("password", "");
     kept.folder.write("properties", std::string(scram) + "linger.ms=2\n");
@@ -143,7 +143,7 @@ TEST_CASE("a password that cannot be read leaves the old one, also to new client
 
 TEST_CASE("new properties and a new password come together", "[kafka]")
 {
-    renewed_client kept(scram, "first");
+    reloaded_client kept(scram, "first");
 
     kept.folder.write("password", "second");
     kept.folder.write("properties", std::string(scram) + "linger.ms=2\n");
@@ -155,6 +155,6 @@ TEST_CASE("new properties and a new password come together", "[kafka]")
 
 TEST_CASE("a client does not start with a certificate that is missing", "[kafka]")
 {
-    CHECK_THROWS_WITH(renewed_client("ssl.ca.location=/nowhere/ca.pem\n"),
+    CHECK_THROWS_WITH(reloaded_client("ssl.ca.location=/nowhere/ca.pem\n"),
                       Contains("/nowhere/ca.pem"));
 }

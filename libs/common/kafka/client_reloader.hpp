@@ -16,14 +16,14 @@ namespace tempinbox::kafka {
 // exchanges the old one for it where nothing is in flight. A new password goes to the client that
 // there is, which uses it for its next connections. Content that cannot be used changes nothing
 // (runtime::file_watch).
-class renewal
+class client_reloader
 {
 public:
     // On any thread.
     using make_client = std::function<client_handle(const settings&)>;
 
-    renewal(runtime::host& host, settings chosen, make_client make);
-    renewal(const renewal&) = delete;
+    client_reloader(runtime::host& host, settings chosen, make_client make);
+    client_reloader(const client_reloader&) = delete;
 
     // On the loop. Makes the first client; watches the files until `stop`. Throws if the files or
     // settings cannot be used.
@@ -46,8 +46,8 @@ private:
     runtime::host& host_;
     const make_client make_;
     std::mutex mutex_;
-    settings settings_;                  // in use
-    std::vector<client_handle> renewed_; // the last one is to be used
+    settings settings_;                       // in use
+    std::vector<client_handle> replacements_; // the last one is to be used
     bool has_new_password_ = false;
     std::atomic<bool> is_due_{false};
     std::atomic<bool> is_changed_{false};

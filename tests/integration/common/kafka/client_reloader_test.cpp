@@ -1,4 +1,4 @@
-#include "common/kafka/renewal.hpp"
+#include "common/kafka/client_reloader.hpp"
 
 #include "integration/common/kafka/collected.hpp"
 #include "integration/common/kafka/sent.hpp"

@@ -1,4 +1,4 @@
-#include "common/kafka/renewal.hpp"
+#include "common/kafka/client_reloader.hpp"
 
 #include "common/log/log.hpp"
 
@@ -47,13 +47,13 @@ void require_user(const settings& chosen, const std::map<std::string, std::strin
 
 } // namespace
 
-renewal::renewal(runtime::host& host, settings chosen, make_client make)
+client_reloader::client_reloader(runtime::host& host, settings chosen, make_client make)
     : host_(host),
       make_(std::move(make)),
       settings_(std::move(chosen))
 {}
 
-client_handle renewal::start()
+client_handle client_reloader::start()
 {
     require_user(settings_, settings_.properties);
     located_content_ = read_located(settings_.properties);
@@ -62,7 +62,7 @@ client_handle renewal::start()
     return first;
 }
 
-void renewal::watch()
+void client_reloader::watch()
 {
     // Files that changed since the settings were read are put to use at once.
     if (!settings_.properties_file.empty()) {
@@ -76,13 +76,13 @@ void renewal::watch()
                                               [this] { read_password_again(); });
 }
 
-void renewal::stop()
+void client_reloader::stop()
 {
     properties_watch_ = {};
     password_watch_ = {};
 }
 
-client_handle renewal::make_anew()
+client_handle client_reloader::make_anew()
 {
     settings chosen;
     {
@@ -92,7 +92,7 @@ client_handle renewal::make_anew()
     return make_(chosen);
 }
 
-void renewal::read_properties_again()
+void client_reloader::read_properties_again()
 {
     // Only the loop changes the settings, so it may read them without the lock.
     auto chosen = settings_;
@@ -107,14 +107,14 @@ void renewal::read_properties_again()
     {
         const std::lock_guard lock(mutex_);
         settings_.properties = std::move(chosen.properties);
-        renewed_.push_back(std::move(client));
+        replacements_.push_back(std::move(client));
         is_due_ = true;
         is_changed_ = true;
     }
     located_content_ = std::move(content);
 }
 
-void renewal::read_password_again()
+void client_reloader::read_password_again()
 {
     secret fresh(runtime::read_one_line(settings_.password_file));
     if (fresh.reveal() == settings_.password.reveal())
@@ -125,18 +125,18 @@ void renewal::read_password_again()
     is_changed_ = true;
 }
 
-client_handle renewal::take(rd_kafka_t* current)
+client_handle client_reloader::take(rd_kafka_t* current)
 {
     if (!is_changed_)
         return {};
-    std::vector<client_handle> renewed;
+    std::vector<client_handle> replacements;
     std::string user, password;
     bool has_new_password = false;
     {
         const std::lock_guard lock(mutex_);
         is_changed_ = false;
         is_due_ = false;
-        renewed = std::exchange(renewed_, {});
+        replacements = std::exchange(replacements_, {});
         has_new_password = std::exchange(has_new_password_, false);
         if (has_new_password) {
             user = settings_.properties.at("sasl.username");
@@ -144,8 +144,8 @@ client_handle renewal::take(rd_kafka_t* current)
         }
     }
     client_handle next;
-    if (!renewed.empty())
-        next = std::move(renewed.back());
+    if (!replacements.empty())
+        next = std::move(replacements.back());
     if (has_new_password) {
         auto* const refused = rd_kafka_sasl_set_credentials(next ? next.get() : current,
                                                             user.c_str(), password.c_str());
