@@ -3,6 +3,7 @@
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
 
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ enum class errc {
     deadline_exceeded,
     internal
 };
+constexpr std::size_t errc_count = static_cast<std::size_t>(errc::internal) + 1;
 
 std::string_view to_string(errc code);
 

@@ -43,15 +43,19 @@ trace::span begin_send(runtime::host& host, const kafka::producer& producer, row
         given == headers.end() ? std::nullopt : trace::traceparent::parse(given->second);
     if (!cause || !cause->is_sampled())
         return {};
+    auto span = host.tracer().begin("send", trace::span_kind::producer, *cause);
+    // Consumers go on from here, whether or not the span is recorded.
+    given->second = span.context().span.text();
+    if (!span.is_recording())
+        return span;
     const auto topic = producer.topic_name(event.message.topic);
-    auto span = host.tracer().begin("send " + topic, trace::span_kind::producer, *cause);
+    span.rename("send " + topic);
     span.set("messaging.system", "kafka");
     span.set("messaging.operation.name", "send");
     span.set("messaging.operation.type", "send");
     span.set("messaging.destination.name", topic);
     span.set("messaging.client.id", producer.client_name());
     span.set("messaging.message.id", event.id.text());
-    given->second = span.context().span.text();
     return span;
 }
 

@@ -179,7 +179,9 @@ std::optional<host_port> client::choose_replica(const std::vector<host_port>& tr
         const auto candidate = (next_ + i) % known.size();
         if (std::find(tried.begin(), tried.end(), known[candidate]) != tried.end())
             continue;
-        const auto backoff = backoff_until_.find(known[candidate].text());
+        // Nobody backs off, as a rule: then no text is made.
+        const auto backoff = backoff_until_.empty() ? backoff_until_.end()
+                                                    : backoff_until_.find(known[candidate].text());
         if (backoff == backoff_until_.end() || backoff->second <= now) {
             next_ = candidate + 1;
             return known[candidate];
@@ -202,27 +204,19 @@ void client::back_off(const host_port& replica)
     replicas_->refresh_soon();
 }
 
-awaitable<result<void>> client::call_measured(std::string_view method,
-                                              const google::protobuf::Message& request,
-                                              google::protobuf::Message& response,
-                                              milliseconds deadline)
-{
-    const auto began = clock::now();
-    auto outcome = co_await call_replicas(method, request, response, deadline);
-    observe(method, outcome ? std::string_view("ok") : connect_code(outcome.error().code),
-            clock::now() - began);
-    co_return outcome;
-}
-
-// `code` is of a table.
-void client::observe(std::string_view method, std::string_view code,
+void client::observe(std::string_view method, const result<void>& outcome,
                      std::chrono::duration<double> took)
 {
-    auto by_method = durations_.find(method);
-    if (by_method == durations_.end())
-        by_method = durations_.emplace(method, decltype(by_method->second)()).first;
-    auto& series = by_method->second[code];
+    auto known = std::find_if(durations_.begin(), durations_.end(),
+                              [method](const auto& each) { return each.method == method; });
+    if (known == durations_.end()) {
+        known = durations_.emplace(durations_.end());
+        known->method = method;
+    }
+    auto& series =
+        outcome ? known->good : known->failed[static_cast<std::size_t>(outcome.error().code)];
     if (series == nullptr) {
+        const auto code = outcome ? std::string_view("ok") : connect_code(outcome.error().code);
         const auto slash = method.find('/');
         series = &host_.metrics().histogram(
             "tempinbox_rpc_client_duration_seconds",
@@ -244,13 +238,15 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
                                               google::protobuf::Message& response,
                                               milliseconds deadline)
 {
-    const auto give_up = clock::now() + deadline;
-    // Only what a request caused is traced; background work begins no traces.
-    const auto executor = co_await boost::asio::this_coro::executor;
-    const auto* caller = trace::context_of(executor);
+    const auto began = clock::now();
+    const auto give_up = began + deadline;
     trace::span span;
-    if (caller)
-        span = host_.tracer().begin(method, trace::span_kind::client, *caller);
+    if (host_.tracer().is_on()) {
+        // Only what a request caused is traced; background work begins no traces.
+        const auto executor = co_await boost::asio::this_coro::executor;
+        if (const auto* caller = trace::context_of(executor))
+            span = host_.tracer().begin(method, trace::span_kind::client, *caller);
+    }
     http::client_response http_response;
     std::vector<host_port> tried;
     std::optional<host_port> last;
@@ -272,7 +268,7 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         http::client_request outgoing;
         outgoing.method = "POST";
         outgoing.url = "http://" + replica->text() + "/" + std::string(method);
-        outgoing.headers.reserve(6);
+        outgoing.headers.reserve(span.context().is_valid() ? 6 : 4);
         outgoing.headers.emplace_back("Content-Type", "application/proto");
         outgoing.headers.emplace_back("Connect-Protocol-Version", "1");
         outgoing.headers.emplace_back("Connect-Timeout-Ms", std::to_string(left.count()));
@@ -289,7 +285,8 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         // Once the request was written, the replica may have received it: only the caller can judge
         // whether to retry. Until then the next replica is tried.
         if (http_response.is_sent) {
-            last = *replica;
+            if (span.is_recording())
+                last = *replica;
             break;
         }
         back_off(*replica);
@@ -297,6 +294,7 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
     }
     auto outcome = read_response(http_response, method, response);
     describe(span, method, tried, last, outcome);
+    observe(method, outcome, clock::now() - began);
     co_return outcome;
 }
 

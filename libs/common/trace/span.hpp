@@ -42,7 +42,8 @@ struct span_record
 
 // A piece of work in a trace, from a tracer; ends with the object or by `end`. Without tracing it
 // is empty: it has no context. In a trace that is not sampled it has a context, whose flag is 00,
-// and records nothing; then every call is a comparison. Used on the loop; outlived by its tracer.
+// and records nothing; then every call is a comparison. Who would have to build a text for it asks
+// `is_recording` first. Used on the loop; outlived by its tracer.
 class span
 {
 public:
@@ -56,8 +57,13 @@ public:
     bool is_recording() const { return record_ != nullptr; }
 
     void rename(std::string_view name);
-    void set(std::string_view key, std::string_view value) { add(key, std::string(value)); }
-    void set(std::string_view key, const char* value) { add(key, std::string(value)); }
+    // Copies the text only if the span records.
+    void set(std::string_view key, std::string_view value)
+    {
+        if (record_)
+            add(key, std::string(value));
+    }
+    void set(std::string_view key, const char* value) { set(key, std::string_view(value)); }
     template <std::integral T>
         requires(!std::same_as<T, bool>)
     void set(std::string_view key, T value)

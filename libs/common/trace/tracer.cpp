@@ -60,7 +60,7 @@ tracer::tracer(const settings& chosen, metrics::registry& registry)
       registry_(registry)
 {
     if (is_on_)
-        note_dropped("queue_full", 0);
+        did_not_fit_ = &dropped("queue_full");
 }
 
 span tracer::begin(std::string_view name, span_kind kind)
@@ -108,7 +108,7 @@ span tracer::make(std::string_view name, span_kind kind, const std::optional<tra
 void tracer::finish(std::unique_ptr<span_record> record)
 {
     if (queue_.size() >= max_queued)
-        return note_dropped("queue_full", 1);
+        return did_not_fit_->Increment();
     queue_.push_back(std::move(*record));
 }
 
@@ -125,10 +125,14 @@ std::vector<span_record> tracer::take(std::size_t max)
 
 void tracer::note_dropped(std::string_view reason, std::size_t spans)
 {
-    registry_
-        .counter("tempinbox_spans_dropped_total", "Spans of traces that were not delivered.",
-                 {{"reason", std::string(reason)}})
-        .Increment(static_cast<double>(spans));
+    dropped(reason).Increment(static_cast<double>(spans));
+}
+
+prometheus::Counter& tracer::dropped(std::string_view reason)
+{
+    return registry_.counter("tempinbox_spans_dropped_total",
+                             "Spans of traces that were not delivered",
+                             {{"reason", std::string(reason)}});
 }
 
 } // namespace tempinbox::trace

@@ -40,6 +40,7 @@ public:
 private:
     friend class span;
 
+    prometheus::Counter& dropped(std::string_view reason);
     span make(std::string_view name, span_kind kind, const std::optional<traceparent>& parent,
               const traceparent& fresh, const std::string& tracestate);
     void finish(std::unique_ptr<span_record> record);
@@ -47,6 +48,7 @@ private:
     const settings& settings_;
     bool is_on_;
     metrics::registry& registry_;
+    prometheus::Counter* did_not_fit_ = nullptr; // null while tracing is off
     std::deque<span_record> queue_;
 };
 

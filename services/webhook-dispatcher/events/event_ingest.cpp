@@ -21,13 +21,14 @@ trace::span begin_process(runtime::host& host, const event_ingest::source& from,
     auto& tracer = host.tracer();
     if (!tracer.is_on())
         return {};
-    const auto topic = kafka::prefixed(from.cluster, record.topic);
     const auto cause =
         trace::read_context(record.header("traceparent"), record.header("tracestate"));
-    auto span = tracer.begin("process " + topic, trace::span_kind::consumer,
-                             cause.value_or(trace::context()));
+    auto span =
+        tracer.begin("process", trace::span_kind::consumer, cause.value_or(trace::context()));
     if (!span.is_recording())
         return span;
+    const auto topic = kafka::prefixed(from.cluster, record.topic);
+    span.rename("process " + topic);
     span.set("messaging.system", "kafka");
     span.set("messaging.operation.name", "process");
     span.set("messaging.operation.type", "process");

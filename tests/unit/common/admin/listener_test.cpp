@@ -4,8 +4,14 @@
 #include "common/log/log.hpp"
 #include "common/testing/await.hpp"
 #include "unit/common/scratch_folder.hpp"
+#include "unit/common/trace/traced_host.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 using namespace tempinbox;
 using Catch::Contains;
@@ -42,6 +48,31 @@ struct running_listener
     http::client client{testing::test_host(), {}};
 };
 
+using steady = std::chrono::steady_clock;
+
+// Goes round the loop until it is told to end; the longest time between two turns.
+awaitable<void> watch_turns(boost::asio::any_io_executor executor, const bool& is_over,
+                            steady::duration& longest)
+{
+    auto before = steady::now();
+    while (!is_over) {
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+        const auto now = steady::now();
+        longest = std::max(longest, now - before);
+        before = now;
+    }
+}
+
+awaitable<http::client_response> scrape(http::client& client, std::string url, bool& is_over)
+{
+    http::client_request outgoing;
+    outgoing.url = std::move(url);
+    outgoing.deadline = std::chrono::seconds(20);
+    auto response = co_await client.send(std::move(outgoing));
+    is_over = true;
+    co_return response;
+}
+
 } // namespace
 
 TEST_CASE("the operator's port says that the process lives and whether it is ready", "[admin]")
@@ -72,6 +103,38 @@ TEST_CASE("metrics are Prometheus text", "[admin]")
     CHECK(response.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
     CHECK_THAT(response.body, Contains("# TYPE http_server_request_duration_seconds histogram") &&
                                   Contains("server=\"admin\""));
+}
+
+TEST_CASE("the loop turns while the text of many metrics is made", "[admin]")
+{
+    testing::traced_host host(0);
+    for (int series = 0; series < 4'000; ++series)
+        host.metrics()
+            .histogram("tempinbox_test_seconds", "A histogram of many series",
+                       metrics::wait_buckets(), {{"number", std::to_string(series)}})
+            .Observe(1);
+    const auto began = steady::now();
+    const auto text = host.metrics().text();
+    const auto rendering = steady::now() - began;
+    admin::listener listener(host, "");
+    listener.start();
+    http::client_settings settings;
+    settings.body_limit = 2 * text.size();
+    http::client client(host, settings);
+
+    bool is_over = false;
+    steady::duration longest{};
+    boost::asio::co_spawn(host.loop(), watch_turns(host.executor(), is_over, longest),
+                          boost::asio::detached);
+    const auto response = host.await(
+        scrape(client, "http://" + listener.local_address().text() + "/metrics", is_over));
+    listener.stop();
+    host.eventually([&, turns = 0]() mutable { return ++turns > 100; });
+
+    CHECK(response.status == 200);
+    CHECK(response.body.size() > text.size() / 2);
+    // On the loop it would be all of it, and more.
+    CHECK(longest < rendering / 2);
 }
 
 TEST_CASE("the log level changes while running", "[admin]")

@@ -30,6 +30,17 @@ awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaRespo
     responses.push_back(std::move(response));
 }
 
+// How many calls the metrics of the test host have for a method and a code.
+int calls_of(const std::string& service, const std::string& method, const std::string& code)
+{
+    const auto series = "\ntempinbox_rpc_client_duration_seconds_count{code=\"" + code +
+                        "\",method=\"" + method + "\",service=\"tempinbox.ratelimit.v1." + service +
+                        "\"} ";
+    const auto text = testing::test_host().metrics().text();
+    const auto found = text.find(series);
+    return found == std::string::npos ? 0 : std::stoi(text.substr(found + series.size(), 20));
+}
+
 // An address where nobody listens.
 host_port nobody()
 {
@@ -199,4 +210,38 @@ TEST_CASE("a server that rotated its token refuses the old client", "[rpc]")
     folder.write("tokens", testing::rpc_token + "\n");
 
     CHECK(testing::eventually([&] { return take(client, 1).has_value(); }));
+}
+
+TEST_CASE("calls are measured by their method and the code of their outcome", "[rpc]")
+{
+    testing::token_file file;
+    running_rpc_server running(file.tokens);
+    rpc::client one(testing::test_host(), {running.server.local_address()}, file.tokens);
+    rpc::client other(testing::test_host(), {running.server.local_address()}, file.tokens);
+    // A name that is gone when the next call comes, as no constant is.
+    const auto call_missing = [&one](char last) {
+        const auto path = std::string("tempinbox.ratelimit.v1.Missing/Call") + last;
+        const rpc::method<TakeQuotaRequest, TakeQuotaResponse> missing{path};
+        return testing::await(one.call(missing, testing::quota_request(1)));
+    };
+    const auto good = calls_of("RateLimitService", "TakeQuota", "ok");
+    const auto refused = calls_of("RateLimitService", "TakeQuota", "already_exists");
+
+    REQUIRE(take(one, 1));
+    REQUIRE(take(one, 2));
+    REQUIRE(take(other, 1));
+    REQUIRE_FALSE(take(one, -1));
+    REQUIRE_FALSE(call_missing('A'));
+    REQUIRE_FALSE(call_missing('B'));
+    REQUIRE_FALSE(call_missing('A'));
+
+    CHECK(calls_of("RateLimitService", "TakeQuota", "ok") == good + 3);
+    CHECK(calls_of("RateLimitService", "TakeQuota", "already_exists") == refused + 1);
+    const auto missing = [](const char* method) {
+        return calls_of("Missing", method, "internal") +
+               calls_of("Missing", method, "unavailable") +
+               calls_of("Missing", method, "unimplemented");
+    };
+    CHECK(missing("CallA") == 2);
+    CHECK(missing("CallB") == 1);
 }

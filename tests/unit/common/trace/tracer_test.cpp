@@ -1,4 +1,5 @@
 #include "common/trace/tracer.hpp"
+#include "unit/common/allocations.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -145,3 +146,36 @@ TEST_CASE("a span ends with its object, or is discarded", "[trace]")
     CHECK(spans[0].name == "first");
     CHECK(spans[1].name == "second");
 }
+
+#ifdef TEMPINBOX_COUNTS_ALLOCATIONS
+
+TEST_CASE("a span that is not recorded allocates nothing", "[trace]")
+{
+    scratch_tracer off(trace::settings{}), none(settings_of(0));
+    const std::string name(100, 'n'), value(100, 'v'); // longer than a string holds in itself
+    const auto cause = none.tracer.begin("parent", span_kind::server).context();
+    const auto work = [&](trace::tracer& tracer) {
+        const auto before = testing::allocations();
+        auto span = tracer.begin(name, span_kind::client, cause);
+        span.set("text", value);
+        span.set("literal", "a literal that is longer than a string holds in itself");
+        span.set("number", 1);
+        span.rename(name);
+        span.link(cause.span);
+        span.fail(name, value);
+        span.end();
+        return testing::allocations() - before;
+    };
+
+    const auto while_off = work(off.tracer);
+    const auto unsampled = work(none.tracer);
+    const auto before = testing::allocations();
+    const auto control = std::make_unique<int>(1);
+
+    CHECK(while_off == 0);
+    CHECK(unsampled == 0);
+    CHECK(testing::allocations() > before);
+    CHECK(*control == 1);
+}
+
+#endif
