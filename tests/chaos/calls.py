@@ -49,6 +49,11 @@ class Calls:
         self.unanswered = 0
         self.answers: Counter[str] = Counter()
         self.violations: list[str] = []
+        self._is_over = False
+
+    def end(self) -> None:
+        """No further calls are begun; from another thread."""
+        self._is_over = True
 
     def run(self, seconds: float) -> None:
         """Returns when the time is over and the last call was answered or given up."""
@@ -58,7 +63,7 @@ class Calls:
             if due >= began + seconds:
                 return
             pause_until(due)
-            if time.monotonic() >= began + seconds:
+            if self._is_over or time.monotonic() >= began + seconds:
                 return
             self._round(number)
 

@@ -38,6 +38,7 @@ class Mail:
     email_id: str | None = None
     dot_was_sent: bool = False
     seconds: float = 0.0
+    refused: str = ""  # the reply that ended it
 
     @property
     def may_be_stored(self) -> bool:
@@ -70,6 +71,10 @@ class Load:
         """Returns when the last mail was answered or lost."""
         asyncio.run(self._run())
         return self._mails
+
+    def end(self) -> None:
+        """No further mail is begun; from another thread."""
+        self._seconds = 0
 
     def confirmed(self) -> list[str]:
         """The emails that a 250 has named so far; while `run` goes on in another thread."""
@@ -155,6 +160,13 @@ class _Session:
 
     async def send(self, mail: Mail) -> None:
         """Notes in the mail how far it came and what was answered."""
+        try:
+            await self._transact(mail)
+        except _TurnedAway as refusal:
+            mail.refused = str(refusal)
+            raise
+
+    async def _transact(self, mail: Mail) -> None:
         await self._say("MAIL FROM:<chaos@sender.example>", "250")
         for inbox in mail.inboxes:
             await self._say(f"RCPT TO:<{inbox.address}>", "250")

@@ -23,11 +23,13 @@ _FAILED, _CLOSED, _SILENT = (
 class Receiver:
     """Answers on loopback, in a thread of its own.
 
-    Which deliveries fail at first depends on their id and the seed. Use as a context manager.
+    Which deliveries fail at first depends on their id and the seed; without `fails` none does. Use
+    as a context manager.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, fails: bool = True) -> None:
         self._seed = seed
+        self._fails = fails
         self._loop = asyncio.new_event_loop()
         self._end = asyncio.Event()
         self._started = threading.Event()
@@ -93,7 +95,7 @@ class Receiver:
         luck = zlib.crc32(f"{self._seed} {event}".encode()) % _OF
         with self._lock:
             self._tries[key] += 1
-            if self._tries[key] == 1 and luck < _SILENT:
+            if self._fails and self._tries[key] == 1 and luck < _SILENT:
                 return 500 if luck < _FAILED else 1 if luck < _CLOSED else 0
             self._taken[key] += 1
             return 204

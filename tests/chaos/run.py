@@ -14,12 +14,16 @@ from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
 from chaos import calls as api_calls
-from chaos import checks, faults, webhooks
+from chaos import checks, faults, upgrade, webhooks
 from chaos.checks import Mailboxes
 from chaos.load import Load, Mail
 
 _INBOXES = 32
-_REPLICAS = {"mail": "mail-ingest=2,inbox=2,gateway=2", "webhooks": webhooks.REPLICAS}
+_REPLICAS = {
+    "mail": "mail-ingest=2,inbox=2,gateway=2",
+    "webhooks": webhooks.REPLICAS,
+    "upgrade": upgrade.REPLICAS,
+}
 # Each of these has a replica killed in its turn.
 _KILLED = ["mail-ingest", "inbox", "gateway"]
 _BETWEEN_KILLS_SECONDS = 1.5
@@ -38,6 +42,7 @@ class Course:
     connections: int
     seed: int
     events: int
+    base: str | None = None  # of an upgrade: the commit to start from; None: the one of baseline
 
 
 def run(name: str, preset: str, course: Course, builds: bool) -> int:
@@ -46,10 +51,14 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
     packages.ensure("build", "run")
     if builds:
         build.build(preset, services.PROGRAMS)
+    base = course.base or upgrade.baseline()
+    old = upgrade.older_release(base, preset, builds) if name == "upgrade" else None
     heading(f"Chaos: {name}, {_load_of(name, course)} ({preset}, seed {course.seed})")
     wishes = Wishes(preset=preset, replicas=_REPLICAS[name])
     with testing.own_suite("chaos", preset) as suite:
         suite.start_infrastructure(wishes, outlives_caller=False)
+        if old:
+            return upgrade.run(suite, wishes, old, course.seconds, course.rate, course.connections)
         suite.start_services(wishes)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)

@@ -126,7 +126,12 @@ def _chaos(chosen: argparse.Namespace) -> int:
     from chaos import run as chaos
 
     course = chaos.Course(
-        chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events
+        chosen.seconds,
+        chosen.rate,
+        chosen.connections,
+        chosen.seed,
+        chosen.events,
+        chosen.base,
     )
     return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
 
@@ -330,29 +335,41 @@ def _parser() -> argparse.ArgumentParser:
         "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
         "may stay due, repeats are counted."
         "\n             For a short run: --events 2000 --seconds 15"
+        "\n  upgrade    a suite of an older commit, built in build/upgrade, is migrated and "
+        "replaced by this tree's programs under load, replica"
+        "\n             after replica, callers first; then it goes back to the old programs on "
+        "the new schemas, then forward with what is called"
+        "\n             first; no call may fail, and mails, events and deliveries are counted as "
+        "above"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
-    breaking.add_argument("name", choices=["mail", "webhooks"], help="what to break")
+    breaking.add_argument("name", choices=["mail", "webhooks", "upgrade"], help="what to break")
+    breaking.add_argument(
+        "--from",
+        dest="base",
+        metavar="REF",
+        help="upgrade: the commit to start from (default: the one named in deploy/baseline)",
+    )
     breaking.add_argument(
         "--seconds",
         metavar="N",
         type=_between(10, 3600),
         default=60,
-        help="how long load and faults last (default: 60)",
+        help="how long load and faults last; upgrade: at least (default: 60)",
     )
     breaking.add_argument(
         "--rate",
         metavar="N",
         type=_between(1, 5000),
         default=100,
-        help="mail: mails a second (default: 100)",
+        help="mail and upgrade: mails a second (default: 100)",
     )
     breaking.add_argument(
         "--connections",
         metavar="N",
         type=_between(1, 256),
         default=16,
-        help="mail: SMTP connections of the load (default: 16)",
+        help="mail and upgrade: SMTP connections of the load (default: 16)",
     )
     breaking.add_argument(
         "--events",

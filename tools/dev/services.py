@@ -9,6 +9,7 @@ from dev import places
 from dev.children import ChildSpec
 from dev.keys import Keys
 from dev.ports import Ports
+from dev.releases import Release
 from dev.terminal import fail
 
 # In the order they are started and shown.
@@ -47,7 +48,7 @@ class Replica:
 class Surroundings:
     """What every service is told about the suite it is part of."""
 
-    preset: str
+    release: Release
     database: str
     brokers: str
     domain: str
@@ -161,15 +162,16 @@ def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> Chi
 
     A program built anew makes the description differ, so that it is started again.
     """
-    program = places.program(around.preset, f"tempinbox-{replica.service}")
-    if not program.exists():
-        fail(f"{program} is not built: ./dev build")
+    name = f"tempinbox-{replica.service}"
+    program = around.release.program(name)
     return ChildSpec(
         name=replica.name,
         argv=[str(program)],
         folder=around.folder,
         log=f"{around.logs}/{replica.name}.log",
-        environment=as_environment(_settings(replica, replicas, around)),
+        environment=around.release.environment(
+            name, as_environment(_settings(replica, replicas, around))
+        ),
         version=_version(replica.service, program),
     )
 

@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dev import kafka, keys, places, postgres, readiness, record, services
+from dev import kafka, keys, places, postgres, readiness, record, releases, services
 from dev.ports import Ports
+from dev.releases import Release
 from dev.services import Replica, Surroundings
 from dev.supervision import Supervision
 from dev.terminal import Failure, fail, item
 
-TOPICS = places.ROOT / "deploy" / "kafka" / "topics.json"
 PARTITIONS = 12
 DEFAULT_DOMAIN = "inbox.localhost"
 DEMO_EMAIL = "demo@example.com"
@@ -52,6 +52,7 @@ class Suite:
         self.supervision = Supervision(self.folder)
         self._sync_to_disk = True
         self._record: record.Record | None = None
+        self._release: Release | None = None
 
     @property
     def record(self) -> record.Record:
@@ -61,6 +62,15 @@ class Suite:
                 f"there is no suite in {self.folder}: ./dev up"
             )
         return self._record
+
+    @property
+    def release(self) -> Release:
+        """Whose programs it runs."""
+        return self._release or releases.this(self.record.preset)
+
+    def use(self, release: Release) -> None:
+        """Programs of another release from here on; what runs already goes on."""
+        self._release = release
 
     def preset(self) -> str:
         """What its programs were built with; release in a new one."""
@@ -98,8 +108,8 @@ class Suite:
         and demo account.
         """
         self.record.preset = wishes.preset or self.record.preset
-        self._apply_topics()
-        self._migrate()
+        self.apply_topics()
+        self.migrate()
         self._run_replicas(wishes)
         self.operate("plan", "set", DEMO_PLAN, "--burst-per-second", "0")
         self._ensure_domain()
@@ -142,11 +152,13 @@ class Suite:
                 self._ports.take(name, in_use_by_suite="kafka-1" in running)
         self.record.save(self.folder)
 
-    def _apply_topics(self) -> None:
+    def apply_topics(self) -> None:
+        """Makes what the release's list has and Kafka has not."""
+        topics = self.release.topics
         self.operate(
             "topics",
             "apply",
-            str(TOPICS),
+            str(topics),
             "--partitions",
             str(PARTITIONS),
             "--replication",
@@ -154,12 +166,13 @@ class Suite:
         )
         item(
             "topics",
-            f"{len(json.loads(TOPICS.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} "
+            f"{len(json.loads(topics.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} "
             "partitions each",
         )
 
-    def _migrate(self) -> None:
-        program = self._program("tempinbox-migrate")
+    def migrate(self) -> None:
+        """Brings the schemas to the release's."""
+        program = str(self.release.program("tempinbox-migrate"))
         done = subprocess.run(
             [program, "--database", self.server.dsn()],
             env=places.clean_environment(),
@@ -297,7 +310,7 @@ class Suite:
         known = self.record
         made = keys.prepare(self.folder / "keys", f"mx.{known.domain}")
         return Surroundings(
-            known.preset,
+            self.release,
             self.server.dsn(),
             self.cluster.brokers,
             known.domain,
@@ -306,16 +319,12 @@ class Suite:
             str(self.folder),
         )
 
-    def _program(self, name: str) -> str:
-        path = places.program(self.record.preset, name)
-        return str(path) if path.exists() else fail(f"{path} is not built: ./dev build")
-
     # The operator's command line.
 
     def operator_command(self, arguments: list[str]) -> tuple[list[str], dict[str, str]]:
         """Command and environment of tempinboxctl against this suite."""
         settings = services.operator_environment(self.replicas, self.around)
-        return [self._program("tempinboxctl"), *arguments], {
+        return [str(self.release.program("tempinboxctl")), *arguments], {
             **places.clean_environment(),
             **settings,
         }
