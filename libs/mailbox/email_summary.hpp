@@ -41,8 +41,8 @@ struct summary_field
     T email_summary::* member;
 };
 
-// All of them. What is selected and read, and the message that inbox answers with, derive from it;
-// the gateway's JSON derives from the message.
+// All of them. What is selected and read derives from it; tests compare the message that inbox
+// answers with, and the gateway's JSON with the message.
 inline constexpr std::tuple summary_fields{
     summary_field{"email_id", "email_id", &email_summary::id},
     summary_field{"inbox_id", "inbox_id", &email_summary::inbox},

@@ -61,7 +61,8 @@ public:
                                      std::chrono::milliseconds timeout)
     {
         Response response;
-        const result<void> outcome = co_await call_replicas(called.path, request, response, timeout);
+        const result<void> outcome =
+            co_await call_replicas(called.path, request, response, timeout);
         if (!outcome)
             co_return outcome.error();
         co_return response;

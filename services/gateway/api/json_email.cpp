@@ -5,21 +5,22 @@
 namespace tempinbox::gateway {
 namespace {
 
-using google::protobuf::FieldDescriptor;
-
-// What a list adds on request, and a whole email has elsewhere.
-bool is_extra(const FieldDescriptor& field)
-{
-    return field.number() == inbox::v1::EmailSummary::kCodesFieldNumber ||
-           field.number() == inbox::v1::EmailSummary::kTextFieldNumber;
-}
-
+// Without codes and text, which a list adds on request and a whole email has elsewhere. By name,
+// since lists are read often: a loop over the fields cost 1 µs an email (decision 0016).
 void put_summary_members(json::writer& out, const inbox::v1::EmailSummary& email)
 {
-    const auto& fields = *inbox::v1::EmailSummary::descriptor();
-    for (int index = 0; index < fields.field_count(); ++index)
-        if (const auto& field = *fields.field(index); !is_extra(field))
-            put_field(out, email, field);
+    out.member("emailId", email.email_id());
+    out.member("inboxId", email.inbox_id());
+    out.member("sequence", email.sequence());
+    out.member("from", email.from());
+    out.member("fromName", email.from_name());
+    put_texts(out, "to", email.to());
+    out.member("subject", email.subject());
+    out.member("preview", email.preview());
+    put_time(out, "receivedAt", email.has_received_at(), email.received_at());
+    out.member("sizeBytes", email.size_bytes());
+    out.member("attachmentCount", email.attachment_count());
+    out.member("isRead", email.is_read());
 }
 
 void put_header(json::writer& out, const inbox::v1::Header& header)

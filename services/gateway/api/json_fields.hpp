@@ -3,9 +3,7 @@
 #include "common/json/writer.hpp"
 #include "common/rpc/timestamp.hpp"
 
-#include <google/protobuf/descriptor.h>
 #include <google/protobuf/map.h>
-#include <google/protobuf/message.h>
 #include <google/protobuf/repeated_ptr_field.h>
 #include <google/protobuf/timestamp.pb.h>
 
@@ -41,11 +39,6 @@ inline void put_texts(json::writer& out, std::string_view name,
         out.value(text);
     out.end_array();
 }
-
-// A scalar, a time or a list of texts under the JSON name of its Protobuf field; null for a time or
-// an optional that is absent. Throws std::logic_error for a field of another kind.
-void put_field(json::writer& out, const google::protobuf::Message& message,
-               const google::protobuf::FieldDescriptor& field);
 
 template <class Message, class Put>
 void put_objects(json::writer& out, std::string_view name,

@@ -4,6 +4,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <google/protobuf/descriptor.h>
+
+#include <set>
+
 using namespace tempinbox;
 using testing::names_of;
 using testing::required_of;
@@ -50,6 +54,11 @@ TEST_CASE("an email's summary has the members of the contract", "[gateway][json]
 
     CHECK(names_of(alone) == required_of(schema));
     CHECK(names_of(listed["emails"][0]) == names_of(schema["properties"]));
+    std::set<std::string> sent;
+    const auto& fields = *inbox::v1::EmailSummary::descriptor();
+    for (int index = 0; index < fields.field_count(); ++index)
+        sent.insert(fields.field(index)->json_name());
+    CHECK(names_of(listed["emails"][0]) == sent);
 }
 
 TEST_CASE("a whole email has the members of its summary, and those of the contract",
