@@ -1,7 +1,9 @@
 """What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
 
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -160,6 +162,84 @@ class Metrics(unittest.TestCase):
 
         self.assertIn("tempinbox_outbox_oldest_age_seconds", names)
         self.assertEqual(names - set(self._made()), set())
+
+
+class WatchedMetrics(unittest.TestCase):
+    """docs/operations/metrics.md: what it names is there, and Prometheus reads what it shows."""
+
+    text = _read(_DOCS / "operations" / "metrics.md")
+    # Begin like metrics, but are labels of them.
+    labels = frozenset({"http_route", "http_request_method", "http_response_status_code"})
+
+    def _blocks(self, language: str) -> list[str]:
+        return re.findall(rf"^```{language}\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL)
+
+    def _expressions(self) -> list[str]:
+        """One a line; a line that begins with a space goes on."""
+        joined = re.sub(r"\n +", " ", "\n".join(self._blocks("promql")))
+        return [line for line in joined.splitlines() if line and not line.startswith("#")]
+
+    def test_every_metric_it_names_is_made(self) -> None:
+        made = Metrics._made()
+        parts = {
+            name + part
+            for name, kind in made.items()
+            if kind == "histogram"
+            for part in ("_bucket", "_count", "_sum")
+        }
+        prefixes = "tempinbox|http|messaging|process"
+        named = set(re.findall(rf"\b(?:{prefixes})_[a-z_]+\b", self.text)) - self.labels
+
+        self.assertIn("tempinbox_outbox_oldest_age_seconds", named)
+        self.assertEqual(named - parts - made.keys(), set())
+
+    def test_it_lists_the_gauges_of_a_whole_schema(self) -> None:
+        helps = re.compile(r'\bgauge\(\s*"(\w+)",((?:\s*"[^"]*")+)')
+        shared = set()
+        for path in [*ROOT.glob("libs/**/*.cpp"), *ROOT.glob("services/**/*.cpp")]:
+            for name, literals in helps.findall(_read(path)):
+                if "of the whole schema" in "".join(re.findall(r'"([^"]*)"', literals)):
+                    shared.add(name)
+        listed = {row[0].strip("`") for row in _rows(self.text, "One value of the whole schema")}
+        reference = {
+            row[0].strip("`")
+            for row in _all_rows(_read(_REFERENCE / "metrics.md"))
+            if row[-1].endswith("of the whole schema")
+        }
+
+        self.assertIn("tempinbox_outbox_pending_events", shared)
+        self.assertEqual(listed, shared)
+        self.assertEqual(reference, shared)
+
+    def test_every_reason_is_one_of_an_alert(self) -> None:
+        rules = yaml.safe_load(self._blocks("yaml")[0])["groups"][0]["rules"]
+        alerts = {rule["alert"] for rule in rules}
+        explained = set(re.findall(r"`(Tempinbox\w+)`", self.text))
+
+        self.assertEqual(alerts - explained - self._unexplained(), set())
+        self.assertEqual(explained - alerts, set())
+
+    @staticmethod
+    def _unexplained() -> set[str]:
+        """Whose threshold needs no reason beyond its summary."""
+        return {"TempinboxFailsOpen", "TempinboxFilesOutdated", "TempinboxTaskFails"}
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not here: ./dev test brings it")
+    def test_prometheus_takes_the_rules_and_the_expressions(self) -> None:
+        records = [
+            {"record": f"job:expression:{number}", "expr": expression}
+            for number, expression in enumerate(self._expressions())
+        ]
+        shown = yaml.safe_dump({"groups": [{"name": "shown", "rules": records}]})
+        self.assertGreater(len(records), 20)
+        for rules in (self._blocks("yaml")[0], shown):
+            with tempfile.NamedTemporaryFile("w", suffix=".yml", encoding="utf-8") as file:
+                file.write(rules)
+                file.flush()
+                done = subprocess.run(
+                    ["promtool", "check", "rules", file.name], capture_output=True, text=True
+                )
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Replies(unittest.TestCase):
