@@ -118,6 +118,19 @@ const std::string find_inbox_sql = "SELECT " + select_list(inbox_columns) +
                                    " FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2";
 const postgres::statement find_inbox{"mailbox_find_inbox", find_inbox_sql.c_str()};
 
+// One row of nulls if the inbox exists and nothing was refused.
+const std::string list_rejections_sql = R"(
+    SELECT r.reason, r.mail_from, r.reply, r.attempts, mailbox.to_micros(r.first_at),
+           mailbox.to_micros(r.last_at)
+    FROM mailbox.inboxes AS i
+        LEFT JOIN mailbox.rejections AS r
+            ON r.account_id = i.account_id AND r.inbox_id = i.inbox_id
+                AND r.last_at > now() - interval '24 hours'
+    WHERE i.account_id = $1 AND i.inbox_id = $2
+    ORDER BY r.last_at DESC, r.reason, r.mail_from
+    LIMIT )" + std::to_string(max_rejections_per_inbox);
+const postgres::statement find_rejections{"mailbox_find_rejections", list_rejections_sql.c_str()};
+
 constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
                                            "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
                                            "mailbox.live_inbox_counts WHERE account_id = $1"};
@@ -127,6 +140,11 @@ constexpr postgres::statement find_live_address{"mailbox_who_lives_at", R"(
 
 constexpr const char* lock_operator_names =
     "SELECT pg_advisory_xact_lock(hashtext('mailbox.operator ' || $1))";
+
+failure does_not_exist(inbox_id id)
+{
+    return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
+}
 
 std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inbox_id id)
 {
@@ -397,7 +415,7 @@ result<inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_poin
     const auto account = requested.account.account.text();
     const auto rows = tx.exec_prepared(lock_inbox.name, account, requested.id.text());
     if (rows.empty())
-        return failure{errc::not_found, "Inbox " + requested.id.text() + " does not exist"};
+        return does_not_exist(requested.id);
     auto target = read_inbox(rows[0]);
     if (const auto fits = apply(target, requested); !fits)
         return fits.error();
@@ -442,7 +460,7 @@ inbox_repository::inbox_repository(postgres::pool& db, std::string outbox_owner)
 {
     for (const auto& statement :
          {lock_account, choose_domain, take_inbox_slot, live_inboxes, insert_inbox, find_inbox,
-          find_live_address, list_any, list_active, find_by_address, lock_inbox, change_inbox,
+          find_live_address, find_rejections, list_any, list_active, find_by_address, lock_inbox, change_inbox,
           change_address_end})
         db_.prepare(statement);
 }
@@ -507,8 +525,34 @@ awaitable<result<inbox>> inbox_repository::find(account_id account, inbox_id id)
         db_, [account, id](pqxx::nontransaction& tx) -> result<inbox> {
             auto found = find_in(tx, account, id);
             if (!found)
-                return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
+                return does_not_exist(id);
             return std::move(*found);
+        });
+}
+
+awaitable<result<std::vector<rejection>>> inbox_repository::list_rejections(account_id account,
+                                                                            inbox_id id)
+{
+    using rejections = std::vector<rejection>;
+    return run_autocommit<result<rejections>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<rejections> {
+            const auto rows = tx.exec_prepared(find_rejections.name, account.text(), id.text());
+            if (rows.empty())
+                return does_not_exist(id);
+            rejections found;
+            for (const auto& row : rows) {
+                if (row[0].is_null())
+                    continue;
+                rejection one;
+                one.reason = row[0].as<std::string>();
+                one.mail_from = row[1].as<std::string>();
+                one.reply = row[2].as<std::string>();
+                one.attempts = row[3].as<std::int64_t>();
+                one.first_at = from_unix_micros(row[4].as<std::int64_t>());
+                one.last_at = from_unix_micros(row[5].as<std::int64_t>());
+                found.push_back(std::move(one));
+            }
+            return found;
         });
 }
 

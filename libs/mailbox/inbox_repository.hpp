@@ -4,6 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
+#include "mailbox/rejection.hpp"
 #include "mailbox/types.hpp"
 
 #include <chrono>
@@ -86,6 +87,9 @@ public:
                                                                           std::string domain);
 
     awaitable<result<inbox>> find(account_id account, inbox_id id);
+
+    // What was refused of the last day, the latest first; not_found as for find.
+    awaitable<result<std::vector<rejection>>> list_rejections(account_id account, inbox_id id);
 
     // How many of the plan's live inboxes are in use.
     awaitable<std::int64_t> count_live(account_id account);

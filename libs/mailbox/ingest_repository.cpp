@@ -2,6 +2,7 @@
 
 #include "common/core/encoding.hpp"
 #include "common/log/log.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "common/postgres/composite_type.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -27,6 +28,9 @@ constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
     SELECT 1 FROM mailbox.inboxes
     WHERE (account_id, inbox_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
     ORDER BY inbox_id FOR UPDATE)"};
+
+constexpr postgres::statement write_rejections{
+    "mailbox_note_rejections", "SELECT mailbox.note_rejections($1, $2)"};
 
 constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
     SELECT email_id, sequence FROM mailbox.emails
@@ -185,6 +189,7 @@ ingest_repository::ingest_repository(runtime::host& host, postgres::pool& db, in
     db_.prepare(store_mail);
     db_.prepare(lock_inboxes);
     db_.prepare(find_emails);
+    db_.prepare(write_rejections);
 }
 
 awaitable<std::vector<stored_message>> ingest_repository::store(mail_batch batch)
@@ -377,6 +382,21 @@ awaitable<void> ingest_repository::sign_off(std::string replica)
     return db_.transact([replica = std::move(replica)](pqxx::work& tx) {
         tx.exec_params("DELETE FROM mailbox.ingest_runs WHERE replica = $1", replica);
     });
+}
+
+awaitable<std::int64_t> ingest_repository::note_rejections(std::vector<new_rejection> batch)
+{
+    return postgres::run_autocommit<std::int64_t>(
+        db_, [batch = std::move(batch)](pqxx::nontransaction& tx) {
+            binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
+            for (const auto& one : batch)
+                rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply,
+                             one.attempts, one.first_at, one.last_at);
+            return tx
+                .exec_prepared1(write_rejections.name, rows.parameter(),
+                                max_rejections_per_inbox)[0]
+                .as<std::int64_t>();
+        });
 }
 
 // Encodes the sequence as SQL function mailbox.sequence_field does.

@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
+#include "mailbox/rejection.hpp"
 #include "mailbox/types.hpp"
 
 #include <chrono>
@@ -58,8 +59,8 @@ struct email_key
 
 // Stores mail, and keeps for ten minutes which emails' senders may not have seen the 250: by those
 // mailbox.store_mail recognizes a second delivery of the same message. `store` never throws
-// for database errors: the message has no result then. The others throw if PostgreSQL cannot be
-// reached.
+// for database errors: the message has no result then. Writes what was not accepted, too. The
+// others throw if PostgreSQL cannot be reached.
 class ingest_repository
 {
 public:
@@ -84,6 +85,11 @@ public:
     awaitable<void> heartbeat(std::string replica);
     // Call this at an orderly end.
     awaitable<void> sign_off(std::string replica);
+
+    // Adds to the rejections of the inboxes that exist or ended less than a day ago; the others are
+    // left out. One statement, its own transaction. No two may have the same inbox, reason and
+    // sender. Returns how many attempts were dropped, since their inbox has as many rows as it can.
+    awaitable<std::int64_t> note_rejections(std::vector<new_rejection> batch);
 
     // The event to publish for a stored delivery.
     static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);

@@ -294,6 +294,17 @@ const std::string free_addresses_sql = R"(
     WHERE a.address = free.address)";
 const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
 
+const std::string purge_rejections_sql = R"(
+    DELETE FROM mailbox.rejections AS r
+    USING (SELECT account_id, inbox_id, reason, mail_from FROM mailbox.rejections
+           WHERE last_at < now() - interval '24 hours'
+           ORDER BY last_at LIMIT )" + batch_limit +
+                                         R"( FOR UPDATE SKIP LOCKED) AS old
+    WHERE r.account_id = old.account_id AND r.inbox_id = old.inbox_id
+        AND r.reason = old.reason AND r.mail_from = old.mail_from)";
+const postgres::statement purge_rejections{"mailbox_purge_rejections",
+                                           purge_rejections_sql.c_str()};
+
 // The bodies to delete one by one.
 std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
 {
@@ -353,7 +364,8 @@ purge_batch purge_in(pqxx::work& tx)
 maintenance_repository::maintenance_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
-         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_addresses})
+         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_addresses,
+          purge_rejections})
         db_.prepare(statement);
 }
 
@@ -369,9 +381,11 @@ awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::second
             tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count()))
                 .affected_rows();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
+        const auto rejections = tx.exec_prepared(purge_rejections.name).affected_rows();
         purge_batch batch;
         batch.inboxes = static_cast<std::int64_t>(inboxes);
-        batch.is_full = std::max(inboxes, addresses) == static_cast<std::size_t>(batch_size);
+        batch.is_full = std::max({inboxes, addresses, rejections}) ==
+                        static_cast<std::size_t>(batch_size);
         return batch;
     });
 }

@@ -56,8 +56,8 @@ public:
     // its TTL and the body's hour has come, the body is left to be dropped with its partition.
     awaitable<purge_batch> purge_mail();
 
-    // Inboxes that ended more than `retention` ago and whose mail is purged, and addresses whose
-    // quarantine is over.
+    // Inboxes that ended more than `retention` ago and whose mail is purged, addresses whose
+    // quarantine is over, and rejections that are a day old.
     awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
     // Makes today's partition and those of the next `days_ahead` days.

@@ -27,6 +27,7 @@ void inbox_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::delete_inboxes_by_tag, *this, &inbox_rpc::remove_tagged);
     server.add(inbox_methods::update_inbox, *this, &inbox_rpc::update);
     server.add(inbox_methods::count_inboxes, *this, &inbox_rpc::count);
+    server.add(inbox_methods::list_rejections, *this, &inbox_rpc::list_rejections);
 }
 
 awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequest request)
@@ -149,6 +150,25 @@ awaitable<result<v1::CountInboxesResponse>> inbox_rpc::count(v1::CountInboxesReq
     const auto live = co_await inboxes_.count_live(*account);
     v1::CountInboxesResponse response;
     response.set_live_inboxes(live);
+    co_return response;
+}
+
+awaitable<result<v1::ListRejectionsResponse>>
+inbox_rpc::list_rejections(v1::ListRejectionsRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        co_return id.error();
+
+    const auto found = co_await inboxes_.list_rejections(*account, *id);
+    if (!found)
+        co_return found.error();
+    v1::ListRejectionsResponse response;
+    for (const auto& one : *found)
+        *response.add_rejections() = to_message(one);
     co_return response;
 }
 

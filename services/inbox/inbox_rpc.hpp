@@ -30,6 +30,8 @@ private:
     remove_tagged(v1::DeleteInboxesByTagRequest request);
     awaitable<result<v1::UpdateInboxResponse>> update(v1::UpdateInboxRequest request);
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
+    awaitable<result<v1::ListRejectionsResponse>>
+    list_rejections(v1::ListRejectionsRequest request);
 
     const clock_source& clock_;
     mailbox::inbox_repository& inboxes_;

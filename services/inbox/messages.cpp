@@ -45,6 +45,18 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
     return message;
 }
 
+v1::Rejection to_message(const mailbox::rejection& rejection)
+{
+    v1::Rejection message;
+    message.set_reason(rejection.reason);
+    message.set_mail_from(rejection.mail_from);
+    message.set_reply(rejection.reply);
+    message.set_attempts(rejection.attempts);
+    *message.mutable_first_at() = rpc::to_timestamp(rejection.first_at);
+    *message.mutable_last_at() = rpc::to_timestamp(rejection.last_at);
+    return message;
+}
+
 // By name, since lists are read often: setting the fields through reflection cost two to three
 // times as much (decision 0016).
 v1::EmailSummary to_message(const mailbox::email_summary& email)

@@ -22,6 +22,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       publisher(host, db, producer, mailbox::schema),
       store(host, db, chosen.recipients.inbox_bounds),
       unacknowledged(host, store, std::move(replica)),
+      rejections(host, store),
       recipients(host, look_up_db, chosen.recipients),
       ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
       clock_watch(host, db, clock),
@@ -29,7 +30,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       client_limiter(chosen.client_limits),
       tls(host.metrics(), chosen.tls_certificate_file, chosen.tls_key_file),
       session_metrics(host.metrics()),
-      session_context{host,        chosen.session, recipients, ingest,
+      session_context{host,        chosen.session, recipients, ingest,         rejections,
                       clock_watch, client_limiter, tls,        session_metrics},
       listener(session_context, chosen.smtp_listen, chosen.proxy, database_watch)
 {
@@ -40,6 +41,7 @@ void core::start()
 {
     publisher.start();
     unacknowledged.start();
+    rejections.start();
     clock_watch.start();
     database_watch.start();
     listener.start();
@@ -50,6 +52,7 @@ awaitable<void> core::stop(std::chrono::milliseconds timeout)
     co_await database_watch.stop();
     co_await clock_watch.stop();
     co_await unacknowledged.stop();
+    co_await rejections.stop();
     co_await publisher.drain(timeout);
     co_await producer.flush(timeout);
     ingest.stop();

@@ -9,6 +9,7 @@
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
+#include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/listener.hpp"
@@ -43,6 +44,7 @@ public:
     outbox::publisher publisher;
     mailbox::ingest_repository store;
     unacknowledged_mail unacknowledged;
+    rejection_recorder rejections;
     mail_ingest::recipients recipients;
     mail_ingest::ingest ingest;
     postgres::clock_watch clock_watch;

@@ -24,6 +24,8 @@ inline constexpr rpc::method<inbox::v1::DeleteInboxesByTagRequest,
     delete_inboxes_by_tag{"tempinbox.inbox.v1.InboxService/DeleteInboxesByTag"};
 inline constexpr rpc::method<inbox::v1::EmptyInboxRequest, inbox::v1::EmptyInboxResponse>
     empty_inbox{"tempinbox.inbox.v1.InboxService/EmptyInbox"};
+inline constexpr rpc::method<inbox::v1::ListRejectionsRequest, inbox::v1::ListRejectionsResponse>
+    list_rejections{"tempinbox.inbox.v1.InboxService/ListRejections"};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
     list_emails{"tempinbox.inbox.v1.InboxService/ListEmails"};
 // On failure the caller reads the list as usual; that call reports the error.

@@ -156,6 +156,22 @@ awaitable<http::response> delete_inbox(const http::request& received, const call
     co_return http::ok_json(deleted_json("inboxId", request->inbox_id()));
 }
 
+// GET /v1/inboxes/{inboxId}/rejections
+awaitable<http::response> list_rejections(const http::request& received, const caller& who,
+                                          inbox_client& inboxes)
+{
+    auto request =
+        without_query(received, read_inbox_path<inbox::v1::ListRejectionsRequest>(received, who));
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found = co_await inboxes.call(inbox_methods::list_rejections, std::move(*request));
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
 // GET /v1/domains
 awaitable<http::response> list_domains(const http::request& received, const caller&,
                                        inbox_client& inboxes)

@@ -17,6 +17,8 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
                                     inbox_client& inboxes);
 awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
                                        inbox_client& inboxes);
+awaitable<http::response> list_rejections(const http::request& received, const caller& who,
+                                          inbox_client& inboxes);
 awaitable<http::response> list_domains(const http::request& received, const caller& who,
                                        inbox_client& inboxes);
 

@@ -23,6 +23,7 @@ struct inbox_extras
 };
 std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = {});
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
+std::string to_json(const inbox::v1::ListRejectionsResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // If the routing is not known, `routing` is null.
 std::string to_json(const inbox::v1::Email& email,

@@ -38,6 +38,18 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_ext
     out.end_object();
 }
 
+void put_rejection(json::writer& out, const inbox::v1::Rejection& rejection)
+{
+    out.begin_object();
+    out.member("reason", rejection.reason());
+    out.member("mailFrom", rejection.mail_from());
+    out.member("reply", rejection.reply());
+    out.member("attempts", rejection.attempts());
+    put_time(out, "firstAt", rejection.has_first_at(), rejection.first_at());
+    put_time(out, "lastAt", rejection.has_last_at(), rejection.last_at());
+    out.end_object();
+}
+
 void put_domain(json::writer& out, const inbox::v1::Domain& domain)
 {
     out.begin_object()
@@ -64,6 +76,15 @@ std::string to_json(const inbox::v1::ListInboxesResponse& list)
                     put_inbox(to, inbox, inbox_extras());
                 });
     put_cursor(out, list.next_cursor());
+    out.end_object();
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListRejectionsResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "rejections", list.rejections(), put_rejection);
     out.end_object();
     return out.take();
 }

@@ -59,6 +59,8 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}/emails", body_kind::none,
                      on(inboxes, empty_inbox));
     all.emplace_back("GET", root + "/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/rejections", body_kind::none,
+                     on(inboxes, list_rejections));
     all.emplace_back("GET", root + "/domains", body_kind::none, on(inboxes, list_domains));
 }
 

@@ -53,21 +53,25 @@ void live_addresses::created(const std::string& address, const live_address& fre
     cached_.put(address, fresh);
 }
 
-void live_addresses::quarantined(const std::string& address, time_point until, time_point now)
+void live_addresses::quarantined(const std::string& address, quarantined_address found,
+                                 time_point now)
 {
-    if (until > now + clock_margin)
-        quarantined_.put(address, now + quarantine_ttl);
+    if (found.until <= now + clock_margin)
+        return;
+    found.until = now + quarantine_ttl;
+    quarantined_.put(address, found);
 }
 
-bool live_addresses::is_quarantined(const std::string& address, time_point now)
+std::optional<quarantined_address> live_addresses::find_quarantined(const std::string& address,
+                                                                    time_point now)
 {
-    const auto* until = quarantined_.find(address);
-    if (!until)
-        return false;
-    const bool is_fresh = *until > now;
-    if (!is_fresh)
-        quarantined_.erase(address);
-    return is_fresh;
+    const auto* found = quarantined_.find(address);
+    if (!found)
+        return std::nullopt;
+    if (found->until > now)
+        return *found;
+    quarantined_.erase(address);
+    return std::nullopt;
 }
 
 void live_addresses::ended(const std::string& address, inbox_id inbox)

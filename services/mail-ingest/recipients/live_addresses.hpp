@@ -17,6 +17,14 @@ struct live_address
     time_point until;
 };
 
+// The address's last inbox has ended. `until` is when somebody may get the address again.
+struct quarantined_address
+{
+    account_id account;
+    inbox_id inbox;
+    time_point until;
+};
+
 // Cache of live addresses, filled by lookups and by events inbox.created and inbox.expired. An
 // event that arrives during a lookup of its address wins. A miss must be looked up. Two things are
 // cached about addresses that are not live: quarantine, for ten seconds and not near its end, since
@@ -37,9 +45,9 @@ public:
 
     void created(const std::string& address, const live_address& fresh);
     void ended(const std::string& address, inbox_id inbox);
-    // A lookup found the address in quarantine until `until`.
-    void quarantined(const std::string& address, time_point until, time_point now);
-    bool is_quarantined(const std::string& address, time_point now);
+    // A lookup found the address in quarantine.
+    void quarantined(const std::string& address, quarantined_address found, time_point now);
+    std::optional<quarantined_address> find_quarantined(const std::string& address, time_point now);
     // The database contradicted the cached entry.
     void evict(const std::string& address) { cached_.erase(address); }
 
@@ -54,8 +62,8 @@ private:
 
     lru_cache<std::string, live_address> cached_;
     lru_cache<inbox_id, bool> ended_{100'000};
-    // The values are when the entries expire.
-    lru_cache<std::string, time_point> quarantined_{100'000};
+    // `until` is when the entry expires.
+    lru_cache<std::string, quarantined_address> quarantined_{100'000};
     std::map<std::string, look_up> under_way_;
 };
 

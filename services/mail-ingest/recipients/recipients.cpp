@@ -10,6 +10,16 @@ namespace {
 using smtp::recipient_result;
 using smtp::recipient_status;
 
+// A recipient that is refused for the sake of this inbox.
+template <class Owner>
+recipient_result refused(recipient_status status, const Owner& owner)
+{
+    recipient_result result(status);
+    result.account = owner.account;
+    result.inbox = owner.inbox;
+    return result;
+}
+
 constexpr const char* look_ups_help = "Recipients looked up, by source of the result";
 
 } // namespace
@@ -58,10 +68,12 @@ std::optional<recipient_result> recipients::find_cached_address(const std::strin
 {
     const auto now = host_.clock().now();
     const auto live = addresses_.find(address, now);
-    if (!live && addresses_.is_quarantined(address, now))
-        return recipient_result(recipient_status::quarantined);
-    if (!live)
+    if (!live) {
+        const auto ended = addresses_.find_quarantined(address, now);
+        if (ended)
+            return refused(recipient_status::quarantined, *ended);
         return std::nullopt;
+    }
     const auto max_bytes = accounts_.max_message_bytes(live->account, now);
     if (!max_bytes)
         return std::nullopt;
@@ -106,8 +118,10 @@ recipient_result recipients::make_result(const std::string& address, address_bat
         return recipient_result(recipient_status::unavailable);
     if (!live && lookup.found) {
         if (!lookup.found->is_live)
-            addresses_.quarantined(address, lookup.found->until, host_.clock().now());
-        return recipient_result(recipient_status::quarantined);
+            addresses_.quarantined(
+                address, {lookup.found->account, lookup.found->inbox, lookup.found->until},
+                host_.clock().now());
+        return refused(recipient_status::quarantined, *lookup.found);
     }
     if (!live)
         return recipient_result(recipient_status::unknown);
@@ -115,7 +129,7 @@ recipient_result recipients::make_result(const std::string& address, address_bat
     if (lookup.found &&
         settings_.inbox_bounds.are_reached(lookup.found->email_count, lookup.found->email_bytes)) {
         addresses_.evict(address);
-        return recipient_result(recipient_status::full);
+        return refused(recipient_status::full, *lookup.found);
     }
     if (auto result = find_cached_address(address))
         return *result;

@@ -334,16 +334,15 @@ command_step command_machine::handle_rset(std::string_view arguments)
     return say(replies::ok);
 }
 
-void command_machine::end_transaction()
+envelope command_machine::end_transaction()
 {
-    auto helo = std::move(envelope_.helo);
-    auto tls = std::move(envelope_.tls);
-    envelope_ = {};
-    envelope_.helo = std::move(helo);
-    envelope_.tls = std::move(tls);
+    auto ended = std::exchange(envelope_, {});
+    envelope_.helo = ended.helo;
+    envelope_.tls = ended.tls;
     has_refused_recipient_ = false;
     if (has_transaction())
         phase_ = phase::idle;
+    return ended;
 }
 
 command_step command_machine::say(std::string_view reply)

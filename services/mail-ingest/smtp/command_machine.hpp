@@ -82,7 +82,8 @@ public:
     // A message in chunks begins: up to its end MAIL, RCPT and DATA are refused.
     void begin_chunks() { phase_ = phase::chunks; }
     bool is_in_chunks() const { return phase_ == phase::chunks; }
-    void end_transaction();
+    // Returns what there was of it.
+    smtp::envelope end_transaction();
 
     const smtp_path& pending_recipient() const { return pending_recipient_; }
     const smtp::envelope& envelope() const { return envelope_; }

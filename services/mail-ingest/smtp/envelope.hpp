@@ -53,7 +53,7 @@ enum class recipient_status {
 struct recipient_result
 {
     recipient_status status = recipient_status::unavailable;
-    account_id account;
+    account_id account; // with `inbox`: whose a live, full or quarantined address is
     inbox_id inbox;
     std::uint64_t max_message_bytes = 0;
     bool is_slowed = false; // the client's address asked for too many unknown recipients

@@ -8,6 +8,7 @@ namespace tempinbox::smtp {
 
 void reply_writer::say(std::string_view reply)
 {
+    last_ = reply;
     output_.append(reply);
     output_.append("\r\n");
 }
@@ -29,6 +30,7 @@ bool reply_writer::say_error(std::string_view reply)
 void reply_writer::reply_later(std::chrono::milliseconds wait, std::string reply)
 {
     wait_ = wait;
+    last_ = reply;
     delayed_ = std::move(reply);
 }
 

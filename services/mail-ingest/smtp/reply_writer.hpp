@@ -28,12 +28,16 @@ public:
     bool has_delayed() const { return !delayed_.empty(); }
     void say_delayed();
 
+    // The last reply that was said or is delayed.
+    const std::string& last() const { return last_; }
+
     const std::string& output() const { return output_; }
     void clear_output() { output_.clear(); }
 
 private:
     const limits& limits_;
     std::string output_;
+    std::string last_;
     std::chrono::milliseconds wait_{0};
     std::string delayed_;
     int errors_ = 0;

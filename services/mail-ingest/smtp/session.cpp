@@ -8,6 +8,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <set>
+
 namespace tempinbox::smtp {
 namespace {
 
@@ -18,6 +20,43 @@ constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds write_timeout{60};
 constexpr std::chrono::seconds handshake_timeout{30};
 constexpr std::chrono::seconds linger_timeout{2};
+
+using mailbox::rejection_reason;
+
+// Absent: accepted, or refused for what is no matter of the inbox's owner. `reply` is that of the
+// recipient.
+std::optional<rejection_reason> reason_of(recipient_status status, std::string_view reply)
+{
+    switch (status) {
+    case recipient_status::live:
+        return reply == replies::too_large_for_recipient
+                   ? std::optional(rejection_reason::too_large)
+                   : std::nullopt;
+    case recipient_status::quarantined:
+        return rejection_reason::inbox_ended;
+    case recipient_status::full:
+        return rejection_reason::inbox_full;
+    case recipient_status::over_rate:
+        return rejection_reason::over_rate;
+    case recipient_status::unknown:
+    case recipient_status::foreign:
+    case recipient_status::unavailable:
+        break;
+    }
+    return std::nullopt;
+}
+
+// By how a message ended.
+std::optional<rejection_reason> reason_of(std::string_view result)
+{
+    if (result == "too_large")
+        return rejection_reason::too_large;
+    if (result == "full")
+        return rejection_reason::inbox_full;
+    if (result == "gone")
+        return rejection_reason::inbox_ended;
+    return std::nullopt;
+}
 
 std::string_view to_text(recipient_status status)
 {
@@ -213,11 +252,34 @@ void session::on_recipient_result(recipient_result result)
     result.is_slowed = context_.client_limiter.is_slowed(peer_, now);
     context_.metrics.recipient(to_text(result.status));
     machine_.on_recipient_result(result);
+    note_rejected_recipient(result);
     if (is_new && result.status == recipient_status::live) {
         if (machine_.transaction().goes_to(result.inbox))
             admitted_.push_back(result.inbox);
         else
             context_.recipients.give_back(result.inbox);
+    }
+}
+
+void session::note_rejected_recipient(const recipient_result& result)
+{
+    const auto reason = reason_of(result.status, machine_.last_reply());
+    if (reason)
+        context_.rejections.note(result.account, result.inbox, *reason,
+                                 machine_.transaction().mail_from, machine_.last_reply());
+}
+
+// Once for each inbox, however many of its addresses the message was for.
+void session::note_rejected_message(const ending& ended)
+{
+    const auto reason = reason_of(ended.result);
+    if (!reason)
+        return;
+    std::set<inbox_id> inboxes;
+    for (const auto& one : ended.envelope.recipients) {
+        if (inboxes.insert(one.inbox).second)
+            context_.rejections.note(one.account, one.inbox, *reason, ended.envelope.mail_from,
+                                     ended.reply);
     }
 }
 
@@ -321,6 +383,7 @@ void session::note_ending()
             "message refused",
             {{"result", ended->result}, {"reply_code", ended->code}, {"remote_ip", peer_text_}});
     }
+    note_rejected_message(*ended);
     transaction_span_.set("smtp.reply.code", ended->code);
     transaction_span_.set("smtp.result", ended->result);
     // RFC 5321 4.2.1: 4yz is this side's trouble as a rule, 5yz the sender's.

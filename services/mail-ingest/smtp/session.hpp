@@ -4,6 +4,7 @@
 #include "common/postgres/clock_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
+#include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/connection.hpp"
 #include "mail-ingest/smtp/session_machine.hpp"
@@ -23,6 +24,7 @@ struct session_context
     const smtp::limits& limits;
     mail_ingest::recipients& recipients;
     mail_ingest::ingest& ingest;
+    mail_ingest::rejection_recorder& rejections;
     postgres::clock_watch& clock; // while it is off, MAIL gets 451: emails are found by their time
     smtp::client_limiter& client_limiter;
     tls_context& tls;
@@ -66,6 +68,8 @@ private:
     void on_recipient_result(recipient_result result);
     void give_back_admissions();
     void note_ending();
+    void note_rejected_recipient(const recipient_result& result);
+    void note_rejected_message(const ending& ended);
     void begin_transaction();
 
     session_context& context_;

@@ -214,10 +214,8 @@ std::optional<action> session_machine::begin_chunk(const chunk& given, std::stri
 
 std::optional<action> session_machine::take_message(const message_step& step)
 {
-    if (message_.is_excessive()) {
-        ending_ = ending{"too_large", 552};
-        close(replies::too_large);
-    }
+    if (message_.is_excessive())
+        close_in_message("too_large", replies::too_large);
     action next_action;
     switch (step.what) {
     case message_step::kind::read:
@@ -302,8 +300,7 @@ void session_machine::on_message_result(const message_result& result, time_point
 
 void session_machine::end_transaction(std::string_view result, std::string_view reply)
 {
-    ending_ = ending{result, code_of(reply)};
-    commands_.end_transaction();
+    ending_ = ending{result, code_of(reply), std::string(reply), commands_.end_transaction()};
     data_.release();
     active_ = now_;
     phase_ = phase::command;
@@ -314,6 +311,12 @@ void session_machine::close(std::string_view reply)
 {
     replies_.say(reply);
     phase_ = phase::closed;
+}
+
+void session_machine::close_in_message(std::string_view result, std::string_view reply)
+{
+    ending_ = ending{result, code_of(reply), std::string(reply), commands_.envelope()};
+    close(reply);
 }
 
 void session_machine::ended_in_order()
@@ -378,10 +381,11 @@ void session_machine::expire(time_point now)
     // If the time for an oversize message's rest is over, the reply still names its size.
     const bool is_too_large = is_in_message() && now >= message_.oversize_deadline();
     if (is_too_large)
-        ending_ = ending{"too_large", 552};
+        close_in_message("too_large", replies::too_large);
     else if (is_in_message())
-        ending_ = ending{"timed_out", 421};
-    close(is_too_large ? replies::too_large : replies::timed_out);
+        close_in_message("timed_out", replies::timed_out);
+    else
+        close(replies::timed_out);
 }
 
 // Called when a deadline has passed.

@@ -31,11 +31,13 @@ struct action
     std::chrono::milliseconds wait{0};
 };
 
-// How a message ended, for metrics.
+// How a message ended, for metrics and for the inboxes that it was refused for.
 struct ending
 {
     std::string_view result;
     int code = 0;
+    std::string reply;
+    smtp::envelope envelope;
 };
 
 // One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
@@ -97,6 +99,8 @@ public:
     const std::string& output() const { return replies_.output(); }
     void clear_output() { replies_.clear_output(); }
 
+    // The last reply, also while it is delayed.
+    const std::string& last_reply() const { return replies_.last(); }
     const smtp_path& pending_recipient() const { return commands_.pending_recipient(); }
     const smtp::envelope& transaction() const { return commands_.envelope(); }
     time_point deadline() const;
@@ -146,6 +150,7 @@ private:
     std::optional<action> end_message(bool has_bare_newline);
     void end_transaction(std::string_view result, std::string_view reply);
     void close(std::string_view reply);
+    void close_in_message(std::string_view result, std::string_view reply);
 
     // time
     bool has_timed_out(time_point now);

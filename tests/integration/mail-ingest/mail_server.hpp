@@ -42,6 +42,7 @@ struct mail_server
           core(test_host(), chosen, clock, "test")
     {
         unacknowledged.start();
+        rejections.start();
         clock_watch.start();
         listener.start();
     }
@@ -49,6 +50,7 @@ struct mail_server
     {
         await(listener.drain(std::chrono::seconds(5)));
         await(unacknowledged.stop());
+        await(rejections.stop());
         await(clock_watch.stop());
     }
 
@@ -86,6 +88,7 @@ struct mail_server
     postgres::pool& db = core.db;
     postgres::pool& look_up_db = core.look_up_db;
     mail_ingest::unacknowledged_mail& unacknowledged = core.unacknowledged;
+    mail_ingest::rejection_recorder& rejections = core.rejections;
     mail_ingest::recipients& recipients = core.recipients;
     mail_ingest::ingest& ingest = core.ingest;
     postgres::clock_watch& clock_watch = core.clock_watch;
