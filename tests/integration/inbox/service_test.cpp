@@ -99,6 +99,47 @@ TEST_CASE(
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
 }
 
+TEST_CASE("what was refused of an inbox is for its account alone, also after its end",
+          "[inbox][postgres][kafka]")
+{
+    running_service running;
+    running.add_domain();
+    const auto account = account_id::make().text();
+    const auto made = running.create(account).value().inbox();
+    v1::ListRejectionsRequest request;
+    request.set_account_id(account);
+    request.set_inbox_id(made.inbox_id());
+    const auto before = running.call<v1::ListRejectionsResponse>("ListRejections", request);
+    v1::DeleteInboxRequest end;
+    end.set_account_id(account);
+    end.set_inbox_id(made.inbox_id());
+    running.call<v1::DeleteInboxResponse>("DeleteInbox", end).value();
+    mailbox::new_rejection one;
+    one.account = account_id::parse(account).value();
+    one.inbox = inbox_id::parse(made.inbox_id()).value();
+    one.reason = to_text(mailbox::rejection_reason::inbox_ended);
+    one.mail_from = "ann@sender.test";
+    one.reply = "550 5.1.1 No such mailbox here";
+    one.attempts = 2;
+    one.first_at = one.last_at = system_clock_source{}.now();
+    testing::await(running.mail.note_rejections({one}));
+
+    const auto after = running.call<v1::ListRejectionsResponse>("ListRejections", request);
+    request.set_account_id(account_id::make().text());
+    const auto by_another = running.call<v1::ListRejectionsResponse>("ListRejections", request);
+
+    CHECK(before.value().rejections().empty());
+    REQUIRE(after.value().rejections_size() == 1);
+    const auto& shown = after->rejections(0);
+    CHECK(shown.reason() == "inbox_ended");
+    CHECK(shown.mail_from() == "ann@sender.test");
+    CHECK(shown.reply() == "550 5.1.1 No such mailbox here");
+    CHECK(shown.attempts() == 2);
+    CHECK(shown.has_first_at());
+    CHECK(shown.has_last_at());
+    CHECK(by_another.error().code == errc::not_found);
+}
+
 TEST_CASE("events of a process that died are published by another", "[inbox][postgres][kafka]")
 {
     running_service running;

@@ -80,6 +80,8 @@ TEST_CASE("a message over the limit is read to its end and refused", "[smtp]")
         const auto ended = talk.session_machine().take_ending();
         CHECK(ended->result == "too_large");
         CHECK(ended->code == 552);
+        CHECK(ended->reply == "552 5.3.4 Message is too large");
+        CHECK(ended->envelope.recipients.size() == 1);
     }
 }
 

@@ -57,3 +57,17 @@ TEST_CASE("a reply is delayed once, and the ones before it are not", "[smtp]")
     CHECK(replies.output() == "250 first\r\n550 second\r\n");
     CHECK_FALSE(replies.has_delayed());
 }
+
+TEST_CASE("the last reply is known, also while it is delayed", "[smtp]")
+{
+    const smtp::limits bounds;
+    smtp::reply_writer replies(bounds);
+
+    replies.say("250 x");
+    replies.say("450 y");
+    CHECK(replies.last() == "450 y");
+    replies.delay_since(7, bounds.error_delay);
+    CHECK(replies.last() == "450 y");
+    replies.reply_later(bounds.error_delay, "550 z");
+    CHECK(replies.last() == "550 z");
+}

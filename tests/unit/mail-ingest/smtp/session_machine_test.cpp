@@ -259,3 +259,36 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
               "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
     }
 }
+
+TEST_CASE("a message that is refused ends with its reply, sender and recipients", "[smtp]")
+{
+    conversation talk;
+    talk.add_live("small@in.test", 10);
+    talk.mail();
+    talk.say("RCPT TO:<small@in.test>");
+    talk.say("DATA");
+
+    const auto reply = talk.raw("eleven byte\r\n.\r\nMAIL FROM:<next@b.test>\r\n");
+
+    CHECK(reply == "552 5.3.4 Message is too large|250 2.1.0 Sender ok");
+    const auto ended = talk.session_machine().take_ending();
+    REQUIRE(ended);
+    CHECK(ended->result == "too_large");
+    CHECK(ended->reply == "552 5.3.4 Message is too large");
+    CHECK(ended->envelope.mail_from == "a@b.test");
+    REQUIRE(ended->envelope.recipients.size() == 1);
+    CHECK(ended->envelope.recipients[0].as_given == "small@in.test");
+    CHECK(talk.session_machine().transaction().mail_from == "next@b.test");
+}
+
+TEST_CASE("the reply to a recipient is known", "[smtp]")
+{
+    conversation talk;
+    talk.set("full@in.test", smtp::recipient_status::full);
+    talk.mail();
+
+    talk.say("RCPT TO:<full@in.test>");
+    CHECK(talk.session_machine().last_reply() == "550 5.2.2 Mailbox is full");
+    talk.say("RCPT TO:<box@in.test>");
+    CHECK(talk.session_machine().last_reply() == "250 2.1.5 Recipient ok");
+}
