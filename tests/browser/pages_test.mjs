@@ -91,6 +91,9 @@ async function fillAccount() {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), isFull: true } });
   });
+  const ended = await makeInbox(page);
+  await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
+  await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
   await ask(page, 'POST', '/keys', { label: 'CI of the shop' });
   const conditions = [
     { field: 'subject', operator: 'contains', value: 'order' },
@@ -121,6 +124,11 @@ async function fillAccount() {
   ids.webhook = webhook.webhookId;
   ids.inbox = inbox.inboxId;
   ids.full = full.inboxId;
+  ids.ended = ended.inboxId;
+  await eventually(
+    async () => (await ask(page, 'GET', `/inboxes/${ids.ended}/rejections`)).rejections.length,
+    'what was refused is shown',
+  );
   assert.equal((await ask(page, 'GET', `/inboxes/${ids.inbox}`)).isFull, false);
   await eventually(
     () => receiver.requests.some(({ body }) => JSON.stringify(body).includes(ids.html)),
@@ -205,6 +213,17 @@ const PAGES = [
     () => page,
     () => `/inboxes/${ids.full}`,
     (it) => it.getByText('This inbox is full: new mail is refused.').waitFor(),
+  ],
+  [
+    'inbox-rejections',
+    () => page,
+    () => `/inboxes/${ids.ended}`,
+    async (it) => {
+      const refused = it.getByRole('region', { name: 'Not accepted' }).getByRole('listitem');
+      await refused.getByText('robot@sender.example').waitFor();
+      await refused.getByText('550 5.1.1 No such mailbox here').waitFor();
+      await refused.getByText('after its end').waitFor();
+    },
   ],
   ['mail-html', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('HTML')],
   ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],

@@ -29,6 +29,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/inboxes/{inboxId}/emails?subject=private&include=text,codes", None),
     ("GET", "/v1/inboxes/{inboxId}/emails/wait?timeoutSeconds=1", None),
     ("DELETE", "/v1/inboxes/{inboxId}/emails", None),
+    ("GET", "/v1/inboxes/{inboxId}/rejections", None),
     ("GET", "/v1/emails/{emailId}", None),
     ("PATCH", "/v1/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/v1/emails/{emailId}", None),

@@ -16,6 +16,7 @@ export type UsageDay = Schemas['UsageOfDay'];
 export type Inbox = Schemas['Inbox'];
 export type InboxWishes = Schemas['NewInbox'];
 export type InboxChange = Schemas['InboxChange'];
+export type Rejection = Schemas['Rejection'];
 export type EmailSummary = Schemas['EmailSummary'];
 export type Email = Schemas['Email'];
 export type Attachment = Schemas['Attachment'];

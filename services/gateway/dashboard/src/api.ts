@@ -166,6 +166,8 @@ export const api = {
   deleteInbox: (inboxId: string) => ask('delete', '/inboxes/{inboxId}', { path: { inboxId } }),
   emptyInbox: (inboxId: string) =>
     ask('delete', '/inboxes/{inboxId}/emails', { path: { inboxId } }),
+  rejections: (inboxId: string, signal?: AbortSignal) =>
+    ask('get', '/inboxes/{inboxId}/rejections', { path: { inboxId }, signal }),
   emails: (inboxId: string, query: Query<'/inboxes/{inboxId}/emails'>, signal?: AbortSignal) =>
     ask('get', '/inboxes/{inboxId}/emails', {
       path: { inboxId },

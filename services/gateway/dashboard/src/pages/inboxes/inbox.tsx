@@ -15,6 +15,7 @@ import { PageHead, useTitle } from '../../ui/page';
 import { MailRow } from '../mail/mail-row';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
+import { Rejections } from './rejections';
 
 type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
@@ -239,6 +240,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
           )}
         </div>
       )}
+      {!emailId && <Rejections inboxId={inboxId} />}
       {asked === 'extend' && (
         <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />
       )}
