@@ -460,8 +460,8 @@ inbox_repository::inbox_repository(postgres::pool& db, std::string outbox_owner)
 {
     for (const auto& statement :
          {lock_account, choose_domain, take_inbox_slot, live_inboxes, insert_inbox, find_inbox,
-          find_live_address, find_rejections, list_any, list_active, find_by_address, lock_inbox, change_inbox,
-          change_address_end})
+          find_live_address, find_rejections, list_any, list_active, find_by_address, lock_inbox,
+          change_inbox, change_address_end})
         db_.prepare(statement);
 }
 
@@ -521,13 +521,13 @@ inbox_repository::create_operator_inboxes(account_id account, std::string domain
 
 awaitable<result<inbox>> inbox_repository::find(account_id account, inbox_id id)
 {
-    return run_autocommit<result<inbox>>(
-        db_, [account, id](pqxx::nontransaction& tx) -> result<inbox> {
-            auto found = find_in(tx, account, id);
-            if (!found)
-                return does_not_exist(id);
-            return std::move(*found);
-        });
+    return run_autocommit<result<inbox>>(db_,
+                                         [account, id](pqxx::nontransaction& tx) -> result<inbox> {
+                                             auto found = find_in(tx, account, id);
+                                             if (!found)
+                                                 return does_not_exist(id);
+                                             return std::move(*found);
+                                         });
 }
 
 awaitable<result<std::vector<rejection>>> inbox_repository::list_rejections(account_id account,

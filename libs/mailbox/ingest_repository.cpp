@@ -29,8 +29,8 @@ constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
     WHERE (account_id, inbox_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
     ORDER BY inbox_id FOR UPDATE)"};
 
-constexpr postgres::statement write_rejections{
-    "mailbox_note_rejections", "SELECT mailbox.note_rejections($1, $2)"};
+constexpr postgres::statement write_rejections{"mailbox_note_rejections",
+                                               "SELECT mailbox.note_rejections($1, $2)"};
 
 constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
     SELECT email_id, sequence FROM mailbox.emails
@@ -386,17 +386,16 @@ awaitable<void> ingest_repository::sign_off(std::string replica)
 
 awaitable<std::int64_t> ingest_repository::note_rejections(std::vector<new_rejection> batch)
 {
-    return postgres::run_autocommit<std::int64_t>(
-        db_, [batch = std::move(batch)](pqxx::nontransaction& tx) {
-            binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
-            for (const auto& one : batch)
-                rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply,
-                             one.attempts, one.first_at, one.last_at);
-            return tx
-                .exec_prepared1(write_rejections.name, rows.parameter(),
-                                max_rejections_per_inbox)[0]
-                .as<std::int64_t>();
-        });
+    return postgres::run_autocommit<std::int64_t>(db_, [batch = std::move(batch)](
+                                                           pqxx::nontransaction& tx) {
+        binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
+        for (const auto& one : batch)
+            rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply, one.attempts,
+                         one.first_at, one.last_at);
+        return tx
+            .exec_prepared1(write_rejections.name, rows.parameter(), max_rejections_per_inbox)[0]
+            .as<std::int64_t>();
+    });
 }
 
 // Encodes the sequence as SQL function mailbox.sequence_field does.

@@ -363,9 +363,8 @@ purge_batch purge_in(pqxx::work& tx)
 
 maintenance_repository::maintenance_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement :
-         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_addresses,
-          purge_rejections})
+    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
+                                  purge_ended, free_addresses, purge_rejections})
         db_.prepare(statement);
 }
 
@@ -384,8 +383,8 @@ awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::second
         const auto rejections = tx.exec_prepared(purge_rejections.name).affected_rows();
         purge_batch batch;
         batch.inboxes = static_cast<std::int64_t>(inboxes);
-        batch.is_full = std::max({inboxes, addresses, rejections}) ==
-                        static_cast<std::size_t>(batch_size);
+        batch.is_full =
+            std::max({inboxes, addresses, rejections}) == static_cast<std::size_t>(batch_size);
         return batch;
     });
 }

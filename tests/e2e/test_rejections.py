@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from harness import Account, Api, Dialogue, MailServer, Suite, eventually, queued_id
+from harness import Account, Api, Dialogue, MailIngest, MailServer, Suite, eventually, queued_id
 
 _MEBIBYTE = 1024 * 1024
 _SENDER = "reports@sender.example"
@@ -41,7 +41,6 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
 ) -> None:
     inbox = one_mebibyte.api.new_inbox()
     assert one_mebibyte.api.get(_path(inbox)) == {"rejections": []}
-    # As the row has them: to the millisecond.
     begun = datetime.now(UTC).replace(microsecond=0)
 
     def refused() -> str | None:
@@ -129,7 +128,7 @@ def test_an_address_that_never_was_leaves_nothing(suite: Suite, account: Account
     ended = account.api.new_inbox()
     account.api.delete("/v1/inboxes/" + ended["inboxId"])
 
-    with MailServer(suite) as server:
+    with MailIngest(suite) as server:
         with Dialogue(server.address) as session:
             answers = session.address(
                 f"{local}@{suite['DOMAIN']}", ended["emailAddress"], sender=_SENDER
@@ -146,7 +145,7 @@ def test_an_address_that_never_was_leaves_nothing(suite: Suite, account: Account
 def test_senders_are_texts_whatever_they_are(suite: Suite, account: Account) -> None:
     inbox = account.api.new_inbox()
     account.api.delete("/v1/inboxes/" + inbox["inboxId"])
-    senders = {'"<script>alert(1)</script>"@sender.example', "'; DROP TABLE x; --"[:1] + "@a.b"}
+    senders = {'"<script>alert(1)</script>"@sender.example', "o'neil@sender.example"}
 
     with MailServer(suite) as server, Dialogue(server.address) as session:
         for sender in senders:

@@ -27,9 +27,8 @@ rejection_recorder::rejection_recorder(runtime::host& host, mailbox::ingest_repo
       task_(host.executor(), host.metrics(), "write_rejections", [this] { return tick(); })
 {}
 
-void rejection_recorder::note(account_id account, inbox_id inbox,
-                              mailbox::rejection_reason reason, std::string_view mail_from,
-                              std::string_view reply)
+void rejection_recorder::note(account_id account, inbox_id inbox, mailbox::rejection_reason reason,
+                              std::string_view mail_from, std::string_view reply)
 {
     mailbox::new_rejection one;
     one.account = account;
@@ -50,7 +49,7 @@ awaitable<std::chrono::microseconds> rejection_recorder::tick()
 
 awaitable<void> rejection_recorder::write(std::size_t max)
 {
-    dropped_.Increment(static_cast<double>(sums_.put_back(std::exchange(in_write_, {}))));
+    dropped_.Increment(static_cast<double>(sums_.requeue(std::exchange(in_write_, {}))));
     in_write_ = sums_.take(max);
     if (in_write_.empty())
         co_return;

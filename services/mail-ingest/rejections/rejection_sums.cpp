@@ -46,7 +46,7 @@ std::vector<mailbox::new_rejection> rejection_sums::take(std::size_t max)
     return taken;
 }
 
-std::int64_t rejection_sums::put_back(std::vector<mailbox::new_rejection> rows)
+std::int64_t rejection_sums::requeue(std::vector<mailbox::new_rejection> rows)
 {
     std::int64_t dropped = 0;
     for (auto& one : rows) {

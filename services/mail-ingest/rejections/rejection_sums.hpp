@@ -34,7 +34,7 @@ public:
     std::vector<mailbox::new_rejection> take(std::size_t max);
     // For rows that were taken and not written. Returns how many attempts were dropped, since
     // others have taken their room.
-    std::int64_t put_back(std::vector<mailbox::new_rejection> rows);
+    std::int64_t requeue(std::vector<mailbox::new_rejection> rows);
 
     std::size_t size() const { return size_; }
 

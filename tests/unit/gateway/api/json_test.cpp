@@ -74,14 +74,13 @@ TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
 TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")
 {
     CHECK(to_json(inbox::v1::ListRejectionsResponse()) == R"({"rejections":[]})");
-    CHECK(
-        to_json(message_of<inbox::v1::ListRejectionsResponse>(
-            R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
-            R"("reply":"552 5.3.4 Message is too large","attempts":"3",)"
-            R"("firstAt":"2026-11-21T10:00:00Z","lastAt":"2026-11-21T10:00:07.500Z"}]})")) ==
-        R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
-        R"("reply":"552 5.3.4 Message is too large","attempts":3,)"
-        R"("firstAt":"2026-11-21T10:00:00.000Z","lastAt":"2026-11-21T10:00:07.500Z"}]})");
+    CHECK(to_json(message_of<inbox::v1::ListRejectionsResponse>(
+              R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
+              R"("reply":"552 5.3.4 Message is too large","attempts":"3",)"
+              R"("firstAt":"2026-11-21T10:00:00Z","lastAt":"2026-11-21T10:00:07.500Z"}]})")) ==
+          R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
+          R"("reply":"552 5.3.4 Message is too large","attempts":3,)"
+          R"("firstAt":"2026-11-21T10:00:00.000Z","lastAt":"2026-11-21T10:00:07.500Z"}]})");
 }
 
 TEST_CASE("a list's emails are summaries", "[gateway][json]")

@@ -124,7 +124,7 @@ TEST_CASE("rows that were not written are added to those that came meanwhile", "
     sums.add(attempt(box, "1@x.test", noon + 1s), start);
     sums.add(attempt(box, "3@x.test", noon + 1s), start);
 
-    const auto dropped = sums.put_back(std::move(taken));
+    const auto dropped = sums.requeue(std::move(taken));
 
     CHECK(dropped == 2);
     const auto rows = sums.take(10);
