@@ -151,6 +151,39 @@ TEST_CASE("a message whose inbox ended before the commit is recorded", "[mail-in
     CHECK(found.reply == reply);
 }
 
+TEST_CASE("no reply waits for rejections to be written", "[mail-ingest][postgres]")
+{
+    rejecting_world world;
+    world.create(world.account, "box");
+    const auto ended = world.create(world.account, "ended");
+    testing::await(world.endings.expire(world.account.account, ended.id)).value();
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    auto lock = std::make_unique<testing::held_lock>(
+        world.scratch.dsn(), "LOCK TABLE mailbox.rejections IN ACCESS EXCLUSIVE MODE");
+    const auto is_writing = [&] {
+        return !world.scratch
+                    .execute("SELECT 1 FROM pg_locks WHERE NOT granted "
+                             "AND relation = 'mailbox.rejections'::regclass")
+                    .empty();
+    };
+
+    const auto first = client.begin({}).say("RCPT TO:<ended@mail.test>");
+    REQUIRE(testing::eventually(is_writing));
+    const auto second = client.say("RCPT TO:<ended@mail.test>");
+    client.say("RCPT TO:<box@mail.test>");
+    const auto stored = client.deliver();
+    lock.reset();
+
+    CHECK(first == "550 5.1.1 No such mailbox here");
+    CHECK(second == first);
+    CHECK(stored.starts_with("250 "));
+    CHECK(testing::eventually([&] {
+        const auto found = world.rejections_of(ended);
+        return found.size() == 1 && found[0].attempts == 2;
+    }));
+}
+
 TEST_CASE("rejections are written once a second, each time as one statement",
           "[mail-ingest][postgres]")
 {
