@@ -170,7 +170,7 @@ awaitable<void> check_service(session& suite, rpc_service service, std::chrono::
         }
         for (const auto& address : resolved.addresses) {
             const host_port replica{address.to_string(), named.port};
-            rpc::client client(suite.host(), {replica}, suite.tokens());
+            rpc::client client(suite.host(), {replica}, suite.tokens(), suite.calls(named.host));
             const auto answered = co_await service.ask(client);
             append(found, judge_rpc(service.name, service.setting, replica.text(), answered));
         }
@@ -195,6 +195,8 @@ void check_certificates(session& suite, const doctor_request& request, findings&
     const auto& properties = suite.chosen().kafka.properties;
     if (const auto own = properties.find("ssl.certificate.location"); own != properties.end())
         files.push_back(own->second);
+    if (suite.chosen().rpc_tls.is_set())
+        files.push_back(suite.chosen().rpc_tls.certificate_file);
     const auto now = suite.host().clock().now();
     for (const auto& file : files)
         append(found, judge_certificate(file, tls::find_expiry(file), now));

@@ -30,6 +30,7 @@ settings read_settings(config::reader& reader)
                          "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.rpc_token_file =
         reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
+    chosen.rpc_tls = rpc::read_tls_settings(reader);
     chosen.kafka.brokers =
         reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
     kafka::read_client_settings(reader, chosen.kafka);
@@ -104,18 +105,28 @@ rpc::tokens& session::tokens()
     return *tokens_;
 }
 
+rpc::client_settings session::calls(std::string tls_name)
+{
+    if (!rpc_tls_)
+        rpc_tls_ = rpc::watch_tls(host_, settings_.rpc_tls);
+    rpc::client_settings chosen;
+    chosen.tls = rpc_tls_->client;
+    chosen.tls_name = std::move(tls_name);
+    return chosen;
+}
+
 rpc::client& session::inbox()
 {
     if (!inbox_)
-        inbox_ = std::make_unique<rpc::client>(host_, settings_.inbox_rpc, tokens());
+        inbox_ = std::make_unique<rpc::client>(host_, settings_.inbox_rpc, tokens(), calls());
     return *inbox_;
 }
 
 rpc::client& session::webhook_dispatcher()
 {
     if (!webhook_dispatcher_)
-        webhook_dispatcher_ =
-            std::make_unique<rpc::client>(host_, settings_.webhook_dispatcher_rpc, tokens());
+        webhook_dispatcher_ = std::make_unique<rpc::client>(host_, settings_.webhook_dispatcher_rpc,
+                                                            tokens(), calls());
     return *webhook_dispatcher_;
 }
 

@@ -8,9 +8,11 @@
 #include "common/core/awaitable.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/rpc/client.hpp"
+#include "common/rpc/tls.hpp"
 #include "common/runtime/host.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct settings
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::string rpc_token_file;
+    rpc::tls_settings rpc_tls;
     kafka::settings kafka; // without brokers if none are given
     std::string output;
 };
@@ -46,6 +49,8 @@ public:
     bool has_database() const { return !settings_.database.empty(); }
     postgres::pool& db();
     rpc::tokens& tokens();
+    // For clients of single replicas; the name is what a replica's certificate is for.
+    rpc::client_settings calls(std::string tls_name = {});
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
     kafka::settings kafka() const;
@@ -69,6 +74,7 @@ private:
     std::unique_ptr<accounts::sign_in_repository> sign_in_;
     std::unique_ptr<accounts::idempotency_repository> stored_responses_;
     std::unique_ptr<rpc::tokens> tokens_;
+    std::optional<rpc::tls_contexts> rpc_tls_;
     std::unique_ptr<rpc::client> inbox_;
     std::unique_ptr<rpc::client> webhook_dispatcher_;
 };

@@ -17,6 +17,13 @@ std::size_t max_stranger_lookups(const postgres::settings& database)
     return std::max<std::size_t>(1, database.connections / 4);
 }
 
+rpc::client_settings client_settings_of(const rpc::tls_contexts& tls)
+{
+    rpc::client_settings calls;
+    calls.tls = tls.client;
+    return calls;
+}
+
 // What publishes the events of accounts.
 accounts::state_publisher account_events_of(runtime::host& host, outbox::publisher& publisher)
 {
@@ -29,17 +36,18 @@ accounts::state_publisher account_events_of(runtime::host& host, outbox::publish
 
 core::core(runtime::host& host, const settings& chosen)
     : tokens(chosen.rpc_token_file),
+      rpc_tls(rpc::watch_tls(host, chosen.rpc_tls)),
       db(host, chosen.database),
       producer(host, chosen.kafka),
       publisher(host, db, producer, "accounts"),
       accounts(db, account_events_of(host, publisher)),
       strangers(host, max_stranger_lookups(chosen.database)),
-      quota(host, chosen.rate_limit_rpc, tokens),
+      quota(host, chosen.rate_limit_rpc, tokens, client_settings_of(rpc_tls)),
       rate_limit_replicas(host, chosen.rate_limit_rpc,
                           [this](const auto& found) { quota.set_replicas(found); }),
-      quota_days(host, chosen.rate_limit_rpc, tokens),
-      inboxes(host, chosen.inbox_rpc, tokens),
-      webhooks(host, chosen.webhook_dispatcher_rpc, tokens),
+      quota_days(host, chosen.rate_limit_rpc, tokens, client_settings_of(rpc_tls)),
+      inboxes(host, chosen.inbox_rpc, tokens, client_settings_of(rpc_tls)),
+      webhooks(host, chosen.webhook_dispatcher_rpc, tokens, client_settings_of(rpc_tls)),
       idempotency_keys(db),
       idempotency(host, idempotency_keys, chosen.master_keys, chosen.stored_keys_a_day),
       lists(host, chosen.list_cache_bytes, list_ttl, inboxes),

@@ -7,6 +7,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/replica_resolver.hpp"
+#include "common/rpc/tls.hpp"
 #include "common/rpc/tokens.hpp"
 #include "gateway/api/operations.hpp"
 #include "gateway/api/response_budget.hpp"
@@ -45,6 +46,7 @@ public:
     operation_services services();
 
     rpc::tokens tokens;
+    rpc::tls_contexts rpc_tls;
     postgres::pool db;
     kafka::producer producer;
     outbox::publisher publisher;

@@ -120,6 +120,7 @@ settings read_settings(config::reader& reader)
         "Shared token of the internal calls, one or two lines; the first is sent");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
+    chosen.rpc_tls = rpc::read_tls_settings(reader);
     chosen.inbox_rpc = reader.addresses(
         "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
     chosen.rate_limit_rpc =

@@ -5,6 +5,7 @@
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/rpc/tls.hpp"
 #include "gateway/account_email/settings.hpp"
 #include "gateway/dashboard_api/sign_in_handlers.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
@@ -20,6 +21,7 @@ struct settings
     postgres::settings database;
     kafka::settings kafka;
     std::string rpc_token_file;
+    rpc::tls_settings rpc_tls;
     std::vector<host_port> inbox_rpc;
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;

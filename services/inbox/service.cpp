@@ -5,12 +5,13 @@
 namespace tempinbox::inbox {
 namespace {
 
-http::server_settings rpc_settings(const settings& chosen)
+http::server_settings rpc_settings(const settings& chosen, const rpc::tls_contexts& tls)
 {
     http::server_settings server;
     server.listen = chosen.rpc_listen;
     server.body_limit = 1024 * 1024;
     server.name = "rpc";
+    server.tls = tls.server;
     return server;
 }
 
@@ -37,7 +38,8 @@ service::service(runtime::host& host, const settings& chosen)
           [this](account_id account, int days) { return core_.emails.count_by_day(account, days); },
           &v1::EmailsOfDay::set_emails),
       tokens_(chosen.rpc_token_file),
-      server_(host, rpc_settings(chosen), tokens_)
+      rpc_tls_(rpc::watch_tls(host, chosen.rpc_tls)),
+      server_(host, rpc_settings(chosen, rpc_tls_), tokens_)
 {
     inbox_rpc_.add_to(server_);
     email_rpc_.add_to(server_);

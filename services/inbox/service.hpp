@@ -44,6 +44,7 @@ private:
     rpc::daily_count_rpc<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
         email_count_rpc_;
     rpc::tokens tokens_;
+    rpc::tls_contexts rpc_tls_;
     rpc::server server_;
 };
 

@@ -23,6 +23,7 @@ settings read_settings(config::reader& reader)
         "rpc-token-file", "", "One or two tokens of internal calls, a line each");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
+    chosen.rpc_tls = rpc::read_tls_settings(reader);
     chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(
         reader.duration("quarantine", 24h * 30, 1s, 24h * 3'650,
                         "How long an ended inbox can be read and its address is not reused"));

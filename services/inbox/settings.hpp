@@ -3,6 +3,7 @@
 #include "common/config/reader.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/rpc/tls.hpp"
 #include "mailbox/types.hpp"
 #include "mime/view.hpp"
 
@@ -17,6 +18,7 @@ struct settings
     kafka::settings kafka;
     host_port rpc_listen;
     std::string rpc_token_file;
+    rpc::tls_settings rpc_tls;
     std::chrono::seconds quarantine{std::chrono::hours(24 * 30)};
     std::chrono::milliseconds purge_interval{2'000};
     int mail_readers = 2;

@@ -12,6 +12,21 @@ using namespace std::chrono_literals;
 
 constexpr int schema_version = 1;
 
+http::server_settings rpc_settings(const settings& chosen, const rpc::tls_contexts& tls)
+{
+    auto server = chosen.rpc;
+    server.tls = tls.server;
+    return server;
+}
+
+rpc::client_settings peer_settings(const settings& chosen, const rpc::tls_contexts& tls)
+{
+    rpc::client_settings calls;
+    calls.tls = tls.client;
+    calls.tls_name = chosen.rpc_tls_name;
+    return calls;
+}
+
 sync_statement statement_of(quota_repository& quotas)
 {
     return [&quotas](std::vector<block_sync_request> requests) {
@@ -52,9 +67,10 @@ service::service(runtime::host& host, settings chosen)
       admin_(host),
       traces_(host),
       tokens_(settings_.rpc_token_file),
+      rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
       db_(host, settings_.database),
       quotas_(db_, settings_.rpc_advertise, settings_.blocks.lease_time),
-      others_(host, tokens_),
+      others_(host, tokens_, peer_settings(settings_, rpc_tls_)),
       blocks_(host, host.clock(), statement_of(quotas_), reclaim_call_of(others_),
               settings_.blocks),
       reconciler_(
@@ -68,7 +84,7 @@ service::service(runtime::host& host, settings chosen)
       writing_off_(host.executor(), host.metrics(), "write_off_lost_blocks",
                    [this] { return write_off_lost_blocks(); }),
       sweeping_(host.executor(), host.metrics(), "sweep_blocks", [this] { return sweep(); }),
-      server_(host, settings_.rpc, tokens_),
+      server_(host, rpc_settings(settings_, rpc_tls_), tokens_),
       units_lost_(host.metrics().counter("tempinbox_rate_limit_units_written_off_total",
                                          "Units of blocks whose lease ended, counted as used"))
 {

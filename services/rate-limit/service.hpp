@@ -6,6 +6,7 @@
 #include "common/otlp/exporter.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/server.hpp"
+#include "common/rpc/tls.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 #include "rate-limit/quota_rpc.hpp"
@@ -34,6 +35,7 @@ private:
     admin::listener admin_;
     otlp::exporter traces_;
     rpc::tokens tokens_;
+    rpc::tls_contexts rpc_tls_;
     postgres::pool db_;
     quota_repository quotas_;
     reclaim_client others_;

@@ -15,6 +15,13 @@ settings read_settings(config::reader& read)
         "rpc-token-file", "", "file with the shared RPC token; a second line is accepted too");
     if (chosen.rpc_token_file.empty())
         read.add_problem("rpc-token-file", "must be set");
+    chosen.rpc_tls = rpc::read_tls_settings(read);
+    chosen.rpc_tls_name = read.text(
+        "rpc-tls-name", "",
+        "DNS name that the certificates of the other replicas have, as they are called by their "
+        "address; empty: the host of each one's rpc-advertise");
+    if (!chosen.rpc_tls_name.empty() && !chosen.rpc_tls.is_set())
+        read.add_problem("rpc-tls-name", "needs rpc-tls-certificate-file");
     chosen.rpc_advertise = read.text(
         "rpc-advertise", "",
         "host:port at which other replicas call this one; empty: where it listens, or this host's "

@@ -14,6 +14,13 @@ kafka::consumer_settings membership(const settings& chosen)
     return member;
 }
 
+http::server_settings rpc_settings(const settings& chosen, const rpc::tls_contexts& tls)
+{
+    auto server = chosen.rpc;
+    server.tls = tls.server;
+    return server;
+}
+
 engine_limits limits_of(const settings& chosen)
 {
     engine_limits limits;
@@ -44,7 +51,8 @@ service::service(runtime::host& host, settings chosen)
           &v1::DeliveriesOfDay::set_deliveries),
       delivery_rpc_(host, core_.stored.deliveries, core_.manual_sender, core_.replayer),
       tokens_(settings_.rpc_token_file),
-      server_(host, settings_.rpc, tokens_)
+      rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
+      server_(host, rpc_settings(settings_, rpc_tls_), tokens_)
 {
     webhook_rpc_.add_to(server_);
     secret_rpc_.add_to(server_);

@@ -47,6 +47,7 @@ private:
         delivery_count_call_;
     delivery_rpc delivery_rpc_;
     rpc::tokens tokens_;
+    rpc::tls_contexts rpc_tls_;
     rpc::server server_;
 };
 

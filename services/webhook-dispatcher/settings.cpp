@@ -51,6 +51,7 @@ settings read_settings(config::reader& reader)
         "rpc-token-file", "", "one or two tokens of internal calls, a line each");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
+    chosen.rpc_tls = rpc::read_tls_settings(reader);
     chosen.keys = read_keys(reader);
     auto allowed = reader.networks("webhook-allow-networks", "",
                                    "private or reserved networks that webhooks may be sent to");

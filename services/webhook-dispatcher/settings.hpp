@@ -8,6 +8,7 @@
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/rpc/tls.hpp"
 
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct settings
     std::vector<std::string> topics; // the three of events and account.state
     http::server_settings rpc;
     std::string rpc_token_file;
+    rpc::tls_settings rpc_tls;
     crypto::keyring keys;
     url_policy urls;
     std::string ca_file; // empty: the system's

@@ -4,6 +4,7 @@
 #include "common/core/errors.hpp"
 #include "common/http/message.hpp"
 #include "common/runtime/host.hpp"
+#include "common/tls/context_source.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -48,7 +49,10 @@ struct client_settings
     std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, the part read so far is kept
     bool verify_certificates = true;
     std::string ca_file; // empty: the system's
-    resolver resolve;    // empty: the system's
+    // What each new TLS connection is made with, a client's certificate perhaps; empty: a context
+    // of the client's own, which trusts `ca_file`.
+    tls::context_source tls;
+    resolver resolve; // empty: the system's
     // Checks each address before it is dialled; if any resolved address is refused, the exchange
     // fails with refused_address. Empty: all are allowed.
     std::function<bool(const boost::asio::ip::address&)> allow_address;
@@ -60,6 +64,7 @@ struct client_request
     std::string url;     // http://host:port/path?query or https://…
     header_list headers; // Host, Content-Length, User-Agent are added where absent
     std::string body;
+    std::string tls_name; // the host that the certificate must be for; empty: the URL's
     std::string
         pool; // connections and TLS sessions are used again only by requests of the same pool
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included

@@ -8,6 +8,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/sslerr.h>
 
 #include <algorithm>
 
@@ -20,6 +21,25 @@ namespace {
 
 constexpr unsigned max_interim_responses = 8;
 constexpr std::size_t body_read_size = 32 * 1024;
+
+// RFC 8446 6.2: the alerts of a server that does not take a client's certificate.
+bool is_certificate_alert(const error_code& failed)
+{
+    if (failed.category() != asio::error::get_ssl_category())
+        return false;
+    switch (ERR_GET_REASON(static_cast<unsigned long>(failed.value()))) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+        return true;
+    default:
+        return false;
+    }
+}
 
 } // namespace
 
@@ -71,6 +91,9 @@ awaitable<client_response> http_exchange::perform()
             head_ = std::move(*head);
             std::string host = request_.pool + (url_.is_tls ? " https " : " http ") + url_.host +
                                " " + std::to_string(url_.port);
+            // A connection whose certificate is for one name is not used for another.
+            if (!request_.tls_name.empty())
+                host += " " + request_.tls_name;
             auto pooled_connection = co_await context_.pool->acquire(std::move(host), deadline_);
             if (pooled_connection)
                 co_await perform_with(*pooled_connection);
@@ -105,7 +128,14 @@ awaitable<void> http_exchange::perform_with(connection_pool::pooled_connection& 
         co_return;
     const ending fresh = co_await converse(*wire);
     watch_->disarm();
-    if (fresh == ending::died_unanswered)
+    if (fresh == ending::died_unanswered && is_certificate_alert(response_.cause)) {
+        // RFC 8446 2: a TLS 1.3 client has finished before the server checks its certificate, so
+        // the refusal comes as the first thing that is read. The server took no request.
+        response_.is_sent = false;
+        const error_code alert = response_.cause;
+        fail(exchange_error::tls,
+             "the server refused this client's certificate: " + alert.message(), alert);
+    } else if (fresh == ending::died_unanswered)
         fail(exchange_error::closed, "the connection closed before any response");
     else if (is_reusable_)
         pooled_connection.keep(std::move(wire));
@@ -184,7 +214,8 @@ awaitable<std::unique_ptr<transport>> http_exchange::connect(asio::ip::address a
 awaitable<bool> http_exchange::secure(transport& wire,
                                       connection_pool::pooled_connection& pooled_connection)
 {
-    SSL* const tls = wire.start_tls(context_.tls);
+    const auto given = context_.settings.tls ? context_.settings.tls() : nullptr;
+    SSL* const tls = wire.start_tls(given ? *given : context_.tls);
     pooled_connection.collect_sessions(tls);
     if (const auto session = pooled_connection.take_session())
         SSL_set_session(tls, session.get());
@@ -192,7 +223,8 @@ awaitable<bool> http_exchange::secure(transport& wire,
     watch_->guard(&wire);
     watch_->arm(std::min(deadline_, now + context_.settings.tls_timeout));
     const error_code failed =
-        co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
+        co_await wire.connect_tls(request_.tls_name.empty() ? url_.host : request_.tls_name,
+                                  context_.settings.verify_certificates);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
     if (!failed && !is_late) {
@@ -201,19 +233,10 @@ awaitable<bool> http_exchange::secure(transport& wire,
         co_return true;
     }
     pooled_connection.discard_sessions();
-    const long verify_result = SSL_get_verify_result(tls);
     if (is_late)
         fail(exchange_error::timeout, "the TLS handshake took too long");
-    else if (verify_result == X509_V_ERR_HOSTNAME_MISMATCH ||
-             verify_result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-        fail(exchange_error::tls, "the certificate is not trusted: it is for another host", failed);
-    else if (verify_result != X509_V_OK)
-        fail(exchange_error::tls,
-             std::string("the certificate is not trusted: ") +
-                 X509_verify_cert_error_string(verify_result),
-             failed);
     else
-        fail(exchange_error::tls, "the TLS handshake failed: " + failed.message(), failed);
+        fail(exchange_error::tls, wire.describe_handshake(failed), failed);
     co_return false;
 }
 
@@ -257,8 +280,10 @@ awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
                      has_begun ? "the response took too long" : "no response came in time");
                 co_return ending::answered;
             }
-            if (got.error && !has_begun)
+            if (got.error && !has_begun) {
+                response_.cause = got.error;
                 co_return ending::died_unanswered;
+            }
             if (got.error == asio::error::eof) {
                 parser->finish();
             } else if (got.error) {

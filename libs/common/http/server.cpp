@@ -100,6 +100,7 @@ struct server::state : std::enable_shared_from_this<server::state>
     std::string reason_to_refuse(const asio::ip::address& peer);
     session* find_eviction_candidate() const;
     bool make_room();
+    std::shared_ptr<asio::ssl::context> tls_context() const;
     void enter(const asio::ip::address& peer);
     void leave(const asio::ip::address& peer);
     void accept_waiting();
@@ -220,12 +221,12 @@ void server::state::adopt(tcp::socket socket)
 {
     const auto peer = peer_of(socket);
     auto refusal = reason_to_refuse(peer);
+    const auto tls = tls_context();
     // A TLS handshake costs too much just to send a refusal.
-    if (!refusal.empty() && (certificate || sessions.size() - counted >= max_refusals))
+    if (!refusal.empty() && (tls || sessions.size() - counted >= max_refusals))
         return;
-    const auto fresh = std::make_shared<session>(context, std::move(socket), peer,
-                                                 certificate ? certificate->context() : nullptr,
-                                                 std::move(refusal));
+    const auto fresh =
+        std::make_shared<session>(context, std::move(socket), peer, tls, std::move(refusal));
     if (fresh->counts())
         enter(peer);
     const auto position = sessions.insert(sessions.end(), fresh);
@@ -236,6 +237,14 @@ void server::state::adopt(tcp::socket socket)
                                       {{"server", self->context.settings.name}});
                        self->remove(position);
                    });
+}
+
+// For a new connection; null: it is plain.
+std::shared_ptr<asio::ssl::context> server::state::tls_context() const
+{
+    if (context.settings.tls)
+        return context.settings.tls();
+    return certificate ? certificate->context() : nullptr;
 }
 
 // Why a new connection is refused; empty if it is accepted.

@@ -4,6 +4,7 @@
 #include "common/core/network.hpp"
 #include "common/http/message.hpp"
 #include "common/runtime/host.hpp"
+#include "common/tls/context_source.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -41,6 +42,9 @@ struct server_settings
     std::vector<network> uncounted;
     std::string certificate_file;
     std::string key_file;
+    // In place of the files: what each new connection is made with, such as the mutual TLS between
+    // services. Failed handshakes are logged, since all clients are the operator's own.
+    tls::context_source tls;
     std::string name = "http"; // label of metrics and log lines
     trace_mode tracing = trace_mode::off;
     // At the edge: the peers whose `traceparent` is the parent. Others' is a link, and the sampler

@@ -4,7 +4,9 @@
 #include "common/log/log.hpp"
 #include "common/trace/current.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
 
 #include <charconv>
 
@@ -72,8 +74,10 @@ awaitable<void> session::serve()
     if (tls_) {
         arm(context_.settings.header_timeout);
         const error_code failed = co_await transport_.accept_tls();
-        if (failed)
+        if (failed) {
+            note_failed_handshake(failed);
             co_return;
+        }
     }
     if (!refusal_at_once_.empty()) {
         request_.id = choose_request_id(request_);
@@ -122,6 +126,23 @@ awaitable<void> session::serve()
         arm(linger_time);
         co_await transport_.shut_down_tls();
     }
+}
+
+// On a port for anybody, failed handshakes are everyday life. Where all clients are the operator's
+// own, each says that a setting or a certificate is wrong.
+void session::note_failed_handshake(const error_code& failed)
+{
+    // A probe of the port connects and closes.
+    const bool is_probe = failed == boost::asio::error::eof ||
+                          failed == boost::asio::ssl::error::stream_truncated ||
+                          failed == boost::asio::error::connection_reset;
+    if (!context_.settings.tls || is_probe || context_.is_stopped)
+        return;
+    log::warning("a TLS connection was not made",
+                 {{"server", context_.settings.name},
+                  {"client_address", peer_.to_string()},
+                  {"error", is_expired_ ? "the TLS handshake took too long"
+                                        : transport_.describe_handshake(failed)}});
 }
 
 void session::note_served(trace::span& span, unsigned status)

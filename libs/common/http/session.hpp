@@ -88,6 +88,7 @@ private:
     awaitable<void> serve();
     awaitable<next_step> read_request();
     awaitable<response> call_handler();
+    void note_failed_handshake(const boost::system::error_code& failed);
     void note_served(trace::span& span, unsigned status);
     awaitable<bool> send(response answer, bool is_kept);
     awaitable<bool> send_pieces(std::shared_ptr<const body_source> source);

@@ -2,9 +2,12 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
+#include <openssl/err.h>
+#include <openssl/sslerr.h>
 #include <openssl/x509v3.h>
 
 #include <sys/socket.h>
@@ -95,6 +98,30 @@ awaitable<error_code> transport::connect_tls(const std::string& host, bool is_ve
     auto [outcome] =
         co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, tuple_awaitable);
     co_return outcome;
+}
+
+std::string transport::describe_handshake(const error_code& failed)
+{
+    switch (const long verified = SSL_get_verify_result(tls_->stream.native_handle()); verified) {
+    case X509_V_OK:
+        break;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return "the certificate is not trusted: it is for another host";
+    default:
+        return std::string("the certificate is not trusted: ") +
+               X509_verify_cert_error_string(verified);
+    }
+    std::string reason = failed.message();
+    if (failed.category() == asio::error::get_ssl_category()) {
+        // OpenSSL's words for these name the consequence.
+        const int code = ERR_GET_REASON(static_cast<unsigned long>(failed.value()));
+        if (code == SSL_R_HTTP_REQUEST)
+            reason = "the peer speaks plain HTTP";
+        else if (code == SSL_R_WRONG_VERSION_NUMBER)
+            reason = "the peer does not speak TLS";
+    }
+    return "the TLS handshake failed: " + reason;
 }
 
 awaitable<transfer> transport::read_some(asio::mutable_buffer into)

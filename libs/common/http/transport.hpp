@@ -49,6 +49,8 @@ public:
     awaitable<boost::system::error_code> accept_tls();
     // Checks the peer's certificate against `host` where the context verifies at all.
     awaitable<boost::system::error_code> connect_tls(const std::string& host, bool is_verified);
+    // Why a handshake failed, for people.
+    std::string describe_handshake(const boost::system::error_code& failed);
 
     awaitable<transfer> read_some(boost::asio::mutable_buffer into);
     // Writes as much as the kernel takes at once on a plain connection; nothing on a TLS one.

@@ -2,7 +2,6 @@
 
 #include "common/json/value.hpp"
 #include "common/rpc/codes.hpp"
-#include "common/rpc/replica_resolver.hpp"
 #include "common/trace/current.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,6 +34,7 @@ http::client_settings http_settings(const client_settings& chosen)
     settings.connections_per_host = 256;
     settings.body_limit = max_response_bytes;
     settings.connection_max_age = chosen.connection_max_age;
+    settings.tls = chosen.tls;
     settings.resolve = chosen.resolve; // for a name that was not resolved yet
     return settings;
 }
@@ -106,10 +106,10 @@ struct client::replica_list
     replica_list(runtime::host& host, std::vector<host_port> configured,
                  const client_settings& chosen)
         : interval(chosen.resolve_interval),
-          known(configured),
+          known(configured.begin(), configured.end()),
           resolver(
               host, std::move(configured),
-              [this](const std::vector<host_port>& found) { known = found; }, chosen.resolve),
+              [this](const std::vector<replica>& found) { known = found; }, chosen.resolve),
           has_names(resolver.has_names())
     {}
 
@@ -146,7 +146,7 @@ struct client::replica_list
     static constexpr milliseconds min_interval{200};
 
     milliseconds interval;
-    std::vector<host_port> known;
+    std::vector<replica> known;
     replica_resolver resolver;
     bool has_names;
     bool is_refreshing = false;
@@ -160,6 +160,8 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
       replicas_(std::make_shared<replica_list>(host, std::move(replicas), chosen)),
       tokens_(credentials),
       send_(std::move(chosen.send)),
+      is_tls_(chosen.tls != nullptr),
+      tls_name_(std::move(chosen.tls_name)),
       http_(host, http_settings(chosen))
 {
     if (replicas_->known.empty())
@@ -170,18 +172,18 @@ client::~client() = default;
 
 // The next replica in turn that the call has not tried; one that is backing off only if no other is
 // left.
-std::optional<host_port> client::choose_replica(const std::vector<host_port>& tried)
+std::optional<replica> client::choose_replica(const std::vector<host_port>& tried)
 {
     const auto now = clock::now();
     const auto& known = replicas_->known;
     std::optional<std::size_t> backing_off;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const auto candidate = (next_ + i) % known.size();
-        if (std::find(tried.begin(), tried.end(), known[candidate]) != tried.end())
+        if (std::find(tried.begin(), tried.end(), known[candidate].at) != tried.end())
             continue;
         // Nobody backs off, as a rule: then no text is made.
         const auto backoff = backoff_until_.empty() ? backoff_until_.end()
-                                                    : backoff_until_.find(known[candidate].text());
+                                                    : backoff_until_.find(known[candidate].at.text());
         if (backoff == backoff_until_.end() || backoff->second <= now) {
             next_ = candidate + 1;
             return known[candidate];
@@ -256,10 +258,10 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         if (left.count() <= 0)
             break;
         replica_list::refresh_if_due(replicas_, host_);
-        const auto replica = choose_replica(tried);
-        if (!replica && has_refreshed)
+        const auto chosen = choose_replica(tried);
+        if (!chosen && has_refreshed)
             break;
-        if (!replica) {
+        if (!chosen) {
             // All replicas refused: a refresh may find others.
             has_refreshed = true;
             co_await replica_list::wait_for_refresh(replicas_, host_, give_up);
@@ -267,7 +269,10 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         }
         http::client_request outgoing;
         outgoing.method = "POST";
-        outgoing.url = "http://" + replica->text() + "/" + std::string(method);
+        outgoing.url = (is_tls_ ? "https://" : "http://") + chosen->at.text() + "/";
+        outgoing.url += method;
+        if (is_tls_)
+            outgoing.tls_name = tls_name_.empty() ? chosen->name : tls_name_;
         outgoing.headers.reserve(span.context().is_valid() ? 6 : 4);
         outgoing.headers.emplace_back("Content-Type", "application/proto");
         outgoing.headers.emplace_back("Connect-Protocol-Version", "1");
@@ -286,11 +291,11 @@ awaitable<result<void>> client::call_replicas(std::string_view method,
         // whether to retry. Until then the next replica is tried.
         if (http_response.is_sent) {
             if (span.is_recording())
-                last = *replica;
+                last = chosen->at;
             break;
         }
-        back_off(*replica);
-        tried.push_back(*replica);
+        back_off(chosen->at);
+        tried.push_back(chosen->at);
     }
     auto outcome = read_response(http_response, method, response);
     describe(span, method, tried, last, outcome);

@@ -4,8 +4,10 @@
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
 #include "common/rpc/method.hpp"
+#include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
+#include "common/tls/context_source.hpp"
 
 #include <google/protobuf/message.h>
 
@@ -32,6 +34,10 @@ struct client_settings
     // A name or address that stands for many servers (a cluster's service address) spreads over
     // them with each new connection.
     std::chrono::milliseconds connection_max_age{20'000};
+    // Empty: plain HTTP. Otherwise a replica's certificate is for `tls_name`, or for the name that
+    // the replica was configured by. There is no way back to plain HTTP.
+    tls::context_source tls;
+    std::string tls_name;
 };
 
 // Calls one service over its replicas in turn (application/proto). A name stands for all its
@@ -84,7 +90,7 @@ private:
                                           google::protobuf::Message& response,
                                           std::chrono::milliseconds deadline);
 
-    std::optional<host_port> choose_replica(const std::vector<host_port>& tried);
+    std::optional<replica> choose_replica(const std::vector<host_port>& tried);
     void observe(std::string_view method, const result<void>& outcome,
                  std::chrono::duration<double> took);
     void back_off(const host_port& replica);
@@ -96,6 +102,8 @@ private:
     std::size_t next_ = 0;
     std::map<std::string, std::chrono::steady_clock::time_point> backoff_until_;
     http::sender send_;
+    bool is_tls_;
+    std::string tls_name_; // empty: that of each replica
     http::client http_;
     // One for each method that was called. A service has a few dozen at most, whose lengths tell
     // most of them apart: comparing them costs less than a map would.

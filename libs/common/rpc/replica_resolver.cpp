@@ -36,7 +36,7 @@ replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> c
       configured_(std::move(configured)),
       on_change_(std::move(on_change)),
       custom_resolver_(std::move(custom_resolver)),
-      reported_(configured_),
+      reported_(configured_.begin(), configured_.end()),
       task_(host.executor(), host.metrics(), "resolve_replicas", [this] { return step(); })
 {}
 
@@ -60,10 +60,10 @@ awaitable<std::chrono::microseconds> replica_resolver::step()
 
 awaitable<void> replica_resolver::refresh()
 {
-    std::vector<host_port> replicas;
+    std::vector<replica> replicas;
     for (const auto& each : configured_) {
         if (is_address(each.host)) {
-            replicas.push_back(each);
+            replicas.emplace_back(each);
             continue;
         }
         const auto outcome = co_await http::resolve(
@@ -76,11 +76,16 @@ awaitable<void> replica_resolver::refresh()
         } else if (last.empty()) {
             last.push_back(each); // it may resolve by the time it is called
         }
-        replicas.insert(replicas.end(), last.begin(), last.end());
+        for (const auto& address : last)
+            replicas.emplace_back(address, each.host);
     }
-    const auto by_text = [](const host_port& a, const host_port& b) { return a.text() < b.text(); };
-    std::sort(replicas.begin(), replicas.end(), by_text);
-    replicas.erase(std::unique(replicas.begin(), replicas.end()), replicas.end());
+    // An address behind several names is one replica, under the first of them.
+    const auto by_address = [](const replica& a, const replica& b) {
+        return a.at.text() < b.at.text();
+    };
+    const auto is_same = [](const replica& a, const replica& b) { return a.at == b.at; };
+    std::stable_sort(replicas.begin(), replicas.end(), by_address);
+    replicas.erase(std::unique(replicas.begin(), replicas.end(), is_same), replicas.end());
     if (replicas == reported_)
         co_return;
     reported_ = replicas;

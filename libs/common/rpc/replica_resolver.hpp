@@ -9,9 +9,24 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::rpc {
+
+// Where a replica is called, and which name it was configured by: its certificate is for that.
+struct replica
+{
+    replica(host_port where) : at(std::move(where)), name(at.host) {}
+    replica(host_port where, std::string configured)
+        : at(std::move(where)),
+          name(std::move(configured))
+    {}
+    bool operator==(const replica&) const = default;
+
+    host_port at;
+    std::string name;
+};
 
 // The replicas behind a list of host:port: addresses stand for themselves, names for everything
 // they resolve to, looked up every three seconds. A name that does not resolve keeps its last
@@ -19,7 +34,7 @@ namespace tempinbox::rpc {
 class replica_resolver
 {
 public:
-    using change = std::function<void(const std::vector<host_port>&)>;
+    using change = std::function<void(const std::vector<replica>&)>;
 
     // `custom_resolver` empty: the system's resolver.
     replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change,
@@ -42,7 +57,7 @@ private:
     change on_change_;
     http::resolver custom_resolver_;
     std::map<std::string, std::vector<host_port>> found_; // of each name and port, as last resolved
-    std::vector<host_port> reported_;
+    std::vector<replica> reported_;
     async::periodic_task task_;
 };
 

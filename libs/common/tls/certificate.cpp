@@ -66,11 +66,7 @@ certificate::~certificate() = default;
 void certificate::load()
 {
     context_ = make_context(certificate_file_, key_file_, prepare_);
-    const auto expiry = find_expiry(certificate_file_);
-    metrics_
-        .gauge("tempinbox_certificate_expiry_timestamp_seconds",
-               "Unix time at which the certificate in use ends", {{"file", certificate_file_}})
-        .Set(expiry ? static_cast<double>(to_unix_seconds(*expiry)) : 0);
+    show_expiry(metrics_, certificate_file_);
 }
 
 void certificate::reload_if_changed()

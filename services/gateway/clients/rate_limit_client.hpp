@@ -9,8 +9,9 @@ namespace tempinbox::gateway {
 class rate_limit_client : public service_client
 {
 public:
-    rate_limit_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens)
-        : service_client(host, "rate-limit", std::move(replicas), tokens)
+    rate_limit_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens,
+                      rpc::client_settings chosen = {})
+        : service_client(host, "rate-limit", std::move(replicas), tokens, std::move(chosen))
     {}
 };
 

@@ -9,8 +9,9 @@ namespace tempinbox::gateway {
 class webhook_client : public service_client
 {
 public:
-    webhook_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens)
-        : service_client(host, "webhook-dispatcher", std::move(replicas), tokens)
+    webhook_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens,
+                   rpc::client_settings chosen = {})
+        : service_client(host, "webhook-dispatcher", std::move(replicas), tokens, std::move(chosen))
     {}
 };
 

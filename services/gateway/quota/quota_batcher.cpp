@@ -23,6 +23,13 @@ constexpr auto doubtful_for = 1s;
 // Longer than the timeout of the waiting requests, because a late response still counts.
 constexpr auto call_deadline = 5s;
 
+// A replica is dialled by its address; its certificate is for the name that led there.
+rpc::client_settings named(rpc::client_settings chosen, const rpc::replica& replica)
+{
+    chosen.tls_name = replica.name;
+    return chosen;
+}
+
 } // namespace
 
 // A call with its tickets and usage reports, in the order of its items.
@@ -77,12 +84,12 @@ struct quota_batcher::call
     }
 };
 
-quota_batcher::quota_batcher(runtime::host& host, const host_port& replica, rpc::tokens& tokens,
+quota_batcher::quota_batcher(runtime::host& host, const rpc::replica& replica, rpc::tokens& tokens,
                              rpc::client_settings chosen, quota_cache& cache,
                              std::chrono::milliseconds timeout, failover try_other)
     : host_(host),
-      name_(replica.text()),
-      replica_(host, {replica}, tokens, std::move(chosen)),
+      name_(replica.at.text()),
+      replica_(host, {replica.at}, tokens, named(std::move(chosen), replica)),
       cache_(cache),
       timeout_(timeout),
       failover_(std::move(try_other)),

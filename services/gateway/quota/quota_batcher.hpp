@@ -55,7 +55,7 @@ using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 class quota_batcher : public std::enable_shared_from_this<quota_batcher>
 {
 public:
-    quota_batcher(runtime::host& host, const host_port& replica, rpc::tokens& tokens,
+    quota_batcher(runtime::host& host, const rpc::replica& replica, rpc::tokens& tokens,
                   rpc::client_settings chosen, quota_cache& cache,
                   std::chrono::milliseconds timeout, failover try_other);
     quota_batcher(const quota_batcher&) = delete;

@@ -63,16 +63,16 @@ quota_client::quota_client(runtime::host& host, const std::vector<host_port>& re
           "tempinbox_gateway_quota_unreported_requests",
           "Requests passed by failing open and not yet counted (unreported usage)"))
 {
-    set_replicas(replicas);
+    set_replicas({replicas.begin(), replicas.end()});
 }
 
-void quota_client::set_replicas(const std::vector<host_port>& replicas)
+void quota_client::set_replicas(const std::vector<rpc::replica>& replicas)
 {
     std::vector<std::shared_ptr<quota_batcher>> batchers;
     for (const auto& replica : replicas) {
         const auto existing =
             std::find_if(batchers_.begin(), batchers_.end(), [&replica](const auto& batcher) {
-                return batcher->name() == replica.text();
+                return batcher->name() == replica.at.text();
             });
         if (existing != batchers_.end())
             batchers.push_back(*existing);

@@ -39,7 +39,7 @@ public:
     awaitable<void> flush(std::chrono::milliseconds deadline);
 
     // Replaces the replicas. Those that stay keep their calls; those that go finish their tickets.
-    void set_replicas(const std::vector<host_port>& replicas);
+    void set_replicas(const std::vector<rpc::replica>& replicas);
 
     awaitable<quota_decision> take(const plans::account_state& account);
     // The last known numbers of the account's day; counts nothing.

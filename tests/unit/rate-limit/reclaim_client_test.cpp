@@ -120,3 +120,35 @@ TEST_CASE("neither this replica nor one that just failed is called", "[rate-limi
     REQUIRE(own.has_ended(1));
     CHECK(own.calls.empty());
 }
+
+namespace {
+
+awaitable<http::client_response> nobody_there()
+{
+    http::client_response response;
+    response.error = http::exchange_error::connect;
+    co_return response;
+}
+
+} // namespace
+
+TEST_CASE("a holder is called over TLS and shows a certificate for the name that is set",
+          "[rate-limit]")
+{
+    testing::in_process_services network;
+    auto settings = network.client_settings();
+    std::vector<std::string> calls;
+    settings.tls = [] { return std::shared_ptr<boost::asio::ssl::context>(); };
+    settings.tls_name = "rate-limit.test";
+    settings.send = [&calls](const http::client_request& outgoing) {
+        calls.push_back(outgoing.url.substr(0, outgoing.url.rfind('/')) + " " + outgoing.tls_name);
+        return nobody_there();
+    };
+    reclaim_client client(testing::test_host(), network.tokens(), settings);
+
+    testing::await(client.reclaim("192.0.2.1:9102", account_id::make(), today));
+
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0] == "https://192.0.2.1:9102/tempinbox.ratelimit.v1.RateLimitService "
+                      "rate-limit.test");
+}

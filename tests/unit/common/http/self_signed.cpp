@@ -28,19 +28,23 @@ std::string text_of(BIO* memory)
     return {bytes, static_cast<std::size_t>(length)};
 }
 
-void add_extension(X509* certificate, int kind, const std::string& content)
+void add_extension(X509* certificate, X509* issuer, int kind, const std::string& content)
 {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
-    X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
+    X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
     X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &context, kind, content.c_str());
     X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
 }
 
-} // namespace
+bio_pointer reader_of(const std::string& text)
+{
+    return bio_pointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
 
-self_signed make_self_signed(const std::string& names, validity when)
+// Without an authority it vouches for itself.
+self_signed make_certificate(const std::string& names, validity when, const self_signed* authority)
 {
     static long serial = 0;
     const key_pointer key(EVP_EC_gen("P-256"));
@@ -55,16 +59,40 @@ self_signed make_self_signed(const std::string& names, validity when)
     X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
                                0);
-    X509_set_issuer_name(certificate.get(), subject);
-    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
-    add_extension(certificate.get(), NID_subject_alt_name, names);
-    X509_sign(certificate.get(), key.get(), EVP_sha256());
+    certificate_pointer issuer;
+    key_pointer issuer_key;
+    if (authority) {
+        issuer.reset(
+            PEM_read_bio_X509(reader_of(authority->certificate).get(), nullptr, nullptr, nullptr));
+        issuer_key.reset(
+            PEM_read_bio_PrivateKey(reader_of(authority->key).get(), nullptr, nullptr, nullptr));
+    }
+    X509* const signer = issuer ? issuer.get() : certificate.get();
+    X509_set_issuer_name(certificate.get(), X509_get_subject_name(signer));
+    add_extension(certificate.get(), signer, NID_basic_constraints,
+                  authority ? "critical,CA:FALSE" : "critical,CA:TRUE");
+    add_extension(certificate.get(), signer, NID_subject_alt_name, names);
+    if (authority)
+        add_extension(certificate.get(), signer, NID_ext_key_usage, "serverAuth,clientAuth");
+    X509_sign(certificate.get(), issuer_key ? issuer_key.get() : key.get(), EVP_sha256());
 
     const bio_pointer certificate_text(BIO_new(BIO_s_mem()));
     const bio_pointer key_text(BIO_new(BIO_s_mem()));
     PEM_write_bio_X509(certificate_text.get(), certificate.get());
     PEM_write_bio_PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     return {text_of(certificate_text.get()), text_of(key_text.get())};
+}
+
+} // namespace
+
+self_signed make_self_signed(const std::string& names, validity when)
+{
+    return make_certificate(names, when, nullptr);
+}
+
+self_signed make_signed(const self_signed& authority, const std::string& names, validity when)
+{
+    return make_certificate(names, when, &authority);
 }
 
 } // namespace tempinbox::testing

@@ -22,4 +22,7 @@ struct validity
 // `names` is a subjectAltName such as "DNS:localhost,IP:127.0.0.1".
 self_signed make_self_signed(const std::string& names, validity when = {});
 
+// A certificate that an authority vouches for: one made above. For servers and clients.
+self_signed make_signed(const self_signed& authority, const std::string& names, validity when = {});
+
 } // namespace tempinbox::testing

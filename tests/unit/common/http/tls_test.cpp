@@ -161,6 +161,24 @@ TEST_CASE("pools share neither connections nor TLS sessions", "[http][tls]")
     CHECK(handshakes("true") - resumed == 2);
 }
 
+TEST_CASE("a connection to a host is verified by the name that the request says", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:good.test"));
+    http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
+    const auto status_with = [&](const std::string& name) {
+        http::client_request outgoing;
+        outgoing.url = "https://127.0.0.1:" + std::to_string(running.address().port) + "/";
+        outgoing.tls_name = name;
+        return testing::await(client.send(std::move(outgoing))).status;
+    };
+
+    CHECK(status_with("good.test") == 200);
+    // The connection that is open now was verified for the other name.
+    CHECK(status_with("other.test") == 0);
+    CHECK(status_with("") == 0);
+}
+
 TEST_CASE("TLS sessions are resumed on new connections", "[http][tls]")
 {
     const testing::scratch_folder folder;

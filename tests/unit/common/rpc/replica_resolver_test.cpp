@@ -23,11 +23,11 @@ struct arranged_names
               [this](const std::string&) { return look_up_addresses(); })
     {}
 
-    void note(const std::vector<host_port>& found)
+    void note(const std::vector<rpc::replica>& found)
     {
         auto& list = reported.emplace_back();
         for (const auto& each : found)
-            list.push_back(each.text());
+            list.push_back(each.at.text());
     }
 
     awaitable<std::vector<boost::asio::ip::address>> look_up_addresses()
@@ -58,6 +58,24 @@ TEST_CASE("a name stands for every address it has, and changes are reported", "[
     REQUIRE(names.reported.size() == 2);
     CHECK(names.reported[0] == list{"192.0.2.1:9102", "192.0.2.2:9102", "192.0.2.9:9102"});
     CHECK(names.reported[1] == list{"192.0.2.2:9102", "192.0.2.9:9102"});
+}
+
+TEST_CASE("an address keeps the name that led to it, for its certificate", "[rpc]")
+{
+    std::vector<rpc::replica> last;
+    replica_resolver resolver(
+        testing::test_host(), {host_port("rate-limit", 9102), host_port("192.0.2.9", 9102)},
+        [&last](const auto& found) { last = found; },
+        [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
+            std::vector<boost::asio::ip::address> found;
+            found.push_back(boost::asio::ip::make_address("192.0.2.1"));
+            co_return found;
+        });
+
+    testing::await(resolver.refresh());
+
+    CHECK(last == std::vector<rpc::replica>{{host_port("192.0.2.1", 9102), "rate-limit"},
+                                            {host_port("192.0.2.9", 9102), "192.0.2.9"}});
 }
 
 TEST_CASE("a name that no longer resolves keeps its addresses", "[rpc]")

@@ -476,3 +476,35 @@ TEST_CASE("accounts spread over replicas, and few move when one is added", "[gat
     CHECK(accounts_of.size() == 4);
     CHECK(std::abs(moved - 1'000) < 150);
 }
+
+namespace {
+
+awaitable<http::client_response> nobody_there()
+{
+    http::client_response response;
+    response.error = http::exchange_error::connect;
+    co_return response;
+}
+
+} // namespace
+
+TEST_CASE("a replica that a name led to shows a certificate for that name", "[gateway][quota]")
+{
+    testing::in_process_services network;
+    auto settings = network.client_settings();
+    std::vector<std::string> calls;
+    settings.tls = [] { return std::shared_ptr<boost::asio::ssl::context>(); };
+    settings.send = [&calls](const http::client_request& outgoing) {
+        calls.push_back(outgoing.url.substr(0, outgoing.url.rfind('/')) + " " + outgoing.tls_name);
+        return nobody_there();
+    };
+    quota_client client(testing::test_host(), {host_port("rate-limit.test", 9102)},
+                        network.tokens(), settings);
+
+    client.set_replicas({rpc::replica(host_port("192.0.2.1", 9102), "rate-limit.test")});
+    testing::await(client.take(account_with(10)));
+
+    REQUIRE_FALSE(calls.empty());
+    CHECK(calls.front() == "https://192.0.2.1:9102/tempinbox.ratelimit.v1.RateLimitService "
+                           "rate-limit.test");
+}
