@@ -131,9 +131,18 @@ class Cluster:
             "format",
         ]
         command += ["-t", identity.read_text(encoding="ascii").strip(), "-c", str(properties)]
+        command += self._format_options()
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             fail("Kafka could not format its storage:\n" + done.stdout + done.stderr)
+
+    def _format_options(self) -> list[str]:
+        """More of the storage tool's, such as users."""
+        return []
+
+    def _client_options(self) -> list[str]:
+        """What kcat needs to be let in."""
+        return []
 
     def _class_archive_options(self, number: int) -> list[str]:
         if has_class_archive() or number != 1:
@@ -164,7 +173,9 @@ class Cluster:
 
     def _listed(self) -> int:
         asked = subprocess.run(
-            ["kcat", "-L", "-m", "1", "-b", self.brokers], capture_output=True, text=True
+            ["kcat", *self._client_options(), "-L", "-m", "1", "-b", self.brokers],
+            capture_output=True,
+            text=True,
         )
         return len(re.findall(r"^  broker ", asked.stdout, re.MULTILINE))
 

@@ -3,7 +3,7 @@
 from harness.accounts import Account
 from harness.api import Api
 from harness.belongings import Belongings
-from harness.certificates import make_certificate
+from harness.certificates import Authority, client_context, make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
@@ -17,6 +17,7 @@ from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
+from harness.secure_kafka import SecureKafka
 from harness.strangers import Strangers
 from harness.suite import Suite
 from harness.topics import Event, Topic
@@ -26,6 +27,7 @@ __all__ = [
     "SENDER",
     "Account",
     "Api",
+    "Authority",
     "Belongings",
     "Cluster",
     "Dashboard",
@@ -46,12 +48,14 @@ __all__ = [
     "Relay",
     "Replica",
     "Request",
+    "SecureKafka",
     "Span",
     "Strangers",
     "Suite",
     "Topic",
     "User",
     "WebhookDispatcher",
+    "client_context",
     "eventually",
     "make_certificate",
     "queued_id",

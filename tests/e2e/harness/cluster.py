@@ -1,5 +1,7 @@
 """A PostgreSQL cluster of a test's own, to be stopped while the one of the suite runs on."""
 
+import os
+import re
 import secrets
 import shutil
 import signal
@@ -17,12 +19,14 @@ from harness.suite import Suite
 class Cluster:
     """Made as ./dev makes the suite's, in a folder and at a port of its own.
 
-    Use as a context manager; nothing of it stays.
+    With the folder of a certificate, as Authority.issue makes it, it takes no connection without
+    TLS. Use as a context manager; nothing of it stays.
     """
 
-    def __init__(self, suite: Suite, schema: str = "all") -> None:
+    def __init__(self, suite: Suite, schema: str = "all", identity: Path | None = None) -> None:
         self._suite = suite
         self._schema = schema
+        self._identity = identity
 
     def __enter__(self) -> Self:
         self._folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-"))
@@ -36,6 +40,8 @@ class Cluster:
         self._process: subprocess.Popen[bytes] | None = None
         try:
             postgres.initialize(self._server.data, self._server.password)
+            if self._identity:
+                self._require_tls(self._identity)
             self.start()
             self._server.ensure_database()
             migrate = [
@@ -62,7 +68,23 @@ class Cluster:
     @property
     def dsn(self) -> str:
         """The URI libpq takes."""
-        return self._server.dsn()
+        checked = f"?sslmode=verify-full&sslrootcert={self._identity}/ca.pem"
+        return self._server.dsn() + (checked if self._identity else "")
+
+    def _require_tls(self, identity: Path) -> None:
+        data = self._server.data
+        for source, target in (("certificate.pem", "server.crt"), ("key.pem", "server.key")):
+            shutil.copyfile(identity / source, data / target)
+            (data / target).chmod(0o600)
+            if os.geteuid() == 0:
+                shutil.chown(data / target, postgres.OS_USER, postgres.OS_USER)
+        with open(data / "postgresql.conf", "a", encoding="utf-8") as settings:
+            settings.write("ssl = on\n")
+        access = data / "pg_hba.conf"
+        lines = re.sub(
+            r"^host\b", "hostssl", access.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+        access.write_text(lines, encoding="utf-8")
 
     def start(self) -> None:
         """Returns when it takes connections."""
