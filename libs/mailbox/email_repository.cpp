@@ -128,6 +128,31 @@ constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
         JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
     WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
 
+// The id of an email is the id of its event.
+constexpr postgres::statement find_arrival_of{"mailbox_find_email_arrival", R"(
+    SELECT e.inbox_id, mailbox.to_micros(e.received_at), e.size_bytes, e.rcpt_to, e.mail_from,
+        e.remote_address, e.helo, e.tls,
+        (SELECT mailbox.to_micros(o.created_at) FROM mailbox.outbox AS o
+         WHERE o.event_id = e.email_id)
+    FROM mailbox.emails AS e
+        JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
+    WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
+
+email_arrival read_arrival(const pqxx::row& row)
+{
+    email_arrival found;
+    read_value(row[0], found.inbox);
+    read_value(row[1], found.received_at);
+    read_value(row[2], found.size);
+    read_value(row[3], found.rcpt_to);
+    read_value(row[4], found.mail_from);
+    read_value(row[5], found.remote_address);
+    read_value(row[6], found.helo);
+    found.tls = read_text(row[7]);
+    read_value(row[8], found.unpublished_since);
+    return found;
+}
+
 // Locks the inbox first, as deletions do.
 const std::string mark_email_sql = R"(
     WITH counted AS (
@@ -506,9 +531,9 @@ std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_
 email_repository::email_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
-         {find_email, find_size_of, mark_email, list_one, list_all, find_versions_of, count_emails,
-          lock_inbox, delete_batch, find_inbox_of, delete_one, count_down, find_range, read_above,
-          read_last_sequences})
+         {find_email, find_size_of, find_arrival_of, mark_email, list_one, list_all,
+          find_versions_of, count_emails, lock_inbox, delete_batch, find_inbox_of, delete_one,
+          count_down, find_range, read_above, read_last_sequences})
         db_.prepare(statement);
 }
 
@@ -556,6 +581,17 @@ awaitable<result<std::int64_t>> email_repository::find_size(account_id account, 
             if (rows.empty())
                 return absent(id);
             return rows[0][0].as<std::int64_t>();
+        });
+}
+
+awaitable<result<email_arrival>> email_repository::find_arrival(account_id account, email_id id)
+{
+    return run_autocommit<result<email_arrival>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<email_arrival> {
+            const auto rows = tx.exec_prepared(find_arrival_of.name, account.text(), id.text());
+            if (rows.empty())
+                return absent(id);
+            return read_arrival(rows[0]);
         });
 }
 

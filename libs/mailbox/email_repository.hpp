@@ -59,6 +59,9 @@ public:
     // The size of the message in bytes.
     awaitable<result<std::int64_t>> find_size(account_id account, email_id id);
 
+    // What is stored of the way that the email came.
+    awaitable<result<email_arrival>> find_arrival(account_id account, email_id id);
+
     awaitable<result<email_summary>> mark(account_id account, email_id id, bool is_read);
 
     // The versions of inboxes' lists, in the given order; empty for an inbox that has ended, is

@@ -71,6 +71,21 @@ struct stored_email
     std::string raw;
 };
 
+// How an email came.
+struct email_arrival
+{
+    inbox_id inbox;
+    time_point received_at; // when the whole message was there
+    std::int64_t size = 0;
+    std::vector<std::string> rcpt_to;
+    std::string mail_from;
+    std::string remote_address;
+    std::string helo;
+    std::optional<std::string> tls;
+    // When it was committed, while its event waits to be published; then that time is gone.
+    std::optional<time_point> unpublished_since;
+};
+
 // A page of a list, newest first, and where the next page starts (empty: no more).
 template <class T>
 struct page

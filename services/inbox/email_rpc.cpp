@@ -74,6 +74,7 @@ void email_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::empty_inbox, *this, &email_rpc::empty);
     server.add(inbox_methods::get_raw_email, *this, &email_rpc::get_raw);
     server.add(inbox_methods::get_attachment, *this, &email_rpc::get_attachment);
+    server.add(inbox_methods::get_email_arrival, *this, &email_rpc::get_arrival);
 }
 
 awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest request)
@@ -273,6 +274,19 @@ email_rpc::get_attachment(v1::GetAttachmentRequest request)
     if (request.most_bytes() <= 0 || part.about.size <= request.most_bytes())
         response.set_content(std::move(part.content));
     co_return response;
+}
+
+awaitable<result<v1::GetEmailArrivalResponse>>
+email_rpc::get_arrival(v1::GetEmailArrivalRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    const auto found = co_await emails_.find_arrival(key->account, key->id);
+    if (!found)
+        co_return found.error();
+    co_return to_message(*found);
 }
 
 } // namespace tempinbox::inbox

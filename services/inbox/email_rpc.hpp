@@ -28,6 +28,7 @@ private:
     awaitable<result<v1::EmptyInboxResponse>> empty(v1::EmptyInboxRequest request);
     awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
     awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
+    awaitable<result<v1::GetEmailArrivalResponse>> get_arrival(v1::GetEmailArrivalRequest request);
 
     awaitable<result<v1::ListEmailsResponse>>
     add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);

@@ -21,6 +21,20 @@ void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target,
         *target.Add() = each.address;
 }
 
+// `Email` has the envelope's fields but the recipients.
+template <class Email>
+v1::Envelope envelope_of(const Email& email, const std::vector<std::string>& rcpt_to)
+{
+    v1::Envelope envelope;
+    envelope.set_mail_from(email.mail_from);
+    add_all(*envelope.mutable_rcpt_to(), rcpt_to);
+    envelope.set_remote_address(email.remote_address);
+    envelope.set_helo(email.helo);
+    if (email.tls)
+        envelope.set_tls(*email.tls);
+    return envelope;
+}
+
 } // namespace
 
 v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& bounds)
@@ -125,14 +139,20 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
         added.set_text(link.text);
         added.set_kind(link.kind);
     }
-    auto& envelope = *message.mutable_envelope();
-    envelope.set_mail_from(email.mail_from);
-    add_all(*envelope.mutable_rcpt_to(), email.summary.rcpt_to);
-    envelope.set_remote_address(email.remote_address);
-    envelope.set_helo(email.helo);
-    if (email.tls)
-        envelope.set_tls(*email.tls);
+    *message.mutable_envelope() = envelope_of(email, email.summary.rcpt_to);
     add_all(*message.mutable_defects(), email.defects);
+    return message;
+}
+
+v1::GetEmailArrivalResponse to_message(const mailbox::email_arrival& arrival)
+{
+    v1::GetEmailArrivalResponse message;
+    message.set_inbox_id(arrival.inbox.text());
+    *message.mutable_received_at() = rpc::to_timestamp(arrival.received_at);
+    message.set_size_bytes(arrival.size);
+    *message.mutable_envelope() = envelope_of(arrival, arrival.rcpt_to);
+    if (arrival.unpublished_since)
+        *message.mutable_unpublished_since() = rpc::to_timestamp(*arrival.unpublished_since);
     return message;
 }
 

@@ -15,6 +15,7 @@ v1::Rejection to_message(const mailbox::rejection& rejection);
 v1::EmailSummary to_message(const mailbox::email_summary& email);
 v1::Attachment to_message(const mime::attachment& part);
 v1::Email to_message(const mailbox::stored_email& email, const mime::view& view);
+v1::GetEmailArrivalResponse to_message(const mailbox::email_arrival& arrival);
 v1::Domain to_message(const mailbox::domain& domain);
 
 } // namespace tempinbox::inbox

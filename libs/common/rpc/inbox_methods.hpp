@@ -43,6 +43,8 @@ inline constexpr rpc::method<inbox::v1::GetAttachmentRequest, inbox::v1::GetAtta
     get_attachment{"tempinbox.inbox.v1.InboxService/GetAttachment"};
 inline constexpr rpc::method<inbox::v1::CountEmailsRequest, inbox::v1::CountEmailsResponse>
     count_emails{"tempinbox.inbox.v1.InboxService/CountEmails"};
+inline constexpr rpc::method<inbox::v1::GetEmailArrivalRequest, inbox::v1::GetEmailArrivalResponse>
+    get_email_arrival{"tempinbox.inbox.v1.InboxService/GetEmailArrival"};
 inline constexpr rpc::method<inbox::v1::AddDomainRequest, inbox::v1::AddDomainResponse> add_domain{
     "tempinbox.inbox.v1.InboxService/AddDomain"};
 inline constexpr rpc::method<inbox::v1::ListDomainsRequest, inbox::v1::ListDomainsResponse>

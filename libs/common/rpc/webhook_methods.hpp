@@ -27,6 +27,11 @@ inline constexpr rpc::method<webhooks::v1::ReplayDeliveriesRequest,
 // An email is given without its routing rather than late.
 inline constexpr rpc::method<webhooks::v1::GetRoutingRequest, webhooks::v1::GetRoutingResponse>
     get_routing{"tempinbox.webhooks.v1.DeliveryService/GetRouting", std::chrono::milliseconds(200)};
+// A timeline is given without its deliveries rather than late.
+inline constexpr rpc::method<webhooks::v1::GetEmailDeliveriesRequest,
+                             webhooks::v1::GetEmailDeliveriesResponse>
+    get_email_deliveries{"tempinbox.webhooks.v1.DeliveryService/GetEmailDeliveries",
+                         std::chrono::seconds(1)};
 
 inline constexpr rpc::method<webhooks::v1::ClaimNoticesRequest, webhooks::v1::ClaimNoticesResponse>
     claim_notices{"tempinbox.webhooks.v1.NoticeService/ClaimNotices"};

@@ -52,6 +52,48 @@ v1::DeliveryAttempt to_message(const logged_attempt& shown)
     return message;
 }
 
+v1::NamedRuleOutcome to_message(const named_rule_match& said)
+{
+    v1::NamedRuleOutcome message;
+    message.set_rule_id(said.match.rule.text());
+    message.set_matched(said.match.matched);
+    if (said.name)
+        message.set_name(*said.name);
+    return message;
+}
+
+v1::EmailDeliveryAttempt to_message(const email_attempt& shown)
+{
+    v1::EmailDeliveryAttempt message;
+    message.set_number(shown.number);
+    *message.mutable_at() = rpc::to_timestamp(shown.at);
+    if (shown.status != 0)
+        message.set_status_code(shown.status);
+    message.set_duration_ms(static_cast<int>(shown.took.count()));
+    if (!shown.error.empty())
+        message.set_error(shown.error);
+    return message;
+}
+
+v1::EmailDelivery to_message(const email_delivery& shown)
+{
+    v1::EmailDelivery message;
+    message.set_webhook_id(shown.webhook.text());
+    if (shown.url)
+        message.set_url(*shown.url);
+    message.set_status(std::string(to_string(shown.status)));
+    *message.mutable_created_at() = rpc::to_timestamp(shown.created_at);
+    if (shown.next_attempt_at)
+        *message.mutable_next_attempt_at() = rpc::to_timestamp(*shown.next_attempt_at);
+    if (!shown.reason.empty())
+        message.set_reason(shown.reason);
+    for (const auto& rule : shown.rules)
+        message.add_rule_ids(rule.text());
+    for (const auto& attempt : shown.attempts)
+        *message.add_attempts() = to_message(attempt);
+    return message;
+}
+
 } // namespace
 
 result<log_params> read_params(const v1::ListDeliveriesRequest& request)
@@ -129,6 +171,17 @@ v1::Delivery to_message(const logged_delivery& shown)
     *message.mutable_created_at() = rpc::to_timestamp(shown.created_at);
     for (const auto& rule : shown.rules)
         message.add_rule_ids(rule.text());
+    return message;
+}
+
+v1::GetEmailDeliveriesResponse to_message(const email_deliveries& found)
+{
+    v1::GetEmailDeliveriesResponse message;
+    for (const auto& rule : found.rules)
+        *message.add_rules() = to_message(rule);
+    for (const auto& delivery : found.deliveries)
+        *message.add_deliveries() = to_message(delivery);
+    message.set_is_truncated(found.is_truncated);
     return message;
 }
 

@@ -23,6 +23,7 @@ void delivery_rpc::add_to(rpc::server& server)
     server.add(webhook_methods::retry_delivery, *this, &delivery_rpc::retry);
     server.add(webhook_methods::replay_deliveries, *this, &delivery_rpc::replay);
     server.add(webhook_methods::get_routing, *this, &delivery_rpc::get_routing);
+    server.add(webhook_methods::get_email_deliveries, *this, &delivery_rpc::get_email_deliveries);
 }
 
 awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliveriesRequest request)
@@ -128,6 +129,18 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
         }
     }
     co_return response;
+}
+
+awaitable<result<v1::GetEmailDeliveriesResponse>>
+delivery_rpc::get_email_deliveries(v1::GetEmailDeliveriesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto email = event_id::parse(request.email_id());
+    if (!email)
+        co_return email.error();
+    co_return to_message(co_await deliveries_.find_email_deliveries(*account, *email));
 }
 
 } // namespace tempinbox::webhooks

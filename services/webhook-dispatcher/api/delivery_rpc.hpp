@@ -24,6 +24,8 @@ public:
     awaitable<result<v1::RetryDeliveryResponse>> retry(v1::RetryDeliveryRequest request);
     awaitable<result<v1::ReplayDeliveriesResponse>> replay(v1::ReplayDeliveriesRequest request);
     awaitable<result<v1::GetRoutingResponse>> get_routing(v1::GetRoutingRequest request);
+    awaitable<result<v1::GetEmailDeliveriesResponse>>
+    get_email_deliveries(v1::GetEmailDeliveriesRequest request);
 
 private:
     runtime::host& host_;

@@ -17,6 +17,10 @@ namespace tempinbox::webhooks {
 
 // Of each delivery; more than ten attempts come from manual retries and replays.
 inline constexpr int max_attempts_shown = 20;
+// Of an email; of the rules, those that matched come first.
+inline constexpr int max_email_deliveries = 100;
+inline constexpr int max_email_rules = 100;
+inline constexpr int max_email_attempts = 10; // of each delivery
 // A page with a filter reads at most this many finished deliveries.
 inline constexpr int max_rows_scanned = 2'000;
 
@@ -93,6 +97,9 @@ public:
     // routing is not stored yet or no longer.
     awaitable<std::optional<std::vector<rule_match>>> find_routing(account_id account,
                                                                    event_id email);
+
+    // What became of the email. Empty if nothing of it is stored, or it is another account's.
+    awaitable<email_deliveries> find_email_deliveries(account_id account, event_id email);
 
     // Stores the event with its only delivery, as if it had been attempted so many times.
     // Rate_limited if the webhook was tested too often.
