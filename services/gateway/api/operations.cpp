@@ -6,6 +6,7 @@
 #include "gateway/api/emails.hpp"
 #include "gateway/api/inbox_changes.hpp"
 #include "gateway/api/inboxes.hpp"
+#include "gateway/api/timeline.hpp"
 #include "gateway/api/usage.hpp"
 #include "gateway/api/wait.hpp"
 #include "gateway/api/webhooks.hpp"
@@ -71,6 +72,10 @@ void add_emails(std::vector<route>& all, const std::string& root, inbox_client& 
                                                      const caller& who) {
         return get_email(received, who, inboxes, webhooks, memory);
     };
+    const auto timeline = [&inboxes, &webhooks, &memory](const http::request& received,
+                                                         const caller& who) {
+        return get_email_timeline(received, who, inboxes, webhooks, memory);
+    };
     all.emplace_back("GET", root + "/emails", body_kind::none,
                      content(inboxes, memory, list_emails));
     all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, read);
@@ -80,6 +85,7 @@ void add_emails(std::vector<route>& all, const std::string& root, inbox_client& 
                      on(inboxes, delete_email));
     all.emplace_back("GET", root + "/emails/{emailId}/raw", body_kind::none,
                      content(inboxes, memory, get_raw_email));
+    all.emplace_back("GET", root + "/emails/{emailId}/timeline", body_kind::none, timeline);
     all.emplace_back("GET", root + "/emails/{emailId}/attachments/{attachmentId}", body_kind::none,
                      content(inboxes, memory, get_attachment));
 }
