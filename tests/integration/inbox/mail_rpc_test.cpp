@@ -199,3 +199,29 @@ TEST_CASE("an email is marked and deleted by its account alone", "[inbox][postgr
     CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).error().code ==
           errc::not_found);
 }
+
+TEST_CASE("how an email came is answered to its account alone", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email(message);
+    const auto own = running.about<v1::GetEmailArrivalRequest>(id);
+    auto foreign = own;
+    foreign.set_account_id(account_id::make().text());
+    auto wrong = own;
+    wrong.set_email_id("none");
+
+    const auto found = running.call<v1::GetEmailArrivalResponse>("GetEmailArrival", own).value();
+
+    CHECK(found.inbox_id() == running.inbox.inbox_id());
+    CHECK(found.has_received_at());
+    CHECK(found.size_bytes() == static_cast<std::int64_t>(message.size()));
+    CHECK(found.envelope().mail_from() == "bounce@example.org");
+    REQUIRE(found.envelope().rcpt_to_size() == 1);
+    CHECK(found.envelope().rcpt_to(0) == running.inbox.email_address());
+    CHECK(found.envelope().remote_address() == "192.0.2.1");
+    CHECK(found.envelope().tls() == "TLSv1.3");
+    CHECK(running.call<v1::GetEmailArrivalResponse>("GetEmailArrival", foreign).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::GetEmailArrivalResponse>("GetEmailArrival", wrong).error().code ==
+          errc::invalid_argument);
+}

@@ -112,3 +112,38 @@ TEST_CASE("another account's mail and the mail of an ended inbox do not exist",
           errc::not_found);
     CHECK(testing::await(emails.find(alice.account, id)).error().code == errc::not_found);
 }
+
+TEST_CASE("how an email came is found, with its commit while its event waits to be published",
+          "[mailbox][postgres]")
+{
+    seeds::world world;
+    email_repository emails(world.scratch.db());
+    const auto alice = seeds::account(), bob = seeds::account();
+    const auto inbox = world.create(alice, "ann");
+    const auto message = seeds::make_message({inbox}, "mail");
+    seeds::store(world.mail, {message});
+    const auto id = message->deliveries.front().id;
+
+    const auto waiting = testing::await(emails.find_arrival(alice.account, id)).value();
+    world.scratch.execute("DELETE FROM mailbox.outbox WHERE event_id = '" + id.text() + "'");
+    const auto published = testing::await(emails.find_arrival(alice.account, id)).value();
+
+    CHECK(waiting.inbox == inbox.id);
+    CHECK(to_unix_micros(waiting.received_at) == to_unix_micros(message->received_at));
+    CHECK(waiting.size == 4);
+    CHECK(waiting.rcpt_to == std::vector<std::string>{"ann@mail.test"});
+    CHECK(waiting.mail_from == "bounce@example.org");
+    CHECK(waiting.remote_address == "192.0.2.1");
+    CHECK(waiting.helo == "mx.example.org");
+    CHECK(waiting.tls == "TLSv1.3");
+    REQUIRE(waiting.unpublished_since);
+    CHECK(std::chrono::abs(*waiting.unpublished_since - message->received_at) <
+          std::chrono::minutes(1));
+    CHECK_FALSE(published.unpublished_since);
+
+    CHECK(testing::await(emails.find_arrival(bob.account, id)).error().code == errc::not_found);
+    CHECK(testing::await(emails.find_arrival(alice.account, email_id::make())).error().code ==
+          errc::not_found);
+    world.make_due();
+    CHECK(testing::await(emails.find_arrival(alice.account, id)).error().code == errc::not_found);
+}
