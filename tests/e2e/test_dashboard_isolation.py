@@ -21,6 +21,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("PATCH", "/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/emails/{emailId}", None),
     ("GET", "/emails/{emailId}/raw", None),
+    ("GET", "/emails/{emailId}/timeline", None),
     ("GET", "/emails/{emailId}/attachments/{attachmentId}", None),
     ("GET", "/webhooks/{webhookId}", None),
     ("PATCH", "/webhooks/{webhookId}", {"isEnabled": False, "url": "https://example.com/mine"}),

@@ -34,6 +34,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("PATCH", "/v1/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/v1/emails/{emailId}", None),
     ("GET", "/v1/emails/{emailId}/raw", None),
+    ("GET", "/v1/emails/{emailId}/timeline", None),
     ("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", None),
     ("GET", "/v1/webhooks/{webhookId}", None),
     ("PATCH", "/v1/webhooks/{webhookId}", {"isEnabled": False, "url": "https://example.com/mine"}),
