@@ -222,6 +222,36 @@ describe('the way of a new customer', () => {
     }, 'the mail tells which rule matched');
   });
 
+  test('the mail tells what happened to it, up to the webhook’s answer', async () => {
+    await page.getByRole('tab', { name: 'What happened' }).click();
+    const steps = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+    // The attempt is written after the receiver answered.
+    await eventually(async () => {
+      await steps.first().waitFor();
+      if (await steps.filter({ hasText: 'Attempt 1' }).count()) return true;
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      return false;
+    }, 'the attempt is there');
+    const said = await steps.locator('strong').allTextContents();
+    assert.deepEqual(said, [
+      'A mail server connected',
+      'The mail was received',
+      'It was stored',
+      'Webhooks were told',
+      'Routing rules were asked',
+      'A webhook was to get it',
+      'Attempt 1',
+    ]);
+    const attempt = steps.filter({ hasText: 'Attempt 1' });
+    await attempt.getByText(receiver.url).waitFor();
+    await attempt.getByText('204', { exact: true }).waitFor();
+    await steps
+      .filter({ hasText: 'Routing rules were asked' })
+      .getByText('Invoices')
+      .first()
+      .waitFor();
+  });
+
   test('the revoked key is refused by every gateway within a second', async () => {
     await goTo('API Keys');
     for (const gateway of suite.gateways) assert.equal(await curl(gateway), '200');

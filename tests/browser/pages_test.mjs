@@ -229,6 +229,7 @@ const PAGES = [
   ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],
   ['mail-attachments', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab(/Attachments/)],
   ['mail-headers', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Headers')],
+  ['mail-timeline', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('What happened')],
   ['mail-routing', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Why it was routed')],
   ['mail-details', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Details')],
   ['mail-source', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Source')],

@@ -20,6 +20,8 @@ export type Rejection = Schemas['Rejection'];
 export type EmailSummary = Schemas['EmailSummary'];
 export type Email = Schemas['Email'];
 export type Attachment = Schemas['Attachment'];
+export type Timeline = Schemas['Timeline'];
+export type TimelineStep = Timeline['steps'][number];
 
 export type Webhook = Schemas['Webhook'];
 export type CreatedWebhook = Schemas['CreatedWebhook'];

@@ -178,6 +178,8 @@ export const api = {
     ask('get', '/emails', { query: { ...query, include: ['codes'] }, signal }),
   email: (emailId: string, signal?: AbortSignal) =>
     ask('get', '/emails/{emailId}', { path: { emailId }, signal }),
+  timeline: (emailId: string, signal?: AbortSignal) =>
+    ask('get', '/emails/{emailId}/timeline', { path: { emailId }, signal }),
   markRead: (emailId: string, isRead: boolean) =>
     ask('patch', '/emails/{emailId}', { path: { emailId }, body: { isRead } }),
   deleteEmail: (emailId: string) => ask('delete', '/emails/{emailId}', { path: { emailId } }),

@@ -14,8 +14,10 @@ import { Tabs, type Tab } from '../../ui/tabs';
 import { MailAttachments, MailDetails, MailHeaders, MailSource } from './mail-details';
 import { MailHtml } from './mail-html';
 import { MailRouting } from './mail-routing';
+import { MailTimeline } from './mail-timeline';
 
-type Part = 'html' | 'text' | 'attachments' | 'headers' | 'routing' | 'details' | 'source';
+type Part =
+  'html' | 'text' | 'attachments' | 'headers' | 'timeline' | 'routing' | 'details' | 'source';
 
 function partsOf(email: Email): Tab<Part>[] {
   const attachments = email.attachments.length;
@@ -27,6 +29,7 @@ function partsOf(email: Email): Tab<Part>[] {
       title: attachments > 0 ? `Attachments (${attachments})` : 'Attachments',
     },
     { name: 'headers', title: 'Headers' },
+    { name: 'timeline', title: 'What happened' },
     { name: 'routing', title: 'Why it was routed' },
     { name: 'details', title: 'Details' },
     { name: 'source', title: 'Source' },
@@ -47,6 +50,8 @@ function Shown({ email, part }: { email: Email; part: Part }) {
       return <MailAttachments email={email} />;
     case 'headers':
       return <MailHeaders email={email} />;
+    case 'timeline':
+      return <MailTimeline email={email} />;
     case 'routing':
       return <MailRouting email={email} />;
     case 'details':
