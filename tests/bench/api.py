@@ -3,8 +3,8 @@
 run.
 
 wrk (one thread, kept connections) asks the first gateway for a list of 25 emails (the same again
-and again, as who polls does, and one that nobody asked for before), for one email, and for new
-inboxes; nginx with a file as large as the list and pgbench with one prepared row are the floors,
+and again, as who polls does, and one that nobody asked for before), for one email, for its
+timeline, and for new inboxes; nginx with a file as large as the list and pgbench with one prepared row are the floors,
 Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its program is at hand. CPU
 is that of each part for one request. Then so many requests wait, each for an inbox of its own, and
 the time from SMTP's 250 to the answer is taken. With --rows the same is done with 1,000 and with so
@@ -37,10 +37,12 @@ from measuring.percentiles import percentile
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTIONS = (1, 16, 64)
 EMAILS = 25
-POLLED, UNKNOWN = f"list of {EMAILS}", "list, unknown"
+POLLED, UNKNOWN, TIMELINE = f"list of {EMAILS}", "list, unknown", "timeline"
+DELIVERIES, ATTEMPTS = 3, 3  # of the email whose timeline is read, and of each delivery
 FIRST_SEQUENCE = 1_000_000_000_000  # so that `after` has many values below it
 LEAST_LISTS = 4  # design target: times Mailpit, at most connections
 FEW_ROWS = 1_000
+TIMELINE_CONNECTIONS, MOST_TIMELINE_P99 = 16, 50.0  # design target, in ms
 MOST_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
 WAIT_MAILS, WAIT_RATE = 100, 20.0
 _PARTS = ["GATEWAY", "INBOX", "RATE_LIMIT", "MAIL_INGEST", "WEBHOOK_DISPATCHER"]
@@ -123,7 +125,7 @@ def show(name: str, connections: int, measured: Measured) -> None:
 
 
 def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
-    """List, get, create."""
+    """List, get, timeline, create."""
     base = os.environ["TEMPINBOX_API"]
     key = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"]}
     emails = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
@@ -135,10 +137,29 @@ def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
             UNKNOWN, f"{base}/v1/inboxes/{inbox['inboxId']}/emails?after=", key, counts=True
         ),
         wrk.Target("get email", f"{base}/v1/emails/{emails[0]['emailId']}", key),
+        wrk.Target(TIMELINE, f"{base}/v1/emails/{emails[0]['emailId']}/timeline", key),
         wrk.Target(
             "create inbox", f"{base}/v1/inboxes", key, '{"ttlSeconds":3600,"tags":["bench api"]}'
         ),
     ]
+
+
+def make_deliveries(inbox: dict[str, Any]) -> None:
+    """The newest email gets deliveries and attempts, as if it had been sent to webhooks."""
+    emails = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=1")["emails"]
+    email, account = emails[0]["emailId"], os.environ["TEMPINBOX_ACCOUNT"]
+    sql = f"""
+        WITH delivery AS (
+            INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts,
+                rule_ids, created_at)
+            SELECT '{email}', gen_random_uuid(), '{account}', 'succeeded', {ATTEMPTS}, '{{}}', now()
+            FROM generate_series(1, {DELIVERIES})
+            RETURNING event_id, webhook_id, account_id)
+        INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at,
+            duration_ms, status)
+        SELECT event_id, webhook_id, n, gen_random_uuid(), account_id, now(), 5, 200
+        FROM delivery, generate_series(1, {ATTEMPTS}) AS n"""
+    many_rows.psql(os.environ["TEMPINBOX_DATABASE"], sql)
 
 
 def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, ...]) -> None:
@@ -196,6 +217,7 @@ def bench(
     met.
     """
     last = {}
+    outcomes = []
     for target in targets(inbox):
         for count in connections:
             measured = measure(target, count, seconds, parts())
@@ -203,7 +225,10 @@ def bench(
             if measured.rate.failed:
                 raise SystemExit(f"{measured.rate.failed} requests failed")
             last[target.name] = measured
-    outcomes = [judge_lists(last[POLLED].rate.per_second, last[UNKNOWN].rate.per_second, peer)]
+            if target.name == TIMELINE and count == TIMELINE_CONNECTIONS:
+                what = f"timeline, c={count}, p99 in ms"
+                outcomes.append(verdicts.at_most(what, measured.rate.p99_ms, MOST_TIMELINE_P99))
+    outcomes.append(judge_lists(last[POLLED].rate.per_second, last[UNKNOWN].rate.per_second, peer))
     for count in connections:
         late = asyncio.run(wait.latencies(count, WAIT_MAILS, WAIT_RATE))
         what = f"SMTP 250 to a waiting request's answer at {WAIT_RATE:g}/s, c={count}"
@@ -248,6 +273,7 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
                 f"&after={FIRST_SEQUENCE + EMAILS - 1}",
             )
             call("GET", f"/v1/emails/{email}")
+            call("GET", f"/v1/emails/{email}/timeline")
             for query in (
                 "",
                 "?status=all",
@@ -348,6 +374,7 @@ def main() -> int:
         f"'{inbox['inboxId']}'",
     )
     send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
+    make_deliveries(inbox)
     show_floors(inbox, seconds, connections)
     peer = measure_mailpit(wishes.mailpit, seconds, connections[-1])
     if not wishes.rows:
