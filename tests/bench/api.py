@@ -4,12 +4,12 @@ run.
 
 wrk (one thread, kept connections) asks the first gateway for a list of 25 emails (the same again
 and again, as who polls does, and one that nobody asked for before), for one email, for its
-timeline, and for new inboxes; nginx with a file as large as the list and pgbench with one prepared row are the floors,
-Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its program is at hand. CPU
-is that of each part for one request. Then so many requests wait, each for an inbox of its own, and
-the time from SMTP's 250 to the answer is taken. With --rows the same is done with 1,000 and with so
-many inboxes and emails of strangers: what a request costs must stay the same, and the plan of every
-statement on them is shown as it was run.
+timeline, and for new inboxes; nginx with a file as large as the list and pgbench with one prepared
+row are the floors, Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its
+program is at hand. CPU is that of each part for one request. Then so many requests wait, each for
+an inbox of its own, and the time from SMTP's 250 to the answer is taken. With --rows the same is
+done with 1,000 and with so many inboxes and emails of strangers: what a request costs must stay the
+same, and the plan of every statement on them is shown as it was run.
 
 Usage: ./dev bench api [--quick] [--seconds 5] [--rows 5000000] [--mailpit PROGRAM]
 """
