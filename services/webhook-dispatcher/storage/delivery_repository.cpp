@@ -97,61 +97,7 @@ FROM (SELECT rule_ids, matched FROM webhooks.routings WHERE event_id = $2::uuid
      unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS said(rule_id, matched, number)
 ORDER BY said.number)"};
 
-// One statement, so that no delivery is missed or found twice on its way from one table to the
-// other. Rows of rules come first, then a row for each attempt, and one for a delivery without any.
-// Unfinished deliveries are found through the account's webhooks: their key begins with those.
-// $3, $4, $5: how many deliveries, rules and attempts of each delivery.
-constexpr postgres::statement find_of_email{"deliveries_of_email", R"(
-WITH said AS MATERIALIZED (
-    SELECT r.number, r.rule_id, r.matched
-    FROM webhooks.routings AS stored CROSS JOIN LATERAL
-        unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS r(rule_id, matched, number)
-    WHERE stored.event_id = $2::uuid AND stored.account_id = $1::uuid
-    ORDER BY r.matched DESC, r.number LIMIT $4
-), delivery AS MATERIALIZED (
-    SELECT found.* FROM (
-        SELECT d.webhook_id, 'pending' AS state, d.created_at, d.run_at AS next_at,
-            NULL::text AS reason, d.rule_ids
-        FROM webhooks.endpoints AS e CROSS JOIN LATERAL (
-            SELECT webhook_id, created_at, run_at, rule_ids FROM webhooks.due_deliveries
-            WHERE webhook_id = e.webhook_id AND event_id = $2::uuid AND account_id = $1::uuid
-            OFFSET 0) AS d
-        WHERE e.account_id = $1::uuid
-        UNION ALL
-        SELECT webhook_id, state, created_at, NULL, reason, rule_ids
-        FROM webhooks.deliveries WHERE event_id = $2::uuid AND account_id = $1::uuid) AS found
-    ORDER BY found.created_at, found.webhook_id LIMIT $3
-)
-SELECT s.number AS rule_number, s.rule_id, s.matched,
-    (SELECT known.name FROM webhooks.rules AS known
-     WHERE known.account_id = $1::uuid AND known.rule_id = s.rule_id) AS name,
-    NULL::uuid AS webhook_id, NULL::text AS url, NULL::text AS state, NULL::bigint AS created_at,
-    NULL::bigint AS next_at, NULL::text AS reason, NULL::text AS rule_ids,
-    NULL::smallint AS number, NULL::bigint AS at, NULL::integer AS took, NULL::smallint AS status,
-    NULL::text AS error
-FROM said AS s
-UNION ALL
-SELECT NULL, NULL, NULL, NULL, d.webhook_id, e.url, d.state,
-    (extract(epoch FROM d.created_at) * 1000000)::bigint,
-    (extract(epoch FROM d.next_at) * 1000000)::bigint, d.reason, array_to_string(d.rule_ids, ','),
-    a.number, (extract(epoch FROM a.at) * 1000000)::bigint, a.duration_ms, a.status, a.error
-FROM delivery AS d
-    LEFT JOIN webhooks.endpoints AS e
-        ON e.account_id = $1::uuid AND e.webhook_id = d.webhook_id
-    LEFT JOIN LATERAL (
-        SELECT number, at, duration_ms, status, error FROM webhooks.attempts
-        WHERE event_id = $2::uuid AND webhook_id = d.webhook_id AND account_id = $1::uuid
-        ORDER BY at DESC, number DESC LIMIT $5) AS a ON true
-ORDER BY rule_number, created_at, webhook_id, at, number)"};
-
 constexpr const char* past_every_event = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
-delivery_status status_of(std::string_view state)
-{
-    if (state == "pending")
-        return delivery_status::pending;
-    return state == "succeeded" ? delivery_status::succeeded : delivery_status::failed;
-}
 
 logged_delivery read_delivery(const pqxx::row& row, webhook_id webhook)
 {
@@ -178,89 +124,6 @@ std::vector<logged_delivery> read_deliveries(const pqxx::result& rows,
         if (!rows[i][5].is_null())
             read.push_back(read_delivery(rows[i], webhook));
     return read;
-}
-
-std::string text_or_empty(const pqxx::field& field)
-{
-    return field.is_null() ? std::string() : field.as<std::string>();
-}
-
-named_rule_match read_named_match(const pqxx::row& row)
-{
-    named_rule_match read;
-    read.match.rule = rule_id::parse(row["rule_id"].as<std::string>()).value();
-    read.match.matched = row["matched"].as<bool>();
-    if (!row["name"].is_null())
-        read.name = row["name"].as<std::string>();
-    return read;
-}
-
-email_delivery read_email_delivery(const pqxx::row& row, webhook_id webhook)
-{
-    email_delivery read;
-    read.webhook = webhook;
-    if (!row["url"].is_null())
-        read.url = row["url"].as<std::string>();
-    read.status = status_of(row["state"].as<std::string>());
-    read.created_at = from_unix_micros(row["created_at"].as<std::int64_t>());
-    if (!row["next_at"].is_null())
-        read.next_attempt_at = from_unix_micros(row["next_at"].as<std::int64_t>());
-    if (read.status == delivery_status::failed)
-        read.reason = text_or_empty(row["reason"]);
-    for (const auto& rule : split_list(row["rule_ids"].as<std::string>()))
-        read.rules.push_back(rule_id::parse(rule).value());
-    return read;
-}
-
-email_attempt read_email_attempt(const pqxx::row& row)
-{
-    email_attempt read;
-    read.number = row["number"].as<int>();
-    read.at = from_unix_micros(row["at"].as<std::int64_t>());
-    read.took = std::chrono::milliseconds(row["took"].as<std::int64_t>());
-    read.status = row["status"].is_null() ? 0 : row["status"].as<int>();
-    read.error = text_or_empty(row["error"]);
-    return read;
-}
-
-email_deliveries read_email_deliveries(const pqxx::result& rows)
-{
-    email_deliveries read;
-    for (const auto& row : rows) {
-        if (!row["rule_id"].is_null()) {
-            read.rules.push_back(read_named_match(row));
-            continue;
-        }
-        const auto webhook = webhook_id::parse(row["webhook_id"].as<std::string>()).value();
-        if (read.deliveries.empty() || read.deliveries.back().webhook != webhook)
-            read.deliveries.push_back(read_email_delivery(row, webhook));
-        if (!row["number"].is_null())
-            read.deliveries.back().attempts.push_back(read_email_attempt(row));
-    }
-    return read;
-}
-
-// The statement reads one more of each than is shown: that one says that there are more.
-void leave_out_surplus(email_deliveries& found)
-{
-    if (found.rules.size() > max_email_rules) {
-        const auto last_unmatched =
-            std::find_if(found.rules.rbegin(), found.rules.rend(),
-                         [](const auto& rule) { return !rule.match.matched; });
-        found.rules.erase(last_unmatched == found.rules.rend() ? found.rules.end() - 1
-                                                               : last_unmatched.base() - 1);
-        found.is_truncated = true;
-    }
-    if (found.deliveries.size() > max_email_deliveries) {
-        found.deliveries.pop_back();
-        found.is_truncated = true;
-    }
-    for (auto& delivery : found.deliveries) {
-        if (delivery.attempts.size() > max_email_attempts) {
-            delivery.attempts.erase(delivery.attempts.begin()); // the oldest
-            found.is_truncated = true;
-        }
-    }
 }
 
 void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
@@ -535,6 +398,7 @@ DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"
 
 delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
 {
+    prepare_email_deliveries(db_);
     db_.prepare({"log_all", list_all_sql.c_str()});
     db_.prepare({"log_pending", list_pending_sql.c_str()});
     db_.prepare({"log_failed", list_failed_sql.c_str()});
@@ -544,12 +408,11 @@ delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
     db_.prepare({"replay_move_failed", move_failed_sql.c_str()});
     db_.prepare({"replay_move_succeeded", move_succeeded_sql.c_str()});
     for (const auto& statement :
-         {find_attempts,    webhook_exists, count_by_day, find_routing_sql, find_of_email,
-          take_token,       is_known,       insert_event, insert_test,      find_attempt,
-          lease_waiting,    is_due,         revive,       find_event,       finish_manual,
-          purge_limits_sql, find_replay,    find_webhook, count_under_way,  count_failed,
-          count_succeeded,  insert_replay,  take_step,    note_step,        end_replay,
-          purge_replays})
+         {find_attempts, webhook_exists, count_by_day,    find_routing_sql, take_token,
+          is_known,      insert_event,   insert_test,     find_attempt,     lease_waiting,
+          is_due,        revive,         find_event,      finish_manual,    purge_limits_sql,
+          find_replay,   find_webhook,   count_under_way, count_failed,     count_succeeded,
+          insert_replay, take_step,      note_step,       end_replay,       purge_replays})
         db_.prepare(statement);
 }
 
@@ -622,11 +485,7 @@ awaitable<email_deliveries> delivery_repository::find_email_deliveries(account_i
 {
     return postgres::run_autocommit<email_deliveries>(
         db_, [account, email](pqxx::nontransaction& tx) {
-            auto found = read_email_deliveries(tx.exec_prepared(
-                find_of_email.name, account.text(), email.text(), max_email_deliveries + 1,
-                max_email_rules + 1, max_email_attempts + 1));
-            leave_out_surplus(found);
-            return found;
+            return read_email_deliveries(tx, account, email);
         });
 }
 

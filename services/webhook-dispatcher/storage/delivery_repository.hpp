@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/storage/email_deliveries.hpp"
 #include "webhook-dispatcher/storage/logged_delivery.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 #include "webhook-dispatcher/storage/rule.hpp"
@@ -17,10 +18,6 @@ namespace tempinbox::webhooks {
 
 // Of each delivery; more than ten attempts come from manual retries and replays.
 inline constexpr int max_attempts_shown = 20;
-// Of an email; of the rules, those that matched come first.
-inline constexpr int max_email_deliveries = 100;
-inline constexpr int max_email_rules = 100;
-inline constexpr int max_email_attempts = 10; // of each delivery
 // A page with a filter reads at most this many finished deliveries.
 inline constexpr int max_rows_scanned = 2'000;
 

@@ -27,4 +27,11 @@ result<delivery_status> parse_delivery_status(std::string_view text)
                    "status must be one of pending, succeeded, failed, not " + quote(text)};
 }
 
+delivery_status status_of(std::string_view state)
+{
+    if (state == "pending")
+        return delivery_status::pending;
+    return state == "succeeded" ? delivery_status::succeeded : delivery_status::failed;
+}
+
 } // namespace tempinbox::webhooks

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "webhook-dispatcher/storage/event_kind.hpp"
-#include "webhook-dispatcher/storage/rule.hpp"
 
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
@@ -18,6 +17,8 @@ enum class delivery_status { pending, succeeded, failed };
 
 std::string_view to_string(delivery_status status);
 result<delivery_status> parse_delivery_status(std::string_view text);
+// Of a finished delivery's `state`, or of "pending".
+delivery_status status_of(std::string_view state);
 
 // One request and its result.
 struct logged_attempt
@@ -47,44 +48,6 @@ struct log_page
 {
     std::vector<logged_delivery> deliveries;
     std::optional<event_id> next; // the next page begins after this event
-};
-
-// What a rule said about an email when it came.
-struct named_rule_match
-{
-    rule_match match;
-    std::optional<std::string> name; // of today; absent: the rule was deleted
-};
-
-// One request of an email's delivery and its result.
-struct email_attempt
-{
-    int number = 0;
-    time_point at;
-    std::chrono::milliseconds took{0};
-    int status = 0; // 0: no status line came
-    std::string error;
-};
-
-// An email's delivery to one webhook, with its newest attempts, oldest first.
-struct email_delivery
-{
-    webhook_id webhook;
-    std::optional<std::string> url; // of today; absent: the webhook was deleted
-    delivery_status status = delivery_status::pending;
-    time_point created_at;
-    std::optional<time_point> next_attempt_at;
-    std::string reason; // why it failed
-    std::vector<rule_id> rules;
-    std::vector<email_attempt> attempts;
-};
-
-// What became of an email: its rules in their order, its deliveries in the order they were made.
-struct email_deliveries
-{
-    std::vector<named_rule_match> rules;
-    std::vector<email_delivery> deliveries;
-    bool is_truncated = false; // there is more than is shown
 };
 
 } // namespace tempinbox::webhooks

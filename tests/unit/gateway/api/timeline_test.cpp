@@ -79,13 +79,13 @@ public:
         inbox_service_.response<GetEmailArrivalRequest, GetEmailArrivalResponse>(
             "tempinbox.inbox.v1.InboxService/GetEmailArrival",
             [this](const GetEmailArrivalRequest& request) {
-                asked_inbox = request;
+                inbox_request = request;
                 return arrival;
             });
         dispatcher_.response<GetEmailDeliveriesRequest, GetEmailDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/GetEmailDeliveries",
             [this](const GetEmailDeliveriesRequest& request) {
-                asked_dispatcher = request;
+                dispatcher_request = request;
                 return found;
             });
         inboxes_ = std::make_unique<inbox_client>(testing::test_host(), inbox_service_.start(),
@@ -104,8 +104,8 @@ public:
 
     result<GetEmailArrivalResponse> arrival = arrival_at(ten);
     result<GetEmailDeliveriesResponse> found = GetEmailDeliveriesResponse();
-    std::optional<GetEmailArrivalRequest> asked_inbox;
-    std::optional<GetEmailDeliveriesRequest> asked_dispatcher;
+    std::optional<GetEmailArrivalRequest> inbox_request;
+    std::optional<GetEmailDeliveriesRequest> dispatcher_request;
 
 private:
     testing::fake_service inbox_service_;
@@ -255,10 +255,10 @@ TEST_CASE("both services are asked for the caller's own email", "[gateway][timel
     CHECK(body["emailId"].text() == id);
     CHECK(body["inboxId"].text() == arranged.arrival->inbox_id());
     CHECK(body["isTruncated"].boolean());
-    CHECK(arranged.asked_inbox->account_id() == who.account().text());
-    CHECK(arranged.asked_inbox->email_id() == id);
-    CHECK(arranged.asked_dispatcher->account_id() == who.account().text());
-    CHECK(arranged.asked_dispatcher->email_id() == id);
+    CHECK(arranged.inbox_request->account_id() == who.account().text());
+    CHECK(arranged.inbox_request->email_id() == id);
+    CHECK(arranged.dispatcher_request->account_id() == who.account().text());
+    CHECK(arranged.dispatcher_request->email_id() == id);
 }
 
 TEST_CASE("without the dispatcher the rest of the timeline is answered, and what is missing named",
@@ -294,5 +294,5 @@ TEST_CASE("a timeline takes an email's id and no parameters", "[gateway][timelin
     arranged_timeline arranged;
 
     CHECK(arranged.get(testing::premium_caller(), "none").status == 400);
-    CHECK_FALSE(arranged.asked_dispatcher);
+    CHECK_FALSE(arranged.dispatcher_request);
 }
