@@ -32,12 +32,16 @@ constexpr postgres::statement list_keys{
     "keys_list", "SELECT key_id, label, prefix, (extract(epoch FROM created_at) * 1000000)::bigint "
                  "AS created_micros,"
                  " (extract(epoch FROM last_used_at) * 1000000)::bigint AS last_used_micros,"
-                 " row_number() OVER (ORDER BY created_at, key_id) AS position"
+                 " row_number() OVER (ORDER BY created_at, key_id) AS position,"
+                 " suspended_at IS NOT NULL AS is_suspended"
                  " FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY "
                  "created_at, key_id"};
 constexpr postgres::statement revoke_key{
     "keys_revoke", "UPDATE accounts.api_keys SET revoked_at = now(), version = $3"
                    " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
+constexpr postgres::statement activate_key{
+    "keys_activate", "UPDATE accounts.api_keys SET suspended_at = NULL, version = $3"
+                     " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
 constexpr postgres::statement find_key_account{
     "keys_find_account", "SELECT account_id FROM accounts.api_keys WHERE key_id = $1"};
 // The join to the single row of accounts.changes returns a row even if there is no such key.
@@ -49,7 +53,8 @@ constexpr postgres::statement find_by_hash{
                          " FROM accounts.changes c"
                          " LEFT JOIN (accounts.api_keys k JOIN accounts.states s ON s.account_id = "
                          "k.account_id AND NOT s.is_deleted)"
-                         " ON k.key_sha256 = $1 AND k.revoked_at IS NULL"};
+                         " ON k.key_sha256 = $1 AND k.revoked_at IS NULL"
+                         " AND k.suspended_at IS NULL"};
 constexpr postgres::statement read_version{"keys_read_version",
                                            "SELECT version FROM accounts.changes"};
 constexpr postgres::statement list_changed{
@@ -77,6 +82,7 @@ api_key read_key(const pqxx::row& row)
     read_column(row, "created_micros", found.created_at);
     read_column(row, "last_used_micros", found.last_used_at);
     read_column(row, "position", found.position);
+    read_column(row, "is_suspended", found.is_suspended);
     return found;
 }
 
@@ -111,7 +117,7 @@ key_repository::key_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
          {find_state, count_keys, delete_undelivered, insert_key, list_keys, revoke_key,
-          find_key_account, find_by_hash, read_version, list_changed, record_key_uses})
+          activate_key, find_key_account, find_by_hash, read_version, list_changed, record_key_uses})
         db_.prepare(statement);
 }
 
@@ -163,6 +169,17 @@ awaitable<result<void>> key_repository::revoke(account_id account, key_id key)
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
         if (tx.exec_prepared(revoke_key.name, account.text(), key.text(), version)
+                .affected_rows() == 0)
+            return failure{errc::not_found, "API key " + key.text() + " does not exist"};
+        return {};
+    });
+}
+
+awaitable<result<void>> key_repository::activate(account_id account, key_id key)
+{
+    return db_.transact([account, key](pqxx::work& tx) -> result<void> {
+        const auto version = next_version(tx);
+        if (tx.exec_prepared(activate_key.name, account.text(), key.text(), version)
                 .affected_rows() == 0)
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
         return {};

@@ -20,6 +20,9 @@ struct api_key
     std::optional<time_point> last_used_at;
     // 1 for the account's oldest live key. Keys past the plan's limit are kept but inactive.
     int position = 0;
+    // Refused until the operator activates it: the database was restored, and the key may have been
+    // revoked since.
+    bool is_suspended = false;
 };
 
 struct created_key
@@ -71,6 +74,9 @@ public:
     awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.
     awaitable<result<void>> revoke(account_id account, key_id key);
+    // Ends the suspension of a key, which a restore began; without harm for one that is not
+    // suspended. not_found for an unknown, revoked or foreign key.
+    awaitable<result<void>> activate(account_id account, key_id key);
     // The account of a key, for the operator, who may name a key without its account.
     awaitable<result<account_id>> find_account(key_id key);
 

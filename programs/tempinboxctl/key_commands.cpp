@@ -39,7 +39,9 @@ awaitable<result<command_result>> list(session& suite, arguments given)
             .add("prefix", key.prefix)
             .add_time("createdAt", key.created_at);
         fields.add_time("lastUsedAt", key.last_used_at)
-            .add("isActive", limits.api_access && key.position <= limits.api_keys);
+            .add("isActive", limits.api_access && key.position <= limits.api_keys &&
+                                 !key.is_suspended)
+            .add("isSuspended", key.is_suspended);
     }
     co_return command_result("keys", std::move(all));
 }
@@ -72,6 +74,22 @@ awaitable<result<command_result>> revoke(session& suite, arguments given)
     co_return command_result(std::move(fields));
 }
 
+awaitable<result<command_result>> activate(session& suite, arguments given)
+{
+    const auto key = key_id::parse(given.at("KEY"));
+    if (!key)
+        co_return key.error();
+    const auto account = co_await owner_of(suite, given, *key);
+    if (!account)
+        co_return account.error();
+    const auto activated = co_await suite.keys().activate(*account, *key);
+    if (!activated)
+        co_return activated.error();
+    record fields;
+    fields.add("keyId", key->text()).add("activated", true);
+    co_return command_result(std::move(fields));
+}
+
 } // namespace
 
 std::vector<command> key_commands()
@@ -96,6 +114,13 @@ std::vector<command> key_commands()
                                       need::optional);
     revoking.positionals.emplace_back("KEY", "keyId of the key");
     revoking.run = revoke;
+
+    auto& activating = commands.emplace_back(
+        "key activate", "Activates an API key that `restore settle` suspended, within 1 s");
+    activating.positionals.emplace_back("ACCOUNT", "id or email address of the account",
+                                        need::optional);
+    activating.positionals.emplace_back("KEY", "keyId of the key");
+    activating.run = activate;
     return commands;
 }
 
