@@ -208,11 +208,11 @@ awaitable<step_progress> publish_lost_accounts(postgres::pool& db, restore of,
                      });
 }
 
-awaitable<std::int64_t> count_lost_accounts(postgres::pool& db,
-                                            std::vector<account_id> known_elsewhere)
+awaitable<std::vector<account_id>> find_lost_accounts(postgres::pool& db,
+                                                      std::vector<account_id> known_elsewhere)
 {
     return db.transact([known_elsewhere = std::move(known_elsewhere)](pqxx::work& tx) {
-        return static_cast<std::int64_t>(find_lost(tx, known_elsewhere).size());
+        return find_lost(tx, known_elsewhere);
     });
 }
 

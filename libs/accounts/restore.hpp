@@ -58,8 +58,8 @@ awaitable<postgres::step_progress> publish_lost_accounts(postgres::pool& db, res
                                                          std::vector<account_id> known_elsewhere,
                                                          bool is_last);
 // Those of the accounts that the database does not have.
-awaitable<std::int64_t> count_lost_accounts(postgres::pool& db,
-                                            std::vector<account_id> known_elsewhere);
+awaitable<std::vector<account_id>> find_lost_accounts(postgres::pool& db,
+                                                      std::vector<account_id> known_elsewhere);
 // Ends all sessions, and deletes links and codes that were mailed: they could have been used after
 // the moment.
 awaitable<postgres::step_progress> end_all_sessions(postgres::pool& db, restore of);

@@ -94,6 +94,7 @@ std::vector<command> dead_letter_commands();
 std::vector<command> smoke_commands();
 std::vector<command> bootstrap_commands();
 std::vector<command> doctor_commands();
+std::vector<command> restore_commands();
 std::vector<command> all_commands();
 
 } // namespace tempinbox::ctl

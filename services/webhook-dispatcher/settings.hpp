@@ -5,6 +5,7 @@
 
 #include "common/config/reader.hpp"
 #include "common/crypto/sealing.hpp"
+#include "common/events/events.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
@@ -19,7 +20,7 @@ struct settings
 {
     postgres::settings database;
     kafka::settings kafka;
-    std::string consumer_group = "tempinbox-webhook-dispatcher";
+    std::string consumer_group = events::groups::webhook_dispatcher;
     std::vector<std::string> topics; // the three of events and account.state
     http::server_settings rpc;
     std::string rpc_token_file;

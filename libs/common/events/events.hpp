@@ -22,6 +22,11 @@ inline constexpr const char* inbox_expired = "inbox.expired";
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
+// Consumer groups whose offsets others than their members have to know.
+namespace groups {
+inline constexpr const char* webhook_dispatcher = "tempinbox-webhook-dispatcher";
+} // namespace groups
+
 // `<topic>.dead-letter`
 std::string dead_letter_topic(std::string_view topic);
 
