@@ -187,3 +187,13 @@ TEST_CASE("numbers and truths of options are checked", "[tempinboxctl]")
     CHECK(line.given.truth("api-access").error().message ==
           "--api-access must be true or false, not \"yes\"");
 }
+
+TEST_CASE("restore check has no option that changes something", "[tempinboxctl][restore]")
+{
+    CHECK(parse_words({"restore", "settle", "--moment", "2026-11-21T10:00:00Z", "--keep-keys",
+                       "--set-offsets", "--dry-run", "--force"})
+              .problems.empty());
+    for (const auto* const option : {"--set-offsets", "--keep-keys", "--force"})
+        CHECK(parse_words({"restore", "check", option}).problems ==
+              std::vector<std::string>{std::string(option) + " is not known to \"restore check\""});
+}
