@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from dev.terminal import fail
 from dev.waiting import wait_until
 
 from chaos.load import Inbox, Mail
@@ -67,6 +68,17 @@ class Mailboxes:
         """Fresh inboxes."""
         made = [json.loads(self._call("POST", "/v1/inboxes", {})[1]) for _ in range(count)]
         return [Inbox(inbox["inboxId"], inbox["emailAddress"]) for inbox in made]
+
+    def add_webhook(self, url: str) -> None:
+        """An endpoint that is told of every email."""
+        body = {"url": url, "events": ["email.received"]}
+        status, content = self._call("POST", "/v1/webhooks", body)
+        if status != 201:
+            fail(f"POST /v1/webhooks was answered {status}: {content.decode(errors='replace')}")
+
+    def status(self, path: str) -> int:
+        """Of a GET."""
+        return self._call("GET", path)[0]
 
     def list(self, inbox: Inbox) -> list[dict[str, Any]]:
         """Every email of an inbox."""

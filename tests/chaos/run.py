@@ -14,7 +14,7 @@ from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
 from chaos import calls as api_calls
-from chaos import checks, faults, upgrade, webhooks
+from chaos import checks, faults, restore, upgrade, webhooks
 from chaos.checks import Mailboxes
 from chaos.load import Load, Mail
 
@@ -22,6 +22,7 @@ _INBOXES = 32
 _REPLICAS = {
     "mail": "mail-ingest=2,inbox=2,gateway=2",
     "webhooks": webhooks.REPLICAS,
+    "restore": restore.REPLICAS,
     "upgrade": upgrade.REPLICAS,
 }
 # Each of these has a replica killed in its turn.
@@ -62,6 +63,9 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         suite.start_services(wishes)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)
+        if name == "restore":
+            load = (course.rate, course.seconds, course.connections)
+            return restore.run(suite, wishes, load, course.seed)
         return _run_mail(suite, course)
 
 

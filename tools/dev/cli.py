@@ -335,6 +335,11 @@ def _parser() -> argparse.ArgumentParser:
         "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
         "may stay due, repeats are counted."
         "\n             For a short run: --events 2000 --seconds 15"
+        "\n  restore    steady SMTP load, API calls and a webhook; PostgreSQL goes back to a "
+        "moment of it (base backup and archived WAL), as"
+        "\n             docs/operations/backup.md says; no mail answered 250 before the moment may "
+        "be missing, none may have a second event id,"
+        "\n             and plans must be right everywhere. For a short run: --rate 20 --seconds 20"
         "\n  upgrade    a suite of an older commit, built in build/upgrade, is migrated and "
         "replaced by this tree's programs under load, replica"
         "\n             after replica, callers first; then it goes back to the old programs on "
@@ -343,7 +348,7 @@ def _parser() -> argparse.ArgumentParser:
         "above"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
-    breaking.add_argument("name", choices=["mail", "webhooks", "upgrade"], help="what to break")
+    breaking.add_argument("name", choices=["mail", "restore", "upgrade", "webhooks"], help="what to break")
     breaking.add_argument(
         "--from",
         dest="base",
@@ -362,14 +367,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         type=_between(1, 5000),
         default=100,
-        help="mail and upgrade: mails a second (default: 100)",
+        help="mail, restore, upgrade: mails a second (default: 100)",
     )
     breaking.add_argument(
         "--connections",
         metavar="N",
         type=_between(1, 256),
         default=16,
-        help="mail and upgrade: SMTP connections of the load (default: 16)",
+        help="mail, restore, upgrade: SMTP connections of the load (default: 16)",
     )
     breaking.add_argument(
         "--events",

@@ -116,6 +116,20 @@ def choose_folder(suite: Path) -> Path:
     return elsewhere
 
 
+def make_folder(folder: Path) -> None:
+    """A folder for PostgreSQL's OS user alone, beside the data."""
+    folder.mkdir(exist_ok=True)
+    if not _can_use(folder):
+        fail(f"the OS user {OS_USER} cannot use {folder}")
+
+
+def run_as_its_user(command: list[str], folder: Path) -> None:
+    """Runs a program as the OS user whose files the data are; a failure of it is ours."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **_as_user())
+    if done.returncode != 0:
+        fail(f"{Path(command[0]).name} failed ({done.returncode}): {done.stderr.strip()}")
+
+
 def _can_use(folder: Path) -> bool:
     if os.geteuid() != 0:
         return os.access(folder, os.W_OK | os.X_OK)

@@ -1,0 +1,52 @@
+"""What `./dev chaos restore` counts as a violation."""
+
+import unittest
+
+from chaos import restore
+from chaos.load import Inbox, Mail
+
+_FIRST, _SECOND = "1" * 32, "2" * 32
+_ID, _OTHER = "01934f2f-0a4e-7c11-8a36-93d02c5b7e10", "01934f2f-0a4e-7c11-8a36-93d02c5b7e11"
+_INBOX = "01934f2f-0000-7c11-8a36-93d02c5b7e10"
+
+
+class EventIds(unittest.TestCase):
+    """One mail has one id in one inbox."""
+
+    def test_a_repeated_event_is_one_id(self) -> None:
+        events = [(_FIRST, _INBOX, _ID), (_FIRST, _INBOX, _ID), (_FIRST, "another", _OTHER)]
+
+        self.assertEqual(restore.second_ids(events), [])
+
+    def test_two_ids_of_a_mail_in_an_inbox_are_a_violation(self) -> None:
+        events = [(_FIRST, _INBOX, _ID), (_SECOND, _INBOX, _ID), (_FIRST, _INBOX, _OTHER)]
+
+        (violation,) = restore.second_ids(events)
+
+        self.assertIn(f"{_ID}, {_OTHER}", violation)
+
+    def test_no_event_at_all_is_a_violation(self) -> None:
+        self.assertEqual(len(restore.second_ids([])), 1)
+
+    def test_records_are_read_whatever_bytes_their_values_have(self) -> None:
+        record = (
+            f"ce_specversion=1.0,ce_id={_ID},ce_type=email.received KEY={_INBOX} VALUE=".encode()
+        )
+        printed = record + b"\x0a$\n\xff32\x0cchaos " + _FIRST.encode() + b":\x00\n\nEND\n"
+        printed += record + b"no mail of the run\nEND\n"
+
+        self.assertEqual(restore.parse_subjects(printed), [(_FIRST, _INBOX, _ID)])
+
+
+class Promises(unittest.TestCase):
+    """What was answered after the moment is no promise."""
+
+    def test_a_mail_answered_after_the_moment_may_be_lost(self) -> None:
+        mail = Mail(_FIRST, [Inbox(_INBOX, "a@b")], b"", email_id=_ID, dot_was_sent=True)
+
+        self.assertIs(restore.as_promised(mail, {_ID}), mail)
+        self.assertTrue(restore.as_promised(mail, set()).may_be_stored)
+
+
+if __name__ == "__main__":
+    unittest.main()
