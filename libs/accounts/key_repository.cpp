@@ -115,9 +115,9 @@ result<void> check_key_limit(const plans::account_state& state, std::int64_t liv
 
 key_repository::key_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement :
-         {find_state, count_keys, delete_undelivered, insert_key, list_keys, revoke_key,
-          activate_key, find_key_account, find_by_hash, read_version, list_changed, record_key_uses})
+    for (const auto& statement : {find_state, count_keys, delete_undelivered, insert_key, list_keys,
+                                  revoke_key, activate_key, find_key_account, find_by_hash,
+                                  read_version, list_changed, record_key_uses})
         db_.prepare(statement);
 }
 

@@ -104,15 +104,15 @@ void write_events(pqxx::work& tx, const std::vector<plans::account_state>& state
 template <class Work>
 awaitable<step_progress> run_batch(postgres::pool& db, std::string id, std::string step, Work work)
 {
-    return db.transact([id = std::move(id), step = std::move(step),
-                        work = std::move(work)](pqxx::work& tx) {
-        auto progress = postgres::lock_step(tx, schema, id, step);
-        if (progress.is_finished)
+    return db.transact(
+        [id = std::move(id), step = std::move(step), work = std::move(work)](pqxx::work& tx) {
+            auto progress = postgres::lock_step(tx, schema, id, step);
+            if (progress.is_finished)
+                return progress;
+            progress.is_finished = work(tx, progress);
+            postgres::save_step(tx, schema, id, step, progress);
             return progress;
-        progress.is_finished = work(tx, progress);
-        postgres::save_step(tx, schema, id, step, progress);
-        return progress;
-    });
+        });
 }
 
 } // namespace
@@ -143,48 +143,47 @@ awaitable<std::optional<restore>> find_restore(postgres::pool& db, std::string i
 awaitable<result<restore>> begin_restore(postgres::pool& db, restore requested,
                                          std::int64_t published_version)
 {
-    return db.transact([requested = std::move(requested),
-                        published_version](pqxx::work& tx) -> result<restore> {
-        tx.exec1(lock_version); // another run may begin the same restore
-        if (const auto rows = tx.exec_params(find_noted, requested.id); !rows.empty()) {
-            auto noted = read_restore(rows[0]);
-            if (noted.moment != requested.moment)
-                return failure{errc::conflict, "this restore is being settled, or was, for the "
-                                               "moment " +
-                                                   to_iso8601(noted.moment) + ", not " +
-                                                   to_iso8601(requested.moment)};
-            if (noted.keeps_keys != requested.keeps_keys)
-                return failure{errc::conflict,
-                               std::string("this restore is being settled, or was, ") +
-                                   (noted.keeps_keys ? "with" : "without") + " --keep-keys"};
-            return noted;
-        }
-        auto begun = requested;
-        begun.version =
-            column<std::int64_t>(tx.exec_params1(raise_version, published_version), "version");
-        tx.exec_params0(note_restore, begun.id, to_unix_micros(begun.moment), begun.keeps_keys,
-                        begun.version);
-        return begun;
-    });
+    return db.transact(
+        [requested = std::move(requested), published_version](pqxx::work& tx) -> result<restore> {
+            tx.exec1(lock_version); // another run may begin the same restore
+            if (const auto rows = tx.exec_params(find_noted, requested.id); !rows.empty()) {
+                auto noted = read_restore(rows[0]);
+                if (noted.moment != requested.moment)
+                    return failure{errc::conflict, "this restore is being settled, or was, for the "
+                                                   "moment " +
+                                                       to_iso8601(noted.moment) + ", not " +
+                                                       to_iso8601(requested.moment)};
+                if (noted.keeps_keys != requested.keeps_keys)
+                    return failure{errc::conflict,
+                                   std::string("this restore is being settled, or was, ") +
+                                       (noted.keeps_keys ? "with" : "without") + " --keep-keys"};
+                return noted;
+            }
+            auto begun = requested;
+            begun.version =
+                column<std::int64_t>(tx.exec_params1(raise_version, published_version), "version");
+            tx.exec_params0(note_restore, begun.id, to_unix_micros(begun.moment), begun.keeps_keys,
+                            begun.version);
+            return begun;
+        });
 }
 
 awaitable<step_progress> republish_states(postgres::pool& db, restore of)
 {
     const auto version = of.version;
-    return run_batch(db, std::move(of.id), "states",
-                     [version](pqxx::work& tx, step_progress& progress) {
-                         std::vector<account_id> ids;
-                         for (const auto& row : tx.exec_params(
-                                  stamp_accounts,
-                                  progress.position.empty() ? first_id : progress.position,
-                                  restore_batch_size, version))
-                             ids.push_back(column<account_id>(row, "account_id"));
-                         write_events(tx, read_states(tx, ids));
-                         progress.rows += static_cast<std::int64_t>(ids.size());
-                         if (!ids.empty())
-                             progress.position = std::max_element(ids.begin(), ids.end())->text();
-                         return ids.size() < restore_batch_size;
-                     });
+    return run_batch(
+        db, std::move(of.id), "states", [version](pqxx::work& tx, step_progress& progress) {
+            std::vector<account_id> ids;
+            for (const auto& row : tx.exec_params(
+                     stamp_accounts, progress.position.empty() ? first_id : progress.position,
+                     restore_batch_size, version))
+                ids.push_back(column<account_id>(row, "account_id"));
+            write_events(tx, read_states(tx, ids));
+            progress.rows += static_cast<std::int64_t>(ids.size());
+            if (!ids.empty())
+                progress.position = std::max_element(ids.begin(), ids.end())->text();
+            return ids.size() < restore_batch_size;
+        });
 }
 
 awaitable<step_progress> publish_lost_accounts(postgres::pool& db, restore of,
@@ -232,14 +231,13 @@ awaitable<step_progress> end_all_sessions(postgres::pool& db, restore of)
 awaitable<step_progress> suspend_all_keys(postgres::pool& db, restore of)
 {
     const auto version = of.version;
-    return run_batch(db, std::move(of.id), "keys",
-                     [version](pqxx::work& tx, step_progress& progress) {
-                         const auto suspended =
-                             tx.exec_params(suspend_keys, restore_batch_size, version)
-                                 .affected_rows();
-                         progress.rows += static_cast<std::int64_t>(suspended);
-                         return suspended < restore_batch_size;
-                     });
+    return run_batch(
+        db, std::move(of.id), "keys", [version](pqxx::work& tx, step_progress& progress) {
+            const auto suspended =
+                tx.exec_params(suspend_keys, restore_batch_size, version).affected_rows();
+            progress.rows += static_cast<std::int64_t>(suspended);
+            return suspended < restore_batch_size;
+        });
 }
 
 awaitable<void> note_offsets_set(postgres::pool& db, std::string id)

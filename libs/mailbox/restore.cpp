@@ -104,8 +104,8 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, std::string restore
             tx.exec_params(raise_batch, account, inbox, restore_batch_size, sequence_gap);
         std::pair<account_id, inbox_id> last;
         for (const auto& row : raised)
-            last = std::max(last, {column<account_id>(row, "account_id"),
-                                   column<inbox_id>(row, "inbox_id")});
+            last = std::max(
+                last, {column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id")});
         if (!raised.empty())
             progress.position = last.first.text() + "/" + last.second.text();
         progress.rows += static_cast<std::int64_t>(raised.size());
@@ -124,9 +124,9 @@ awaitable<step_progress> quarantine_lost(postgres::pool& db, std::string restore
         auto progress = postgres::lock_step(tx, schema, id, "addresses");
         if (progress.is_finished)
             return progress;
-        const auto rows = tx.exec_params(
-            quarantine_batch, postgres::to_array(lost.addresses),
-            postgres::to_array(lost.accounts), postgres::to_array(lost.ids), quarantine.count());
+        const auto rows = tx.exec_params(quarantine_batch, postgres::to_array(lost.addresses),
+                                         postgres::to_array(lost.accounts),
+                                         postgres::to_array(lost.ids), quarantine.count());
         progress.rows += static_cast<std::int64_t>(rows.size());
         progress.is_finished = is_last;
         postgres::save_step(tx, schema, id, "addresses", progress);

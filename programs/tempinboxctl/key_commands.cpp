@@ -39,8 +39,8 @@ awaitable<result<command_result>> list(session& suite, arguments given)
             .add("prefix", key.prefix)
             .add_time("createdAt", key.created_at);
         fields.add_time("lastUsedAt", key.last_used_at)
-            .add("isActive", limits.api_access && key.position <= limits.api_keys &&
-                                 !key.is_suspended)
+            .add("isActive",
+                 limits.api_access && key.position <= limits.api_keys && !key.is_suspended)
             .add("isSuspended", key.is_suspended);
     }
     co_return command_result("keys", std::move(all));

@@ -34,7 +34,7 @@ struct restore_request
     std::chrono::seconds timeout{default_timeout_seconds};
     std::chrono::seconds margin{default_margin_seconds};
     std::chrono::seconds quarantine{default_quarantine_seconds};
-    std::string group = events::groups::webhook_dispatcher;
+    std::string group = events::webhook_dispatcher_group;
     bool keeps_keys = false;
     bool sets_offsets = false;
     bool is_dry_run = false;
@@ -245,12 +245,11 @@ std::vector<std::string> event_topics()
 
 // Blocks, as nothing else runs on the loop. account.state needs no earlier offset: every state is
 // published again.
-result<std::vector<kafka::group_position>> read_offsets(const kafka::settings& cluster,
-                                                        const restore_request& request,
-                                                        time_point since)
+result<std::vector<kafka::group_position>>
+read_offsets(const kafka::settings& cluster, const restore_request& request, time_point since)
 {
-    auto found = kafka::find_group_positions(cluster, request.group, event_topics(), since,
-                                             request.timeout);
+    auto found =
+        kafka::find_group_positions(cluster, request.group, event_topics(), since, request.timeout);
     if (!found)
         return found.error();
     return positions_to_reset(std::move(*found));
@@ -328,24 +327,23 @@ awaitable<result<restore_report>> examine(session& suite, restore_request reques
     const auto status = todo_if(report.is_unsettled);
     auto& steps = report.steps;
     steps.push_back(
-        is_settled ? step(step_status::done, "settled", 0,
-                          "at " + to_iso8601(*database.noted->settled_at))
-                   : step(status, "settled", 0,
-                          "timeline " + std::to_string(database.server.timeline) +
-                              (database.noted ? ", settling was begun" : ", not settled")));
-    steps.push_back(step(running->empty() ? step_status::ok : step_status::manual, "services",
-                         static_cast<std::int64_t>(running->size()),
-                         running->empty() ? "none is running"
-                                          : "stop them first: " + join_list(*running)));
-    steps.push_back(step(todo_if(!is_settled && signs.published_version > signs.version), "version",
-                         signs.version,
-                         "accounts.changes; account.state holds up to " +
-                             std::to_string(signs.published_version)));
+        is_settled
+            ? step(step_status::done, "settled", 0, "at " + to_iso8601(*database.noted->settled_at))
+            : step(status, "settled", 0,
+                   "timeline " + std::to_string(database.server.timeline) +
+                       (database.noted ? ", settling was begun" : ", not settled")));
+    steps.push_back(
+        step(running->empty() ? step_status::ok : step_status::manual, "services",
+             static_cast<std::int64_t>(running->size()),
+             running->empty() ? "none is running" : "stop them first: " + join_list(*running)));
+    steps.push_back(step(
+        todo_if(!is_settled && signs.published_version > signs.version), "version", signs.version,
+        "accounts.changes; account.state holds up to " + std::to_string(signs.published_version)));
     if (is_settled)
         co_return report;
 
-    steps.push_back(step(status, "states", database.accounts.accounts,
-                         "accounts to publish again"));
+    steps.push_back(
+        step(status, "states", database.accounts.accounts, "accounts to publish again"));
     steps.push_back(step(todo_if(!published->lost.empty()), "lost accounts",
                          static_cast<std::int64_t>(published->lost.size()),
                          "accounts that only account.state knows: a tombstone each"));
@@ -356,12 +354,12 @@ awaitable<result<restore_report>> examine(session& suite, restore_request reques
                          request.keeps_keys ? "live keys stay, revoked ones among them may live "
                                               "again (--keep-keys)"
                                             : "live keys to suspend"));
-    steps.push_back(step(status, "sequences", database.inboxes,
-                         "inboxes whose lastSequence to raise by " +
-                             std::to_string(mailbox::sequence_gap)));
+    steps.push_back(
+        step(status, "sequences", database.inboxes,
+             "inboxes whose lastSequence to raise by " + std::to_string(mailbox::sequence_gap)));
     if (!report.moment) {
-        steps.push_back(step(status, "moment", 0,
-                             "unknown: addresses, ends and offsets need --moment"));
+        steps.push_back(
+            step(status, "moment", 0, "unknown: addresses, ends and offsets need --moment"));
         co_return report;
     }
 
@@ -379,9 +377,9 @@ awaitable<result<restore_report>> examine(session& suite, restore_request reques
     auto offsets = read_offsets(cluster, request, since);
     if (!offsets)
         co_return offsets.error();
-    steps.push_back(offsets_step(
-        request, since, offsets->size(),
-        database.noted ? database.noted->offsets_set_at : std::optional<time_point>()));
+    steps.push_back(offsets_step(request, since, offsets->size(),
+                                 database.noted ? database.noted->offsets_set_at
+                                                : std::optional<time_point>()));
     report.offsets = std::move(*offsets);
     report.is_unsettled = report.is_unsettled || *lost_inboxes > 0;
     co_return report;
@@ -470,9 +468,9 @@ awaitable<result<void>> settle_rows(session& suite, restore_request request, res
             done("keys", keys, "suspended; `tempinboxctl key activate` activates those you name"));
     }
     const auto sequences = co_await run_step(suite, of, "sequences", raise_sequences);
-    steps.push_back(done("sequences", sequences,
-                         "inboxes: lastSequence was raised by " +
-                             std::to_string(mailbox::sequence_gap)));
+    steps.push_back(
+        done("sequences", sequences,
+             "inboxes: lastSequence was raised by " + std::to_string(mailbox::sequence_gap)));
     const auto addresses = co_await quarantine_lost(suite, request, of);
     if (!addresses)
         co_return addresses.error();
@@ -497,10 +495,9 @@ awaitable<result<void>> settle_offsets(session& suite, restore_request request, 
             co_return set.error();
         auto id = of.id;
         co_await accounts::note_offsets_set(suite.db(), std::move(id));
-        report.steps.push_back(step(step_status::done, "offsets",
-                                    static_cast<std::int64_t>(offsets->size()),
-                                    "of group " + request.group + " were set back to " +
-                                        to_iso8601(since)));
+        report.steps.push_back(
+            step(step_status::done, "offsets", static_cast<std::int64_t>(offsets->size()),
+                 "of group " + request.group + " were set back to " + to_iso8601(since)));
     } else {
         report.steps.push_back(offsets_step(request, since, offsets->size(), of.offsets_set_at));
     }
@@ -563,8 +560,8 @@ awaitable<result<restore_report>> settle(session& suite, restore_request request
     requested.moment = *moment;
     requested.keeps_keys =
         request.keeps_keys || (database.is_settled() && database.noted->keeps_keys);
-    const auto begun = co_await accounts::begin_restore(suite.db(), std::move(requested),
-                                                        published->version);
+    const auto begun =
+        co_await accounts::begin_restore(suite.db(), std::move(requested), published->version);
     if (!begun)
         co_return begun.error();
 
@@ -572,8 +569,8 @@ awaitable<result<restore_report>> settle(session& suite, restore_request request
     report.restore_id = begun->id;
     report.moment = begun->moment;
     report.group = request.group;
-    const auto rows = co_await settle_rows(suite, request, *begun, std::move(published->lost),
-                                           report.steps);
+    const auto rows =
+        co_await settle_rows(suite, request, *begun, std::move(published->lost), report.steps);
     if (!rows)
         co_return rows.error();
     auto ends = co_await read_ends(suite, request, begun->moment - request.margin);

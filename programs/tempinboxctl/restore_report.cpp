@@ -89,8 +89,8 @@ std::vector<record> to_records(const std::vector<T>& all)
 
 std::vector<kafka::group_position> positions_to_reset(std::vector<kafka::group_position> found)
 {
-    std::erase_if(
-        found, [](const kafka::group_position& one) { return one.at_time >= one.committed; });
+    std::erase_if(found,
+                  [](const kafka::group_position& one) { return one.at_time >= one.committed; });
     return found;
 }
 

@@ -20,7 +20,7 @@ struct settings
 {
     postgres::settings database;
     kafka::settings kafka;
-    std::string consumer_group = events::groups::webhook_dispatcher;
+    std::string consumer_group = events::webhook_dispatcher_group;
     std::vector<std::string> topics; // the three of events and account.state
     http::server_settings rpc;
     std::string rpc_token_file;

@@ -121,6 +121,7 @@ class Topics(unittest.TestCase):
 
     def test_every_consumer_group_is_listed(self) -> None:
         sources = [*ROOT.glob("services/**/*.[ch]pp"), *ROOT.glob("libs/common/kafka/*.cpp")]
+        sources += ROOT.glob("libs/common/events/*.hpp")
         named = re.compile(r'(?:group = |prefixed\(now, |kafka, )"(tempinbox-[^"]+)"')
         groups = {group for path in sources for group in named.findall(_read(path))}
         rows = _rows(self.text, "Who reads")

@@ -22,10 +22,8 @@ inline constexpr const char* inbox_expired = "inbox.expired";
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
-// Consumer groups whose offsets others than their members have to know.
-namespace groups {
-inline constexpr const char* webhook_dispatcher = "tempinbox-webhook-dispatcher";
-} // namespace groups
+// The consumer group whose offsets a restore sets back.
+inline constexpr const char* webhook_dispatcher_group = "tempinbox-webhook-dispatcher";
 
 // `<topic>.dead-letter`
 std::string dead_letter_topic(std::string_view topic);

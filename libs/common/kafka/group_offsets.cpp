@@ -227,11 +227,11 @@ result<void> set_group_positions(const settings& cluster, const std::string& gro
 struct bounded_reader::state
 {
     state(settings where, std::string name, std::optional<time_point> first,
-          std::chrono::milliseconds longest_wait)
+          std::chrono::milliseconds max_wait)
         : cluster(std::move(where)),
           topic(std::move(name)),
           since(first),
-          timeout(longest_wait)
+          timeout(max_wait)
     {}
 
     result<void> open();
@@ -260,8 +260,8 @@ result<void> bounded_reader::state::open()
     return {};
 }
 
-bounded_reader::bounded_reader(settings cluster, std::string topic,
-                               std::optional<time_point> since, std::chrono::milliseconds timeout)
+bounded_reader::bounded_reader(settings cluster, std::string topic, std::optional<time_point> since,
+                               std::chrono::milliseconds timeout)
     : state_(std::make_unique<state>(std::move(cluster), std::move(topic), since, timeout))
 {}
 

@@ -41,8 +41,8 @@ result<void> set_group_positions(const settings& cluster, const std::string& gro
                                  const std::vector<group_position>& positions,
                                  std::chrono::milliseconds timeout);
 
-// The records of a topic from a time on (without one from the beginning) up to its ends as they were
-// at the first read, a batch at a time, so that memory stays bounded.
+// The records of a topic from a time on (without one from the beginning) up to its ends as they
+// were at the first read, a batch at a time, so that memory stays bounded.
 class bounded_reader
 {
 public:

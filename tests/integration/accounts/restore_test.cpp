@@ -38,7 +38,10 @@ public:
     {
         return await(keys.create(owner, key_id::make(), "k", key_allowance::plan)).value();
     }
-    restore begin(std::int64_t published) { return await(begin_restore(db(), of, published)).value(); }
+    restore begin(std::int64_t published)
+    {
+        return await(begin_restore(db(), of, published)).value();
+    }
     bool is_accepted(const created_key& key)
     {
         return await(keys.find_by_digest(api_key_digest(key.key.reveal()))).owner.has_value();

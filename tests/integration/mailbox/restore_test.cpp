@@ -68,9 +68,9 @@ TEST_CASE("addresses of inboxes that only Kafka knows are quarantined", "[mailbo
     const auto done = await(quarantine_lost(db, restore_id, {known(live), gone}, quarantine, true));
 
     CHECK(done.rows == 1);
-    CHECK(world.count("addresses WHERE address = 'gone@mail.test' AND state = 'quarantined' AND "
-                      "until BETWEEN now() + interval '50 minutes' AND now() + interval '1 hour'") ==
-          1);
+    CHECK(world.count(
+              "addresses WHERE address = 'gone@mail.test' AND state = 'quarantined' AND "
+              "until BETWEEN now() + interval '50 minutes' AND now() + interval '1 hour'") == 1);
     CHECK(world.count("addresses WHERE address = 'taken@mail.test' AND state = 'live'") == 1);
     CHECK_FALSE(world.try_create(seeds::account(), "gone"));
     CHECK(await(quarantine_lost(db, restore_id, {lost("late@mail.test")}, quarantine, true)).rows ==

@@ -85,7 +85,8 @@ public:
         commit_ends();
     }
 
-    std::vector<std::string> words(const std::string& verb, std::vector<std::string> more = {}) const
+    std::vector<std::string> words(const std::string& verb,
+                                   std::vector<std::string> more = {}) const
     {
         std::vector<std::string> all{"restore",
                                      verb,
@@ -182,8 +183,8 @@ private:
             }
         const auto cluster = testing::test_cluster();
         kafka::set_group_positions(cluster, group, committed, 30s).value();
-        committed = kafka::find_group_positions(cluster, group, topic_names(), now() + 1h, 30s)
-                        .value();
+        committed =
+            kafka::find_group_positions(cluster, group, topic_names(), now() + 1h, 30s).value();
         kafka::set_group_positions(cluster, group, committed, 30s).value();
     }
 };

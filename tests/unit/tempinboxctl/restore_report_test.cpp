@@ -28,8 +28,7 @@ restore_signs signs(std::int64_t timeline, std::int64_t version, std::int64_t pu
 
 TEST_CASE("a group is set back, never forward", "[tempinboxctl][restore]")
 {
-    const auto moved =
-        positions_to_reset({position(120, 87), position(87, 87), position(50, 87)});
+    const auto moved = positions_to_reset({position(120, 87), position(87, 87), position(50, 87)});
 
     REQUIRE(moved.size() == 1);
     CHECK(moved.front().committed == 120);
@@ -65,8 +64,9 @@ TEST_CASE("a report has a line for each step, each offset and each end", "[tempi
     CHECK_THAT(text, Contains("restore 7000-2 to 2026-11-21T10:30:00.000Z\n"));
     CHECK_THAT(text, Contains("done    keys           2          suspended\n"));
     CHECK_THAT(text, Contains("offset  dispatchers  email.received/3  from 120 to 87\n"));
-    CHECK_THAT(text, Contains("end     " + ended.text() + "  a@mail.test  ttl at "
-                                                          "2026-11-21T10:30:00.000Z, published as " +
+    CHECK_THAT(text, Contains("end     " + ended.text() +
+                              "  a@mail.test  ttl at "
+                              "2026-11-21T10:30:00.000Z, published as " +
                               event.text() + "\n"));
     const auto json = to_json(shown);
     CHECK_THAT(json, Contains(R"("steps":[{"status":"done","step":"keys","count":2)"));

@@ -59,8 +59,7 @@ TEST_CASE("a topic is read from a moment to its end, in batches", "[kafka]")
     const auto moment = moment_between();
     testing::send_all(topic, {{"k", "3"}, {"k", "4"}, {"k", "5"}});
 
-    CHECK(read_values(topic, std::nullopt, 2) ==
-          std::vector<std::string>{"1", "2", "3", "4", "5"});
+    CHECK(read_values(topic, std::nullopt, 2) == std::vector<std::string>{"1", "2", "3", "4", "5"});
     CHECK(read_values(topic, moment, 2) == std::vector<std::string>{"3", "4", "5"});
     CHECK(read_values(topic, now() + 1h, 2).empty());
 }
@@ -111,9 +110,7 @@ TEST_CASE("a group with members is left alone", "[kafka]")
     chosen.group = group;
     chosen.topics = {topic};
     kafka::consumer member(testing::test_host(), chosen,
-                           [](const std::vector<kafka::record>&) -> awaitable<void> {
-                               co_return;
-                           });
+                           [](const std::vector<kafka::record>&) -> awaitable<void> { co_return; });
     member.start();
     REQUIRE(testing::eventually(
         [&] { return kafka::count_group_members(cluster, group, timeout).value() == 1; }, 30s));
