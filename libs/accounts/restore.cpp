@@ -28,6 +28,7 @@ SELECT (SELECT version FROM accounts.changes) AS version,
 
 constexpr const char* find_noted = R"(
 SELECT restore_id, (extract(epoch FROM moment) * 1000000)::bigint AS moment, keeps_keys, version,
+       (extract(epoch FROM began_at) * 1000000)::bigint AS began_at,
        (extract(epoch FROM offsets_set_at) * 1000000)::bigint AS offsets_set_at,
        (extract(epoch FROM settled_at) * 1000000)::bigint AS settled_at
 FROM accounts.restores WHERE restore_id = $1)";
@@ -73,6 +74,7 @@ restore read_restore(const pqxx::row& row)
     read_column(row, "moment", found.moment);
     read_column(row, "keeps_keys", found.keeps_keys);
     read_column(row, "version", found.version);
+    read_column(row, "began_at", found.began_at);
     read_column(row, "offsets_set_at", found.offsets_set_at);
     read_column(row, "settled_at", found.settled_at);
     return found;

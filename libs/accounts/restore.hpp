@@ -25,6 +25,7 @@ struct restore
     time_point moment;
     bool keeps_keys = false;
     std::int64_t version = 0; // of all that is published again
+    std::optional<time_point> began_at;
     std::optional<time_point> offsets_set_at;
     std::optional<time_point> settled_at;
 };

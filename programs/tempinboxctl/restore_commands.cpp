@@ -331,7 +331,9 @@ awaitable<result<restore_report>> examine(session& suite, restore_request reques
             ? step(step_status::done, "settled", 0, "at " + to_iso8601(*database.noted->settled_at))
             : step(status, "settled", 0,
                    "timeline " + std::to_string(database.server.timeline) +
-                       (database.noted ? ", settling was begun" : ", not settled")));
+                       (database.noted && database.noted->began_at
+                            ? ", settling was begun at " + to_iso8601(*database.noted->began_at)
+                            : ", not settled")));
     steps.push_back(
         step(running->empty() ? step_status::ok : step_status::manual, "services",
              static_cast<std::int64_t>(running->size()),

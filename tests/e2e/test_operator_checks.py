@@ -284,3 +284,31 @@ def test_doctor_names_what_it_cannot_reach() -> None:
     assert bad["check"] == "topics"
     assert bad["message"].startswith("Kafka: ")
     assert "TEMPINBOX_KAFKA_BROKERS" in bad["remedy"]
+
+
+@pytest.mark.usefixtures("suite")
+def test_restore_has_nothing_to_settle_on_a_suite_that_runs() -> None:
+    done = _ctl("restore", "check", "--json")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    steps = {one["step"]: one for one in json.loads(done.stdout)["steps"]}
+    assert steps["version"]["status"] == "ok"
+    assert steps["services"]["status"] == "manual"
+    assert "tempinbox-gateway" in steps["services"]["message"]
+
+
+@pytest.mark.usefixtures("suite")
+def test_restore_settle_refuses_while_services_run_and_changes_nothing(account: Account) -> None:
+    done = _ctl("restore", "settle", "--moment", "2026-01-01T00:00:00Z")
+
+    assert done.returncode == 1
+    assert "services run: tempinbox-gateway" in done.stderr
+    assert account.api.get("/v1/inboxes")["inboxes"] == []
+
+
+@pytest.mark.usefixtures("suite")
+def test_restore_names_an_option_that_is_wrong() -> None:
+    done = _ctl("restore", "settle", "--moment", "yesterday")
+
+    assert done.returncode == 2
+    assert "--moment must be a time such as" in done.stderr
