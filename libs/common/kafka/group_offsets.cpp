@@ -1,6 +1,7 @@
 #include "common/kafka/group_offsets.hpp"
 
 #include "common/kafka/client.hpp"
+#include "common/kafka/names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -24,9 +25,9 @@ failure unavailable(rd_kafka_resp_err_t error)
 // members.
 client_handle make_reader(const settings& cluster, const std::string& group)
 {
-    configuration conf(cluster, "tempinbox-offsets");
+    configuration conf(cluster, "offsets");
     rd_kafka_conf_set_log_cb(conf.get(), nullptr);
-    conf.set("group.id", group);
+    conf.set("group.id", prefixed(cluster, group));
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
     conf.set("enable.partition.eof", "true");
@@ -155,7 +156,10 @@ result<std::vector<group_position>> find_group_positions(const settings& cluster
                                                          std::chrono::milliseconds timeout)
 {
     const auto client = make_reader(cluster, group);
-    const auto list = list_partitions(client.get(), topics, timeout);
+    std::vector<std::string> names;
+    for (const auto& topic : topics)
+        names.push_back(prefixed(cluster, topic));
+    const auto list = list_partitions(client.get(), names, timeout);
     if (!list)
         return list.error();
     const auto error = rd_kafka_committed(client.get(), list->get(), millis(timeout));
@@ -169,7 +173,7 @@ result<std::vector<group_position>> find_group_positions(const settings& cluster
         const auto& one = (*list)->elems[i];
         if (one.offset < 0)
             continue;
-        positions.emplace_back(one.topic, one.partition, one.offset, 0);
+        positions.emplace_back(without_prefix(cluster, one.topic), one.partition, one.offset, 0);
         rd_kafka_topic_partition_list_add(times.get(), one.topic, one.partition);
     }
     if (positions.empty())
@@ -185,11 +189,12 @@ result<int> count_group_members(const settings& cluster, const std::string& grou
                                 std::chrono::milliseconds timeout)
 {
     const auto client = make_reader(cluster, group);
+    const auto name = prefixed(cluster, group);
     const auto end = steady::now() + timeout;
     const rd_kafka_group_list* raw = nullptr;
     auto error = RD_KAFKA_RESP_ERR_NO_ERROR;
     do
-        error = rd_kafka_list_groups(client.get(), group.c_str(), &raw, 5'000);
+        error = rd_kafka_list_groups(client.get(), name.c_str(), &raw, 5'000);
     while (error != RD_KAFKA_RESP_ERR_NO_ERROR && steady::now() < end);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return unavailable(error);
@@ -216,8 +221,9 @@ result<void> set_group_positions(const settings& cluster, const std::string& gro
     const auto client = make_reader(cluster, group);
     const auto list = make_list(positions.size());
     for (const auto& one : positions)
-        rd_kafka_topic_partition_list_add(list.get(), one.topic.c_str(), one.partition)->offset =
-            one.at_time;
+        rd_kafka_topic_partition_list_add(list.get(), prefixed(cluster, one.topic).c_str(),
+                                          one.partition)
+            ->offset = one.at_time;
     const auto error = rd_kafka_commit(client.get(), list.get(), 0);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return unavailable(error);
@@ -248,7 +254,7 @@ result<void> bounded_reader::state::open()
 {
     // librdkafka requires a group for manual assignment; it is never joined.
     auto opened = make_reader(cluster, "tempinbox-offsets");
-    auto plan = plan_reading(opened.get(), topic, since, timeout);
+    auto plan = plan_reading(opened.get(), prefixed(cluster, topic), since, timeout);
     if (!plan)
         return plan.error();
     if (!plan->ends.empty())
@@ -299,7 +305,7 @@ result<std::vector<record>> bounded_reader::read(std::size_t limit)
             continue; // it ends by itself, or the deadline passes
         deadline = steady::now() + state_->timeout;
         if (message->offset < end->second)
-            batch.push_back(read_record(*message));
+            batch.push_back(read_record(state_->cluster, *message));
         if (message->offset + 1 >= end->second)
             ends.erase(end);
     }

@@ -182,8 +182,9 @@ std::optional<replica> client::choose_replica(const std::vector<host_port>& trie
         if (std::find(tried.begin(), tried.end(), known[candidate].at) != tried.end())
             continue;
         // Nobody backs off, as a rule: then no text is made.
-        const auto backoff = backoff_until_.empty() ? backoff_until_.end()
-                                                    : backoff_until_.find(known[candidate].at.text());
+        const auto backoff = backoff_until_.empty()
+                                 ? backoff_until_.end()
+                                 : backoff_until_.find(known[candidate].at.text());
         if (backoff == backoff_until_.end() || backoff->second <= now) {
             next_ = candidate + 1;
             return known[candidate];
