@@ -130,6 +130,17 @@ class Topics(unittest.TestCase):
         self.assertIn("tempinbox-inbox", groups)
         self.assertEqual(listed, groups)
 
+    def test_one_place_makes_names_in_kafka(self) -> None:
+        sources = [
+            path
+            for room in ("libs", "services", "programs")
+            for path in ROOT.glob(f"{room}/**/*.cpp")
+        ]
+        used = re.compile(r"\b(?:cluster|kafka|chosen|settings_|now)\.prefix\b")
+        places = {path.relative_to(ROOT).as_posix() for path in sources if used.search(_read(path))}
+
+        self.assertEqual(places, {"libs/common/kafka/names.cpp", "libs/common/kafka/settings.cpp"})
+
 
 class Metrics(unittest.TestCase):
     """docs/reference/metrics.md and the calls that make metrics."""
