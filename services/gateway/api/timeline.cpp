@@ -260,7 +260,7 @@ awaitable<http::response> get_email_timeline(const http::request& received, cons
     if (!request)
         co_return http::error_response(request.error());
 
-    // Both services are asked at the same time.
+    // Both services are asked at the same time. A call that throws leaves the part as not answered.
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto part = std::make_shared<dispatcher_part>(executor);
     webhooks::v1::GetEmailDeliveriesRequest deliveries_request;
