@@ -44,7 +44,7 @@ constexpr const char* stamp_accounts = R"(
 WITH batch AS (
     SELECT account_id FROM accounts.accounts WHERE account_id > $1::uuid
     ORDER BY account_id LIMIT $2 FOR UPDATE)
-UPDATE accounts.accounts AS a SET version = $3 FROM batch
+UPDATE accounts.accounts AS a SET version = greatest(a.version, $3) FROM batch
 WHERE a.account_id = batch.account_id RETURNING a.account_id)";
 constexpr const char* list_states =
     "SELECT * FROM accounts.states WHERE account_id = ANY ($1::uuid[])";

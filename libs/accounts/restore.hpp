@@ -50,7 +50,8 @@ awaitable<std::optional<restore>> find_restore(postgres::pool& db, std::string i
 awaitable<result<restore>> begin_restore(postgres::pool& db, restore requested,
                                          std::int64_t published_version);
 
-// Stamps every account with the restore's version and writes its account.state event, which the
+// Stamps every account with the restore's version (one that was changed since then keeps its higher
+// one) and writes its account.state event, which the
 // gateways publish once they run; deleted accounts get their tombstone.
 awaitable<postgres::step_progress> republish_states(postgres::pool& db, restore of);
 // Writes tombstones for those of the accounts that the database does not have: up to

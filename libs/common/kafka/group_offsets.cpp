@@ -113,6 +113,19 @@ result<void> find_offsets(rd_kafka_t* client, rd_kafka_topic_partition_list_t& l
     return {};
 }
 
+struct release_groups
+{
+    void operator()(const rd_kafka_group_list* list) const { rd_kafka_group_list_destroy(list); }
+};
+
+int count_members(const rd_kafka_group_list& groups)
+{
+    int members = 0;
+    for (int i = 0; i < groups.group_cnt; ++i)
+        members += groups.groups[i].member_cnt;
+    return members;
+}
+
 // Where to begin and where to end in each partition of a topic.
 struct read_plan
 {
@@ -191,18 +204,16 @@ result<int> count_group_members(const settings& cluster, const std::string& grou
     const auto client = make_reader(cluster, group);
     const auto name = prefixed(cluster, group);
     const auto end = steady::now() + timeout;
-    const rd_kafka_group_list* raw = nullptr;
-    auto error = RD_KAFKA_RESP_ERR_NO_ERROR;
-    do
-        error = rd_kafka_list_groups(client.get(), name.c_str(), &raw, 5'000);
-    while (error != RD_KAFKA_RESP_ERR_NO_ERROR && steady::now() < end);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return unavailable(error);
-    int members = 0;
-    for (int i = 0; i < raw->group_cnt; ++i)
-        members += raw->groups[i].member_cnt;
-    rd_kafka_group_list_destroy(raw);
-    return members;
+    for (;;) {
+        const rd_kafka_group_list* raw = nullptr;
+        const auto error = rd_kafka_list_groups(client.get(), name.c_str(), &raw, 5'000);
+        const std::unique_ptr<const rd_kafka_group_list, release_groups> groups(raw);
+        // A part of the list may lack the group.
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+            return count_members(*groups);
+        if (steady::now() >= end)
+            return unavailable(error);
+    }
 }
 
 result<void> set_group_positions(const settings& cluster, const std::string& group,

@@ -19,6 +19,7 @@ void put_key(json::writer& out, const accounts::api_key& key, const plans::plan_
     out.member("lastUsedAt", key.last_used_at);
     out.member("isActive",
                limits.api_access && key.position <= limits.api_keys && !key.is_suspended);
+    out.member("isSuspended", key.is_suspended);
 }
 
 std::string keys_json(const std::vector<accounts::api_key>& keys, const plans::plan_limits& limits)

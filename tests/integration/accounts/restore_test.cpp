@@ -98,6 +98,19 @@ TEST_CASE("a restore publishes the state of every account again, deleted ones to
     CHECK(await(restored.accounts.find(first)).value().state.version == 5'001);
 }
 
+TEST_CASE("an account that changed while a restore was being settled keeps its newer version",
+          "[accounts][postgres]")
+{
+    restored_database restored;
+    const auto changed = restored.add("a@example.com");
+    const auto begun = restored.begin(5'000);
+    REQUIRE(await(restored.accounts.set_plan(changed, "pro", std::nullopt)));
+
+    await(republish_states(restored.db(), begun));
+
+    CHECK(await(restored.accounts.find(changed)).value().state.version == 5'002);
+}
+
 TEST_CASE("an interrupted step goes on after the batches that are done", "[accounts][postgres]")
 {
     restored_database restored;

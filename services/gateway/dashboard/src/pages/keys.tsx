@@ -97,13 +97,19 @@ function RevokeKey({
   );
 }
 
+// After a restore of the database, until the operator activates the key.
+function Suspended() {
+  return <span class="badge warn">suspended by the operator</span>;
+}
+
 function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
   const now = useNow();
   return (
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {known.label} {!known.isActive && <PastPlan />}
+          {known.label}{' '}
+          {known.isSuspended ? <Suspended /> : !known.isActive && <PastPlan />}
         </p>
         <p class="row-note">
           <code>{known.prefix}…</code> · created{' '}
