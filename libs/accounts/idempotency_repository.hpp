@@ -4,6 +4,7 @@
 #include "common/core/ids.hpp"
 #include "common/postgres/pool.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -50,13 +51,17 @@ struct stored_response_count
     std::optional<time_point> last_end;
 };
 
-// Requests by their Idempotency-Key, kept 24 h. Throws when PostgreSQL cannot be reached.
+// Requests by their Idempotency-Key, kept for a TTL from their first attempt. Throws when PostgreSQL
+// cannot be reached.
 class idempotency_repository
 {
 public:
     static constexpr int batch_size = 1'000;
 
-    explicit idempotency_repository(postgres::pool& db);
+    static constexpr std::chrono::hours standard_ttl{24};
+
+    explicit idempotency_repository(postgres::pool& db,
+                                    std::chrono::milliseconds ttl = standard_ttl);
 
     // Records the request and `object_id` before anything is created; a repeat gets the outcome of
     // the first. An attempt that was released, or that began 30 s ago and has no response, may be
@@ -83,6 +88,7 @@ public:
 
 private:
     postgres::pool& db_;
+    double ttl_seconds_;
 };
 
 } // namespace tempinbox::accounts

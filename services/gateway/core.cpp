@@ -48,7 +48,7 @@ core::core(runtime::host& host, const settings& chosen)
       quota_days(host, chosen.rate_limit_rpc, tokens, client_settings_of(rpc_tls)),
       inboxes(host, chosen.inbox_rpc, tokens, client_settings_of(rpc_tls)),
       webhooks(host, chosen.webhook_dispatcher_rpc, tokens, client_settings_of(rpc_tls)),
-      idempotency_keys(db),
+      idempotency_keys(db, chosen.idempotency_ttl),
       idempotency(host, idempotency_keys, chosen.master_keys, chosen.stored_keys_a_day),
       lists(host, chosen.list_cache_bytes, list_ttl, inboxes),
       response_memory(chosen.response_bytes),

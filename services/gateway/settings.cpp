@@ -4,9 +4,9 @@
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_assets.hpp"
 
+#include "accounts/idempotency_repository.hpp"
+
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace tempinbox::gateway {
 namespace {
@@ -40,27 +40,6 @@ http::server_settings read_api_settings(config::reader& reader)
         reader.networks("exempt-networks", "",
                         "Networks exempt from connections-per-address, CIDR, comma-separated");
     return api;
-}
-
-crypto::keyring read_master_keys(config::reader& reader)
-{
-    constexpr const char* name = "master-key-file";
-    const auto path =
-        reader.readable_file(name, "",
-                             "Keys that seal the responses stored for Idempotency-Key: one `id:` "
-                             "and 32 bytes in base64 per line, the first is current");
-    if (path.empty()) {
-        reader.add_problem(name, "must be set");
-        return {};
-    }
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto keys = crypto::keyring::parse(text);
-    if (!keys) {
-        reader.add_problem(name, keys.error().message);
-        return {};
-    }
-    return std::move(*keys);
 }
 
 std::string read_base_path(config::reader& reader)
@@ -137,7 +116,8 @@ settings read_settings(config::reader& reader)
                                 chosen.trusted_proxies.end());
     chosen.api.tracing = http::trace_mode::edge;
     chosen.api.trace_parents = chosen.trusted_proxies;
-    chosen.master_keys = read_master_keys(reader);
+    chosen.master_keys = runtime::read_master_key_settings(
+        reader, "the responses stored for Idempotency-Key");
     chosen.list_cache_bytes = static_cast<std::size_t>(reader.integer(
                                   "list-cache-mib", 64, 0, 65'536,
                                   "Memory of the LRU cache for lists of emails, served from it "
@@ -175,6 +155,11 @@ settings read_settings(config::reader& reader)
         reader.integer("idempotency-keys-per-day", 10'000, 0, 1'000'000'000,
                        "Maximum Idempotency-Keys of one account stored in 24 hours, on all "
                        "replicas together; past it new ones are answered 429; 0: unlimited");
+    chosen.idempotency_ttl = reader.duration(
+        "idempotency-ttl", accounts::idempotency_repository::standard_ttl, std::chrono::seconds(1),
+        accounts::idempotency_repository::standard_ttl,
+        "How long an Idempotency-Key and its response are stored; longer than clients repeat a "
+        "request");
     return chosen;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "common/config/reader.hpp"
-#include "common/crypto/sealing.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/tls.hpp"
+#include "common/runtime/master_keys.hpp"
 #include "gateway/account_email/settings.hpp"
 #include "gateway/dashboard_api/sign_in_handlers.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
@@ -26,7 +26,7 @@ struct settings
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::vector<network> trusted_proxies;
-    crypto::keyring master_keys; // seal stored responses
+    runtime::master_key_settings master_keys; // seal stored responses
     std::size_t list_cache_bytes = 64 * 1024 * 1024;
     std::size_t response_bytes = 512 * 1024 * 1024; // of large responses until they are sent
     // Path of the gateway behind a proxy, such as `/some/path`; empty: the root of its host.
@@ -37,6 +37,7 @@ struct settings
     long_poll_limits waits{0};
     std::int64_t session_requests_a_day = 20'000; // of an account; 0: no limit
     std::int64_t stored_keys_a_day = 10'000;      // Idempotency-Keys of an account; 0: no limit
+    std::chrono::milliseconds idempotency_ttl = std::chrono::hours(24);
 };
 
 settings read_settings(config::reader& reader);

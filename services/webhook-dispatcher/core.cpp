@@ -5,7 +5,9 @@ namespace tempinbox::webhooks {
 core::core(runtime::host& host, const settings& chosen, engine_limits limits)
     : stored(host, chosen.database),
       producer(host, chosen.kafka),
-      configs(stored.rules, chosen.keys, chosen.urls),
+      // A webhook that no key opened may open now.
+      keys(host, chosen.keys, [this] { configs.clear(); }),
+      configs(stored.rules, keys.current(), chosen.urls),
       recorder(host, stored.queue, stored.endpoints),
       failures(host, stored.endpoints),
       names(host, chosen.names),

@@ -35,6 +35,7 @@ public:
 
     storage stored;
     kafka::producer producer;
+    runtime::master_keys keys;
     config_cache configs;
     outcome_recorder recorder;
     auto_disable_monitor failures;

@@ -39,9 +39,9 @@ service::service(runtime::host& host, settings chosen)
       consumer_(
           host, membership(settings_),
           [this](const std::vector<kafka::record>& batch) { return core_.ingest.handle(batch); }),
-      webhook_rpc_(host, core_.stored.endpoints, settings_.keys, settings_.urls,
+      webhook_rpc_(host, core_.stored.endpoints, core_.keys.current(), settings_.urls,
                    core_.names.function()),
-      secret_rpc_(core_.stored.endpoints, settings_.keys),
+      secret_rpc_(core_.stored.endpoints, core_.keys.current()),
       notice_rpc_(core_.stored.endpoints),
       rule_rpc_(core_.stored.rules, settings_.urls),
       delivery_count_call_(

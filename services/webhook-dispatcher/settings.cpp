@@ -2,34 +2,7 @@
 
 #include "common/events/events.hpp"
 
-#include <fstream>
-#include <iterator>
-
 namespace tempinbox::webhooks {
-namespace {
-
-crypto::keyring read_keys(config::reader& reader)
-{
-    constexpr const char* name = "master-key-file";
-    const auto path = reader.readable_file(name, "",
-                                           "keys that seal webhook secrets: one `id:` and 32 bytes "
-                                           "in base64 per line, the first is current");
-    if (path.empty()) {
-        reader.add_problem(name, "must be set");
-        return {};
-    }
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto keys = crypto::keyring::parse(text);
-    if (!keys) {
-        reader.add_problem(name, keys.error().message);
-        return {};
-    }
-    return std::move(*keys);
-}
-
-} // namespace
-
 settings::settings()
     : topics{events::topics::email_received, events::topics::inbox_created,
              events::topics::inbox_expired, events::topics::account_state}
@@ -52,7 +25,7 @@ settings read_settings(config::reader& reader)
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
     chosen.rpc_tls = rpc::read_tls_settings(reader);
-    chosen.keys = read_keys(reader);
+    chosen.keys = runtime::read_master_key_settings(reader, "webhook secrets");
     auto allowed = reader.networks("webhook-allow-networks", "",
                                    "private or reserved networks that webhooks may be sent to");
     auto denied = reader.networks(
@@ -62,7 +35,8 @@ settings read_settings(config::reader& reader)
     chosen.urls.allows_http = reader.flag("webhook-allow-http", false,
                                           "whether webhooks may use http:// besides https://");
     chosen.ca_file = reader.readable_file("webhook-ca-file", "",
-                                          "certificates trusted for webhooks; empty: the system's");
+                                          "certificates trusted for webhooks, read again when the file "
+                                          "changes; empty: the system's");
     for (const auto& server :
          reader.list("webhook-dns-servers", "",
                      "name servers for webhooks as address:port; empty: the system's"))

@@ -4,12 +4,12 @@
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 
 #include "common/config/reader.hpp"
-#include "common/crypto/sealing.hpp"
 #include "common/events/events.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/tls.hpp"
+#include "common/runtime/master_keys.hpp"
 
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct settings
     http::server_settings rpc;
     std::string rpc_token_file;
     rpc::tls_settings rpc_tls;
-    crypto::keyring keys;
+    runtime::master_key_settings keys;
     url_policy urls;
     std::string ca_file; // empty: the system's
     name_resolver_settings names;

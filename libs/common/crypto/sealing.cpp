@@ -6,6 +6,8 @@
 
 #include <sodium.h>
 
+#include <algorithm>
+
 namespace tempinbox::crypto {
 namespace {
 
@@ -34,12 +36,34 @@ result<keyring> keyring::parse(std::string_view text)
         if (!bytes || bytes->size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES || colon == 0)
             return failure{errc::invalid_argument, "line " + std::to_string(number) +
                                                        " must be `id:` and 32 bytes in base64"};
-        ring.keys_.push_back(master_key{std::string(line.substr(0, colon)), *bytes});
+        const auto id = line.substr(0, colon);
+        if (ring.find(id) != nullptr)
+            return failure{errc::invalid_argument,
+                           "line " + std::to_string(number) + " repeats the id of another line"};
+        ring.keys_.push_back(master_key{std::string(id), *bytes});
     }
+    if (ring.keys_.size() > max_keys)
+        return failure{errc::invalid_argument,
+                       "more than " + std::to_string(max_keys) + " keys"};
     if (ring.keys_.empty())
         return failure{errc::invalid_argument,
                        "no key found; write one line `id:` and 32 random bytes in base64"};
     return ring;
+}
+
+std::vector<std::string> keyring::ids() const
+{
+    std::vector<std::string> found;
+    for (const auto& key : keys_)
+        found.push_back(key.id);
+    return found;
+}
+
+const keyring::master_key* keyring::find(std::string_view id) const
+{
+    const auto key = std::find_if(keys_.begin(), keys_.end(),
+                                  [id](const master_key& candidate) { return candidate.id == id; });
+    return key == keys_.end() ? nullptr : &*key;
 }
 
 std::string keyring::seal(const secret& plain, std::string_view context) const
@@ -58,9 +82,8 @@ result<secret> keyring::open(std::string_view sealed, std::string_view context) 
 {
     const auto colon = sealed.find(':');
     const auto id = sealed.substr(0, colon);
-    const auto key = std::find_if(keys_.begin(), keys_.end(),
-                                  [id](const master_key& candidate) { return candidate.id == id; });
-    if (colon == std::string_view::npos || key == keys_.end())
+    const auto* key = find(id);
+    if (colon == std::string_view::npos || key == nullptr)
         return failure{errc::internal,
                        "sealed with a master key this service does not have: " + quote(id)};
     const auto packed = from_base64url(sealed.substr(colon + 1));

@@ -15,12 +15,16 @@ namespace tempinbox::crypto {
 class keyring
 {
 public:
-    // One `id:base64-of-32-bytes` a line; blank lines and `#` comments are skipped. The failure
-    // names the line.
+    static constexpr std::size_t max_keys = 32;
+
+    // One `id:base64-of-32-bytes` a line, each id once; blank lines and `#` comments are skipped.
+    // The failure names the line, never its content.
     static result<keyring> parse(std::string_view text);
 
     // The id of the key that seals.
     const std::string& current_key() const { return keys_.front().id; }
+    // The ids of all keys, in their order.
+    std::vector<std::string> ids() const;
     // The id of the key that sealed a value.
     static std::string_view key_of(std::string_view sealed)
     {
@@ -37,6 +41,9 @@ private:
         std::string id;
         std::string bytes;
     };
+
+    const master_key* find(std::string_view id) const;
+
     std::vector<master_key> keys_;
 };
 

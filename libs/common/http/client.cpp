@@ -54,6 +54,18 @@ pool_limits limits_of(const client_settings& settings)
     return limits;
 }
 
+void load_trust(ssl::context& tls, const std::string& ca_file)
+{
+    boost::system::error_code error;
+    if (ca_file.empty())
+        tls.set_default_verify_paths(error);
+    else
+        tls.load_verify_file(ca_file, error);
+    if (error)
+        throw std::runtime_error("cannot read the trusted certificates of " + ca_file + ": " +
+                                 error.message());
+}
+
 } // namespace
 
 client_context::client_context(runtime::host& owner, client_settings chosen)
@@ -69,14 +81,7 @@ client_context::client_context(runtime::host& owner, client_settings chosen)
     SSL_CTX_set_mode(handle, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(handle, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(handle, connection_pool::on_new_session);
-    boost::system::error_code error;
-    if (settings.ca_file.empty())
-        tls.set_default_verify_paths(error);
-    else
-        tls.load_verify_file(settings.ca_file, error);
-    if (error)
-        throw std::runtime_error("cannot read the trusted certificates of " + settings.ca_file +
-                                 ": " + error.message());
+    load_trust(tls, settings.ca_file);
 }
 
 // The exchanges in progress keep what they share alive.
@@ -95,6 +100,17 @@ client::client(runtime::host& host, client_settings settings)
 client::~client()
 {
     state_->context.pool->close();
+}
+
+void client::reload_trust()
+{
+    auto& context = state_->context;
+    ssl::context fresh(ssl::context::tls_client);
+    load_trust(fresh, context.settings.ca_file);
+    SSL_CTX_set1_cert_store(context.tls.native_handle(),
+                            SSL_CTX_get_cert_store(fresh.native_handle()));
+    // A resumed session would rest on what was trusted before.
+    context.pool->discard_sessions();
 }
 
 awaitable<client_response> client::send(client_request outgoing)

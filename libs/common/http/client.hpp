@@ -102,6 +102,10 @@ public:
 
     awaitable<client_response> send(client_request outgoing);
 
+    // Reads `ca_file` again, for connections made from now on. Throws std::runtime_error if it
+    // cannot be used; then nothing has changed.
+    void reload_trust();
+
 private:
     struct state;
     std::shared_ptr<state> state_;

@@ -156,6 +156,12 @@ void connection_pool::evict_surplus_sessions()
     }
 }
 
+void connection_pool::discard_sessions()
+{
+    for (const auto& [host, entry] : hosts_)
+        entry->sessions.clear();
+}
+
 int connection_pool::on_new_session(SSL* connection, SSL_SESSION* fresh)
 {
     const auto entry = static_cast<host_entry*>(SSL_get_ex_data(connection, entry_index()));

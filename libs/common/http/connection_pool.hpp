@@ -93,6 +93,7 @@ public:
                                                         clock::time_point deadline);
     // Closes the idle connections.
     void close();
+    void discard_sessions();
 
     // OpenSSL's callback for new sessions; for the client's context.
     static int on_new_session(SSL* connection, SSL_SESSION* fresh);

@@ -1,6 +1,7 @@
 #include "common/runtime/file_watch.hpp"
 
 #include "common/log/log.hpp"
+#include "common/metrics/files_current.hpp"
 
 #include <sys/stat.h>
 
@@ -89,11 +90,7 @@ file_watch::subscription file_watch::watch(std::string_view what, std::vector<st
     // The state is taken first: a change while the files are read is seen at the next check.
     added.seen = state_of(added.files);
     added.use();
-    added.is_current =
-        &metrics_.gauge("tempinbox_files_current",
-                        "Whether the files of a setting are in use as they are (1), 0 "
-                        "while older content is used because they cannot be",
-                        {{"setting", added.what}});
+    added.is_current = &metrics::files_current(metrics_, added.what);
     added.reloads =
         &metrics_.counter("tempinbox_file_reloads_total",
                           "Files of a setting that changed and were put to use without a restart",

@@ -78,9 +78,10 @@ struct idempotent_calls::attempt
 };
 
 idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_repository& store,
-                                   const crypto::keyring& keys, std::int64_t max_stored)
+                                   runtime::master_key_settings keys,
+                                   std::int64_t max_stored)
     : store_(store),
-      keys_(keys),
+      keys_(host, std::move(keys)),
       limit_(store, max_stored),
       purge_task_(host.executor(), host.metrics(), "purge_idempotency_keys",
                   [this] { return purge(); })
@@ -188,14 +189,14 @@ awaitable<void> idempotent_calls::finish(const attempt& made, const http::respon
     stored.status = static_cast<int>(response.status);
     stored.location = http::find_header(response.headers, "Location").value_or("");
     stored.content_type = http::find_header(response.headers, "Content-Type").value_or("");
-    stored.sealed_body = keys_.seal(secret(response.body), context_of(made.key));
+    stored.sealed_body = keys_.current().seal(secret(response.body), context_of(made.key));
     return store_.store_response(made.key, made.object_id, std::move(stored));
 }
 
 http::response idempotent_calls::replay(const accounts::idempotency_key& key,
                                         const accounts::stored_response& stored) const
 {
-    const auto body = keys_.open(stored.sealed_body, context_of(key));
+    const auto body = keys_.current().open(stored.sealed_body, context_of(key));
     if (!body)
         throw std::runtime_error("a stored response cannot be opened: " + body.error().message);
     http::response response(static_cast<unsigned>(stored.status), stored.content_type,

@@ -3,7 +3,7 @@
 #include "accounts/idempotency_repository.hpp"
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/crypto/sealing.hpp"
+#include "common/runtime/master_keys.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/idempotency/stored_key_limit.hpp"
 
@@ -19,11 +19,11 @@ namespace tempinbox::gateway {
 class idempotent_calls
 {
 public:
-    // `max_stored`: keys of an account in 24 hours; 0: no limit.
+    // `max_stored`: keys of an account stored at a time; 0: no limit.
     idempotent_calls(runtime::host& host, accounts::idempotency_repository& store,
-                     const crypto::keyring& keys, std::int64_t max_stored);
+                     runtime::master_key_settings keys, std::int64_t max_stored);
 
-    // Starts the purge of keys older than a day.
+    // Starts the purge of keys past their TTL.
     void start() { purge_task_.start(); }
     awaitable<void> stop() { return purge_task_.stop(); }
 
@@ -47,7 +47,7 @@ private:
     awaitable<std::chrono::microseconds> purge();
 
     accounts::idempotency_repository& store_;
-    const crypto::keyring& keys_;
+    runtime::master_keys keys_;
     stored_key_limit limit_;
     async::periodic_task purge_task_;
 };

@@ -39,6 +39,14 @@ result<secret_position> read_position(const std::string& text)
     return position;
 }
 
+failure other_key(const std::string& own, const std::string& requested)
+{
+    return failure{errc::conflict,
+                   "a replica of the webhook dispatcher seals with the master key " + quote(own) +
+                       ", another one with " + quote(requested) +
+                       "; wait until all have read the same master-key-file"};
+}
+
 std::vector<resealed_secret> seal_anew(const std::vector<sealed_secret>& found,
                                        const crypto::keyring& keys)
 {
@@ -83,11 +91,7 @@ awaitable<result<v1::CountSecretsResponse>> secret_rpc::count(v1::CountSecretsRe
 awaitable<result<v1::ResealSecretsResponse>> secret_rpc::reseal(v1::ResealSecretsRequest request)
 {
     if (request.key_id() != keys_.current_key())
-        co_return failure{errc::conflict,
-                          "a replica of the webhook dispatcher seals with the master key " +
-                              quote(keys_.current_key()) + ", another one with " +
-                              quote(request.key_id()) +
-                              "; restart all with the same master-key-file"};
+        co_return other_key(keys_.current_key(), request.key_id());
     if (request.limit() < 1 || request.limit() > max_batch_size)
         co_return failure{errc::invalid_argument,
                           "limit must be an integer from 1 to " + std::to_string(max_batch_size)};
@@ -97,6 +101,9 @@ awaitable<result<v1::ResealSecretsResponse>> secret_rpc::reseal(v1::ResealSecret
 
     const auto found =
         co_await endpoints_.find_sealed_otherwise(request.key_id(), *after, request.limit());
+    // The file may have changed meanwhile.
+    if (request.key_id() != keys_.current_key())
+        co_return other_key(keys_.current_key(), request.key_id());
     auto anew = seal_anew(found, keys_);
     v1::ResealSecretsResponse response;
     response.set_unopened(static_cast<int>(found.size() - anew.size()));

@@ -168,8 +168,12 @@ http::header_list make_headers(const delivery_job& job, time_point now)
 http_sender::http_sender(runtime::host& host, address_policy policy, http::resolver resolve,
                          std::string ca_file)
     : host_(host),
-      client_(host, client_settings(std::move(policy), std::move(resolve), std::move(ca_file)))
-{}
+      client_(host, client_settings(std::move(policy), std::move(resolve), ca_file))
+{
+    if (!ca_file.empty())
+        ca_file_ = host.files().watch("webhook-ca-file", {std::move(ca_file)},
+                                      [this] { client_.reload_trust(); });
+}
 
 awaitable<sent_request> http_sender::send(delivery_job job)
 {

@@ -29,6 +29,8 @@ public:
     std::optional<configs> cached(const std::vector<account_id>& accounts);
     // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
     awaitable<configs> current(std::vector<account_id> accounts);
+    // After a change of the keys: what is cached was opened with the older ones.
+    void clear() { entries_.clear(); }
     std::size_t size() const { return entries_.size(); }
 
 private:

@@ -42,8 +42,8 @@ struct dispatcher
         : chosen(
               settings_of(dsn, std::move(policy), std::move(names_from), std::move(master_keys))),
           core(test_host(), chosen, limits),
-          webhook_rpc(test_host(), endpoints, chosen.keys, chosen.urls, names.function()),
-          secret_rpc(endpoints, chosen.keys),
+          webhook_rpc(test_host(), endpoints, keys, chosen.urls, names.function()),
+          secret_rpc(endpoints, keys),
           rule_rpc(rules, chosen.urls),
           delivery_rpc(test_host(), deliveries, manual_sender, replayer)
     {}
@@ -77,13 +77,13 @@ struct dispatcher
         chosen.kafka.brokers = "127.0.0.1:1";
         chosen.urls = std::move(policy);
         chosen.names = std::move(names_from);
-        chosen.keys = std::move(master_keys);
+        chosen.keys.keys = std::move(master_keys);
         return chosen;
     }
 
     webhooks::settings chosen;
     webhooks::core core;
-    crypto::keyring& keys = chosen.keys;
+    const crypto::keyring& keys = core.keys.current();
     postgres::pool& db = core.stored.db;
     webhooks::endpoint_repository& endpoints = core.stored.endpoints;
     webhooks::rule_repository& rules = core.stored.rules;

@@ -72,7 +72,7 @@ struct running_service
         chosen.consumer_group = "group." + email_topic;
         chosen.topics = {email_topic, state_topic};
         chosen.rpc_token_file = token.path;
-        chosen.keys = testing::test_keys();
+        chosen.keys.keys = testing::test_keys();
         chosen.urls = testing::loopback_policy();
         auto made = std::make_unique<webhooks::service>(testing::test_host(), chosen);
         made->start();
