@@ -35,7 +35,7 @@ accounts::state_publisher account_events_of(runtime::host& host, outbox::publish
 } // namespace
 
 core::core(runtime::host& host, const settings& chosen)
-    : tokens(chosen.rpc_token_file),
+    : tokens(host.files(), "rpc-token-file", chosen.rpc_token_file),
       rpc_tls(rpc::watch_tls(host, chosen.rpc_tls)),
       db(host, chosen.database),
       producer(host, chosen.kafka),

@@ -37,7 +37,7 @@ service::service(runtime::host& host, const settings& chosen)
       email_count_rpc_(
           [this](account_id account, int days) { return core_.emails.count_by_day(account, days); },
           &v1::EmailsOfDay::set_emails),
-      tokens_(chosen.rpc_token_file),
+      tokens_(host.files(), "rpc-token-file", chosen.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, chosen.rpc_tls)),
       server_(host, rpc_settings(chosen, rpc_tls_), tokens_)
 {

@@ -66,7 +66,7 @@ service::service(runtime::host& host, settings chosen)
       settings_(std::move(chosen)),
       admin_(host),
       traces_(host),
-      tokens_(settings_.rpc_token_file),
+      tokens_(host.files(), "rpc-token-file", settings_.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
       db_(host, settings_.database),
       quotas_(db_, settings_.rpc_advertise, settings_.blocks.lease_time),

@@ -50,7 +50,7 @@ service::service(runtime::host& host, settings chosen)
           },
           &v1::DeliveriesOfDay::set_deliveries),
       delivery_rpc_(host, core_.stored.deliveries, core_.manual_sender, core_.replayer),
-      tokens_(settings_.rpc_token_file),
+      tokens_(host.files(), "rpc-token-file", settings_.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
       server_(host, rpc_settings(settings_, rpc_tls_), tokens_)
 {

@@ -55,7 +55,12 @@ void set_connection(CURL* curl, const server& receiver)
     curl_easy_setopt(curl, CURLOPT_USE_SSL,
                      static_cast<long>(receiver.tls == server::protection::none ? CURLUSESSL_NONE
                                                                                 : CURLUSESSL_ALL));
-    if (!receiver.ca_file.empty())
+    if (!receiver.ca_pem.empty()) {
+        // Copied by libcurl.
+        curl_blob trusted{const_cast<char*>(receiver.ca_pem.data()), receiver.ca_pem.size(),
+                          CURL_BLOB_COPY};
+        curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &trusted);
+    } else if (!receiver.ca_file.empty())
         curl_easy_setopt(curl, CURLOPT_CAINFO, receiver.ca_file.c_str());
     if (!receiver.user.empty()) {
         curl_easy_setopt(curl, CURLOPT_USERNAME, receiver.user.c_str());

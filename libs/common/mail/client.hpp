@@ -18,6 +18,7 @@ struct server
     std::string address; // host:port
     protection tls = protection::starttls;
     std::string ca_file; // empty: the system's
+    std::string ca_pem;  // trusted instead, where it is not empty
     std::string user;    // empty: no sign-in
     secret password;
     std::chrono::milliseconds connect_timeout{10'000};

@@ -58,6 +58,13 @@ tokens::tokens(std::string file, std::chrono::milliseconds check_interval)
     values_ = read_tokens(file_);
 }
 
+tokens::tokens(runtime::file_watch& files, std::string_view setting, std::string file)
+    : file_(std::move(file)),
+      check_interval_(0),
+      next_check_(std::chrono::steady_clock::time_point::max()),
+      watched_(files.watch(setting, {file_}, [this] { values_ = read_tokens(file_); }))
+{}
+
 const secret& tokens::current()
 {
     reload_if_changed();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/secret.hpp"
+#include "common/runtime/file_watch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -20,6 +21,10 @@ public:
     // characters.
     explicit tokens(std::string file,
                     std::chrono::milliseconds check_interval = std::chrono::seconds(1));
+    // Checked by `files` instead, under the name of the setting.
+    tokens(runtime::file_watch& files, std::string_view setting, std::string file);
+    tokens(const tokens&) = delete;
+
     const secret& current();
     bool accepts(std::string_view token);
 
@@ -31,6 +36,7 @@ private:
     std::int64_t modified_ = 0;
     std::chrono::milliseconds check_interval_;
     std::chrono::steady_clock::time_point next_check_;
+    runtime::file_watch::subscription watched_;
 };
 
 } // namespace tempinbox::rpc

@@ -1,6 +1,7 @@
 #include "common/tls/certificate.hpp"
 
 #include "common/log/log.hpp"
+#include "common/metrics/files_current.hpp"
 #include "common/tls/expiry.hpp"
 
 #include <boost/asio/ssl/context.hpp>
@@ -59,6 +60,7 @@ certificate::certificate(metrics::registry& metrics, std::string certificate_fil
         throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
                                  key_file_ + ": " + error.what());
     }
+    metrics::files_current(metrics_, "tls-certificate-file").Set(1);
 }
 
 certificate::~certificate() = default;
@@ -77,9 +79,11 @@ void certificate::reload_if_changed()
     seen_ = std::move(state);
     try {
         load();
+        metrics::files_current(metrics_, "tls-certificate-file").Set(1);
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
         // A file that is being replaced must not end TLS: the old certificate stays in use.
+        metrics::files_current(metrics_, "tls-certificate-file").Set(0);
         log::error("certificate not reloaded, the old one stays in use",
                    {{"file", certificate_file_}, {"error", error.what()}});
     }

@@ -2,6 +2,9 @@
 
 #include "common/core/ids.hpp"
 #include "common/log/log.hpp"
+#include "common/tls/expiry.hpp"
+
+#include <stdexcept>
 
 namespace tempinbox::gateway {
 namespace {
@@ -25,6 +28,14 @@ mail::server server_of(const relay_settings& settings)
     return relay;
 }
 
+// Read as a whole, so that a file that is lost later changes nothing.
+std::string read_authorities(const std::string& file)
+{
+    if (const auto expiry = tls::find_expiry(file); !expiry)
+        throw std::runtime_error(expiry.error().message);
+    return runtime::read_small_file(file);
+}
+
 } // namespace
 
 mail_relay::mail_relay(runtime::host& host, relay_settings settings)
@@ -36,12 +47,39 @@ mail_relay::mail_relay(runtime::host& host, relay_settings settings)
 {
     if (!is_set())
         return;
+    relay_ = server_of(settings_);
+    watch_files(host.files());
     thread_ = std::thread([this] { work(); });
 }
 
 mail_relay::~mail_relay()
 {
     stop();
+}
+
+void mail_relay::watch_files(runtime::file_watch& files)
+{
+    const auto& password = settings_.password_file;
+    if (!password.empty())
+        password_file_ =
+            files.watch("mail-relay-password-file", {password}, [this, file = password] {
+                auto changed = read_relay_password(file);
+                const std::lock_guard lock(mutex_);
+                relay_.password = std::move(changed);
+            });
+    const auto& authorities = settings_.ca_file;
+    if (!authorities.empty())
+        ca_file_ = files.watch("mail-relay-ca-file", {authorities}, [this, file = authorities] {
+            auto changed = read_authorities(file);
+            const std::lock_guard lock(mutex_);
+            relay_.ca_pem = std::move(changed);
+        });
+}
+
+mail::server mail_relay::current_relay()
+{
+    const std::lock_guard lock(mutex_);
+    return relay_;
 }
 
 bool mail_relay::enqueue(outgoing_message sent, std::function<void()> on_sent)
@@ -113,7 +151,7 @@ void mail_relay::deliver(queued_message next)
         next.message = mail::to_rfc5322(next.sent, settings_.from, uuid::make_v7().text(),
                                         system_clock_source{}.now());
     const auto refused =
-        mail::send(server_of(settings_), settings_.from, next.sent.to, next.message, &abort_at_);
+        mail::send(current_relay(), settings_.from, next.sent.to, next.message, &abort_at_);
     ++next.attempts;
     if (!refused) {
         sent_.Increment();

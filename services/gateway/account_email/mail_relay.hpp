@@ -20,7 +20,8 @@ namespace tempinbox::gateway {
 // the other on a thread of its own. A message is tried three times within a minute, with others
 // sent in between; then it is dropped and logged, and its user has to ask again. A message that the
 // relay refuses for good is dropped at once. The queue is bounded and in memory only: messages of a
-// process that ends are lost. Without a relay nothing is sent.
+// process that ends are lost. Without a relay nothing is sent. The relay's
+// password and CA are read again when their files change.
 class mail_relay
 {
 public:
@@ -49,6 +50,8 @@ private:
         std::string message;
         int attempts = 0;
     };
+    void watch_files(runtime::file_watch& files);
+    mail::server current_relay();
     void work();
     void deliver(queued_message next);
     void requeue(queued_message next);
@@ -57,11 +60,14 @@ private:
     prometheus::Counter& sent_;
     prometheus::Counter& failed_;
     std::mutex mutex_;
+    mail::server relay_; // under the mutex: as the files say now
     std::condition_variable queue_changed_;
     std::multimap<std::chrono::steady_clock::time_point, queued_message>
         queue_; // by when they are due
     bool is_stopped_ = false;
     mail::abort_time abort_at_{std::chrono::steady_clock::time_point::max()};
+    runtime::file_watch::subscription password_file_;
+    runtime::file_watch::subscription ca_file_;
     std::thread thread_;
 };
 

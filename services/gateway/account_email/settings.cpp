@@ -1,12 +1,15 @@
 #include "gateway/account_email/settings.hpp"
 
 #include "common/core/text.hpp"
+#include "common/runtime/file_watch.hpp"
 #include "gateway/account_email/outgoing_message.hpp"
 
-#include <fstream>
+#include <stdexcept>
 
 namespace tempinbox::gateway {
 namespace {
+
+constexpr std::size_t max_password_file_bytes = 4'096;
 
 relay_settings::protection to_protection(const std::string& text)
 {
@@ -15,15 +18,16 @@ relay_settings::protection to_protection(const std::string& text)
     return text == "tls" ? relay_settings::protection::tls : relay_settings::protection::starttls;
 }
 
-secret read_first_line(const std::string& path)
-{
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return secret(std::string(trim(line)));
-}
-
 } // namespace
+
+secret read_relay_password(const std::string& file)
+{
+    const auto content = runtime::read_small_file(file, max_password_file_bytes);
+    auto line = trim(std::string_view(content).substr(0, content.find('\n')));
+    if (line.empty())
+        throw std::runtime_error(file + " has no password in its first line");
+    return secret(std::string(line));
+}
 
 relay_settings read_relay_settings(config::reader& reader)
 {
@@ -36,12 +40,17 @@ relay_settings read_relay_settings(config::reader& reader)
         "Encryption of the connection to the relay; `none` only on a network of your own"));
     relay.ca_file =
         reader.readable_file("mail-relay-ca-file", "",
-                             "Certificate authorities (PEM) for the relay; empty: the system's");
+                             "Certificate authorities (PEM) for the relay, read again when the file "
+                             "changes; empty: the system's");
     relay.from = reader.text("mail-relay-from", "", "Sender address of the emails to the relay");
     relay.user = reader.text("mail-relay-user", "",
                              "User name for the relay, if it requires authentication");
-    const auto password_file = reader.readable_file(
-        "mail-relay-password-file", "", "Password for the relay: the first line of the file");
+    const auto problems_before = reader.problems().size();
+    relay.password_file =
+        reader.readable_file("mail-relay-password-file", "",
+                             "Password for the relay: the first line of the file, read again when "
+                             "it changes");
+    const bool is_readable = reader.problems().size() == problems_before;
     relay.dashboard_url =
         reader.text("dashboard-url", "", "Public URL of the dashboard, for links in email");
     while (relay.dashboard_url.ends_with('/'))
@@ -59,8 +68,13 @@ relay_settings read_relay_settings(config::reader& reader)
         reader.add_problem(
             "dashboard-url",
             "must be an address such as https://mail.example/dashboard where mail-relay is set");
-    if (!password_file.empty())
-        relay.password = read_first_line(password_file);
+    if (!relay.password_file.empty() && is_readable) {
+        try {
+            relay.password = read_relay_password(relay.password_file);
+        } catch (const std::exception& error) {
+            reader.add_problem("mail-relay-password-file", error.what());
+        }
+    }
     return relay;
 }
 

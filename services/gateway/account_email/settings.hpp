@@ -19,10 +19,14 @@ struct relay_settings
     std::string from;
     std::string user;
     secret password;
+    std::string password_file; // with the password; empty: it stays
     std::string dashboard_url; // as people see it, without a slash at the end: for links
 
     bool is_set() const { return !server.empty(); }
 };
+
+// The first line. Throws std::runtime_error that names the file if there is none.
+secret read_relay_password(const std::string& file);
 
 relay_settings read_relay_settings(config::reader& reader);
 
