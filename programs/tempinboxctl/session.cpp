@@ -17,9 +17,13 @@ namespace {
 settings read_settings(config::reader& reader)
 {
     settings chosen;
-    chosen.database =
-        reader.text("database", "", "PostgreSQL with the schema accounts, as libpq takes it");
-    reader.mark_secret("database");
+    chosen.database = postgres::read_dsn_settings(
+                          reader, "PostgreSQL with the schema accounts, as libpq takes it", false)
+                          .dsn;
+    chosen.idempotency_ttl = reader.duration(
+        "idempotency-ttl", accounts::idempotency_repository::standard_ttl, std::chrono::seconds(1),
+        accounts::idempotency_repository::standard_ttl,
+        "As the gateways have it: how long they store a response");
     chosen.inbox_rpc = reader.addresses(
         "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
     chosen.rate_limit_rpc =
@@ -91,7 +95,8 @@ accounts::sign_in_repository& session::sign_in()
 accounts::idempotency_repository& session::stored_responses()
 {
     if (!stored_responses_)
-        stored_responses_ = std::make_unique<accounts::idempotency_repository>(db());
+        stored_responses_ = std::make_unique<accounts::idempotency_repository>(
+            db(), settings_.idempotency_ttl);
     return *stored_responses_;
 }
 

@@ -22,6 +22,7 @@ namespace tempinbox::ctl {
 struct settings
 {
     std::string database;
+    std::chrono::milliseconds idempotency_ttl{0};
     std::vector<host_port> inbox_rpc;
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
