@@ -208,3 +208,44 @@ TEST_CASE("stored responses under other master keys are counted until the last o
     world.age("24 hours");
     CHECK(await(world.store.count_sealed_otherwise("new")).count == 0);
 }
+
+TEST_CASE("a shorter TTL ends keys, counts and responses earlier",
+          "[accounts][idempotency][postgres]")
+{
+    world world;
+    idempotency_repository short_lived(world.scratch.db(), std::chrono::seconds(60));
+    const auto key = some_key();
+    const auto first = await(short_lived.claim(key, request, uuid::make_v7()));
+    await(short_lived.store_response(key, first.object_id, some_response()));
+    world.age("30 seconds");
+    CHECK(await(short_lived.claim(key, request, uuid::make_v7())).what == outcome::replay);
+    CHECK(await(short_lived.count(key.account)).count == 1);
+    CHECK(await(short_lived.count_sealed_otherwise("new")).count == 1);
+
+    world.age("30 seconds");
+
+    CHECK(await(short_lived.count(key.account)).count == 0);
+    CHECK(await(short_lived.count_sealed_otherwise("new")).count == 0);
+    CHECK(await(world.store.count_sealed_otherwise("new")).count == 1);
+    const auto anew = await(short_lived.claim(key, request, uuid::make_v7()));
+    CHECK(anew.what == outcome::proceed);
+    CHECK(anew.object_id != first.object_id);
+}
+
+TEST_CASE("an attempt in progress holds its key past a short TTL",
+          "[accounts][idempotency][postgres]")
+{
+    world world;
+    idempotency_repository short_lived(world.scratch.db(), std::chrono::seconds(5));
+    const auto key = some_key();
+    const auto first = await(short_lived.claim(key, request, uuid::make_v7()));
+    world.age("20 seconds");
+
+    CHECK(await(short_lived.claim(key, request, uuid::make_v7())).what == outcome::in_progress);
+    CHECK(await(short_lived.purge()) == 0);
+
+    world.age("10 seconds");
+    CHECK(await(short_lived.claim(key, request, uuid::make_v7())).object_id != first.object_id);
+    world.age("30 seconds");
+    CHECK(await(short_lived.purge()) == 1);
+}

@@ -115,8 +115,8 @@ private:
         co_return http::response(204, "", "");
     }
 
-    crypto::keyring keys_ =
-        crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
+    runtime::master_key_settings keys_{
+        crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value(), {}};
     std::unique_ptr<accounts::idempotency_repository> store_;
     std::unique_ptr<idempotent_calls> calls_;
 };

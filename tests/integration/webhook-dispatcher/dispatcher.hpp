@@ -38,9 +38,10 @@ struct dispatcher
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
                         webhooks::engine_limits limits = {},
                         webhooks::name_resolver_settings names_from = {},
-                        crypto::keyring master_keys = test_keys())
-        : chosen(
-              settings_of(dsn, std::move(policy), std::move(names_from), std::move(master_keys))),
+                        crypto::keyring master_keys = test_keys(),
+                        std::string master_key_file = {})
+        : chosen(settings_of(dsn, std::move(policy), std::move(names_from),
+                             {std::move(master_keys), std::move(master_key_file)})),
           core(test_host(), chosen, limits),
           webhook_rpc(test_host(), endpoints, keys, chosen.urls, names.function()),
           secret_rpc(endpoints, keys),
@@ -69,7 +70,7 @@ struct dispatcher
 
     static webhooks::settings settings_of(const std::string& dsn, webhooks::url_policy policy,
                                           webhooks::name_resolver_settings names_from,
-                                          crypto::keyring master_keys)
+                                          runtime::master_key_settings master_keys)
     {
         webhooks::settings chosen;
         chosen.database.dsn = dsn;
@@ -77,7 +78,7 @@ struct dispatcher
         chosen.kafka.brokers = "127.0.0.1:1";
         chosen.urls = std::move(policy);
         chosen.names = std::move(names_from);
-        chosen.keys.keys = std::move(master_keys);
+        chosen.keys = std::move(master_keys);
         return chosen;
     }
 

@@ -2,6 +2,7 @@
 // anew, then the old key removed.
 
 #include "integration/webhook-dispatcher/requests.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include "webhook-dispatcher/endpoints/signature.hpp"
 
@@ -216,4 +217,36 @@ TEST_CASE("replicas that seal with different keys do not undo each other's work"
           errc::invalid_argument);
     CHECK(error_of(await(behind->secret_rpc.reseal(reseal_request("old", 10, "nonsense")))).code ==
           errc::invalid_argument);
+}
+
+TEST_CASE("a replica whose file lags opens the webhooks of a new key once the file has it",
+          "[webhooks][secrets][postgres]")
+{
+    operators_suite s;
+    const testing::scratch_folder folder;
+    testing::dispatcher lagging(
+        s.scratch.dsn(), testing::loopback_policy(), {}, {}, keys({"old"}),
+        folder.write("keys", key_line("old")));
+    const auto old = s.make_webhook(lagging).webhook().webhook_id();
+    const auto anew = s.make_webhook(*s.replica({"new", "old"})).webhook().webhook_id();
+    const auto opens = [&](const std::string& webhook) {
+        const auto configs = await(lagging.configs.current({s.account}));
+        return configs.at(s.account)->find(webhook_id::parse(webhook).value())->key.has_value();
+    };
+    CHECK(opens(old));
+    CHECK_FALSE(opens(anew));
+
+    folder.write("keys", key_line("old") + key_line("new"));
+    testing::test_host().files().check();
+
+    CHECK(opens(old));
+    CHECK(opens(anew));
+    CHECK(error_of(await(lagging.secret_rpc.reseal(reseal_request("new", 10)))).code ==
+          errc::conflict);
+
+    folder.write("keys", key_line("new") + key_line("old"));
+    testing::test_host().files().check();
+
+    CHECK(reseal_all(lagging, "new", 10) == std::pair(1, 0));
+    CHECK(s.sealed_with("old") == 0);
 }

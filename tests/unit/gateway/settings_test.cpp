@@ -132,3 +132,28 @@ TEST_CASE("an account's share of the waits follows the connections, and what it 
     CHECK(chosen.session_requests_a_day == 0);
     CHECK(chosen.stored_keys_a_day == 5);
 }
+
+TEST_CASE("stored responses are kept for a second to a day", "[gateway][settings]")
+{
+    CHECK(gateway::settings().idempotency_ttl == std::chrono::hours(24));
+    CHECK(problems_of({{"idempotency-ttl", "1m"}}).empty());
+    CHECK(problems_of({{"idempotency-ttl", "0s"}}).size() == 1);
+    CHECK(problems_of({{"idempotency-ttl", "25h"}}).size() == 1);
+}
+
+TEST_CASE("the relay's password is a file's first line, which must not be empty",
+          "[gateway][settings]")
+{
+    const testing::scratch_folder folder;
+    const auto problems_with = [](const std::string& file) {
+        return problems_of({{"mail-relay", "mail.test:25"},
+                            {"mail-relay-from", "noreply@mail.test"},
+                            {"dashboard-url", "https://mail.test/dashboard"},
+                            {"mail-relay-password-file", file}});
+    };
+
+    CHECK(problems_with(folder.write("password", " a password \nnot read\n")).empty());
+    CHECK(gateway::read_relay_password(folder.file("password")).reveal() == "a password");
+    CHECK(problems_with(folder.write("empty", "\nhidden\n")).size() == 1);
+    CHECK(problems_with(folder.file("absent")).size() == 1);
+}

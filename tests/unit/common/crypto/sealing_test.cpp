@@ -71,3 +71,16 @@ TEST_CASE("a key file that cannot serve is refused with its line", "[crypto]")
     CHECK_FALSE(keyring::parse(""));
     CHECK_FALSE(keyring::parse("# only a comment\n"));
 }
+
+TEST_CASE("an id stands once, and the keys are bounded", "[crypto]")
+{
+    std::string many;
+    for (std::size_t i = 0; i < keyring::max_keys; ++i)
+        many += key_line("k" + std::to_string(i));
+
+    CHECK(keyring::parse(many).value().ids().size() == keyring::max_keys);
+    CHECK_FALSE(keyring::parse(many + key_line("one more")));
+    const auto twice = keyring::parse(key_line("a") + key_line("b") + key_line("a"));
+    REQUIRE_FALSE(twice);
+    CHECK(twice.error().message == "line 3 repeats the id of another line");
+}

@@ -245,3 +245,40 @@ TEST_CASE("a certificate that does not load stops the start", "[http][tls]")
 
     CHECK_THROWS_WITH(server.start(), Contains("cannot use certificate"));
 }
+
+TEST_CASE("trusted certificates are read again, and kept where the file cannot be used",
+          "[http][tls][secrets]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:good.test"));
+    const auto pair = testing::make_self_signed("DNS:good.test");
+    const auto trusted = folder.write("trusted.pem", pair.certificate);
+    http::client client(testing::test_host(), trusting(trusted));
+    CHECK(post(client, "good.test", running).error == exchange_error::tls);
+
+    folder.write("trusted.pem", "rubbish");
+    CHECK_THROWS_WITH(client.reload_trust(), Contains("trusted.pem"));
+    CHECK(post(client, "good.test", running).error == exchange_error::tls);
+
+    std::filesystem::copy_file(folder.file("certificate.pem"), trusted,
+                               std::filesystem::copy_options::overwrite_existing);
+    client.reload_trust();
+    CHECK(post(client, "good.test", running).error_text.empty());
+}
+
+TEST_CASE("no session is resumed under a certificate that is not trusted any more",
+          "[http][tls][secrets]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:good.test"));
+    auto settings = trusting(folder.file("certificate.pem"));
+    settings.idle_connections = 0;
+    http::client client(testing::test_host(), settings);
+    CHECK(post(client, "good.test", running).error_text.empty());
+    CHECK(post(client, "good.test", running).error_text.empty());
+
+    folder.write("certificate.pem", testing::make_self_signed("DNS:good.test").certificate);
+    client.reload_trust();
+
+    CHECK(post(client, "good.test", running).error == exchange_error::tls);
+}

@@ -55,3 +55,27 @@ TEST_CASE("tokens rotate without a restart, a broken file changes nothing", "[rp
     testing::eventually([&] { return !tokens.accepts(second); }, std::chrono::milliseconds(40));
     CHECK(tokens.accepts(second));
 }
+
+TEST_CASE("tokens whose file is watched follow it, and a bad file is shown", "[rpc][secrets]")
+{
+    const testing::scratch_folder folder;
+    auto& files = testing::test_host().files();
+    rpc::tokens tokens(files, "watched-token-file", folder.write("tokens", first + "\n"));
+    const auto shows = [](const std::string& value) {
+        return testing::test_host().metrics().text().find(
+                   "tempinbox_files_current{setting=\"watched-token-file\"} " + value + "\n") !=
+               std::string::npos;
+    };
+    CHECK(tokens.accepts(first));
+
+    folder.write("tokens", "tooshort\n");
+    files.check();
+    CHECK(tokens.accepts(first));
+    CHECK(shows("0"));
+
+    folder.write("tokens", second + "\n" + first + "\n");
+    files.check();
+    CHECK(tokens.current().reveal() == second);
+    CHECK(tokens.accepts(first));
+    CHECK(shows("1"));
+}

@@ -1,6 +1,7 @@
 #include "common/tls/certificate.hpp"
 
 #include "common/core/time.hpp"
+#include "common/metrics/files_current.hpp"
 #include "unit/common/http/self_signed.hpp"
 #include "unit/common/scratch_folder.hpp"
 
@@ -33,9 +34,11 @@ TEST_CASE("a renewed pair is taken when both its files are there, however old th
     write_old("certificate.pem", renewed.certificate);
     certificate.reload_if_changed();
     CHECK(certificate.context() == before);
+    CHECK(metrics::files_current(metrics, "tls-certificate-file").Value() == 0);
     write_old("key.pem", renewed.key);
     certificate.reload_if_changed();
     CHECK(certificate.context() != before);
+    CHECK(metrics::files_current(metrics, "tls-certificate-file").Value() == 1);
 }
 
 TEST_CASE("a metric shows when the certificate in use ends", "[tls]")
