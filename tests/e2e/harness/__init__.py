@@ -11,6 +11,7 @@ from harness.far_host import FarHost
 from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
+from harness.mounted_secret import MountedSecret
 from harness.otlp_sink import OtlpSink, Span
 from harness.postbox import Postbox
 from harness.proxy import Proxy
@@ -40,6 +41,7 @@ __all__ = [
     "Inbox",
     "MailIngest",
     "MailServer",
+    "MountedSecret",
     "OtlpSink",
     "Postbox",
     "Proxy",

@@ -27,8 +27,8 @@ class Postbox:
         self.refused: list[str] = []  # users whose password was wrong
         self.replies: dict[str, str] = {}  # what is said of a recipient
         self.asked: list[str] = []  # recipients
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+        self._tls = context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.use_certificate(folder)
         offered: dict[str, Any] = {
             "none": {},
             "starttls": {"tls_context": context},
@@ -51,6 +51,14 @@ class Postbox:
 
     def __exit__(self, *_: object) -> None:
         self._server.stop()
+
+    def use_certificate(self, folder: Path) -> None:
+        """For connections from now on."""
+        self._tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+
+    def use_password(self, user: str, password: str) -> None:
+        """Of those who sign in from now on."""
+        self._login = LoginPassword(user.encode(), password.encode())
 
     async def handle_EHLO(  # noqa: N802 - the library calls it so
         self,

@@ -1,10 +1,12 @@
 """A webhook endpoint on loopback that keeps what it gets and answers as told."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 from standardwebhooks import Webhook
@@ -34,9 +36,15 @@ class Request:
 
 
 class Receiver:
-    """Use as a context manager. `answer` gives the status for the nth request, counted from 0."""
+    """Use as a context manager. `answer` gives the status for the nth request, counted from 0.
 
-    def __init__(self, answer: Callable[[int], int] = lambda _number: 200) -> None:
+    With a folder it speaks TLS with the certificate there, each request over a connection of its
+    own.
+    """
+
+    def __init__(
+        self, answer: Callable[[int], int] = lambda _number: 200, folder: Path | None = None
+    ) -> None:
         self._answer = answer
         self._requests: list[Request] = []
         self._arrived = threading.Condition()
@@ -52,6 +60,8 @@ class Receiver:
                 )
                 self.send_response(status)
                 self.send_header("Content-Length", "0")
+                if folder:
+                    self.send_header("Connection", "close")
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
@@ -59,7 +69,11 @@ class Receiver:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+        self.url = f"http{'s' if folder else ''}://127.0.0.1:{self._server.server_port}/hook"
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if folder:
+            self.use_certificate(folder)
+            self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -68,6 +82,10 @@ class Receiver:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def use_certificate(self, folder: Path) -> None:
+        """For connections from now on."""
+        self._tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
 
     def _keep(self, request: Request) -> int:
         with self._arrived:
