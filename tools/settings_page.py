@@ -20,7 +20,8 @@ or as line `name = value` of the file that `--config`
 names; flags win over environment over file. All problems are listed at once, with exit code 2; \
 `--check-config` does nothing else, `--help` prints what
 stands here, `--print-settings` the same as JSON. A variable `TEMPINBOX_…` that is no setting is \
-warned of at start. `rpc-token-file` and `master-key-file` must be set wherever they are listed.
+warned of at start. `rpc-token-file` and `master-key-file` must be set wherever they are listed, \
+and one of `database` and `database-file`.
 Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`. Files \
 with keys, tokens and certificates are paths. What may hold a password is marked secret.
 
