@@ -1,6 +1,7 @@
 // Brings the database schemas of the suite to their newest version. Safe to run again and by many
 // at once.
 #include "common/config/reader.hpp"
+#include "common/postgres/dsn_settings.hpp"
 #include "common/postgres/migrations.hpp"
 #include "migrations/migrations.hpp"
 
@@ -26,9 +27,10 @@ struct settings
 settings read_settings(config::reader& read)
 {
     settings chosen;
-    chosen.database = read.required_text(
-        "database", "libpq connection string of a user who may create schemas and tables");
-    read.mark_secret("database");
+    chosen.database =
+        postgres::read_dsn_settings(
+            read, "libpq connection string of a user who may create schemas and tables")
+            .dsn;
     chosen.schema =
         read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"},
                     "which schema to bring up to date");

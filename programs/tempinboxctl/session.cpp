@@ -1,5 +1,7 @@
 #include "tempinboxctl/session.hpp"
 
+#include "common/postgres/dsn_settings.hpp"
+
 #include <cstdio>
 
 namespace tempinbox::ctl {

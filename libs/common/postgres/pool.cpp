@@ -1,5 +1,6 @@
 #include "common/postgres/pool.hpp"
 
+#include "common/postgres/dsn_settings.hpp"
 #include "common/postgres/pool_state.hpp"
 
 #include <boost/asio/async_result.hpp>
@@ -33,9 +34,10 @@ prometheus::Histogram& job_seconds(runtime::host& host, const std::string& pool,
 settings read_settings(config::reader& reader, std::size_t connections)
 {
     settings chosen;
-    chosen.dsn = reader.required_text(
-        "database", "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
-    reader.mark_secret("database");
+    auto from = read_dsn_settings(
+        reader, "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
+    chosen.dsn = std::move(from.dsn);
+    chosen.dsn_file = std::move(from.file);
     chosen.connections = static_cast<std::size_t>(
         reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200,
                        "Maximum connections to PostgreSQL"));
@@ -46,6 +48,7 @@ pool::state::state(runtime::host& where, settings given)
     : host(where),
       chosen(std::move(given)),
       completions(where.loop()),
+      dsn(chosen.dsn),
       idle_connections(connections(where, "idle")),
       used_connections(connections(where, "used")),
       queue_length(where.metrics().gauge("tempinbox_db_pool_queue_length",
@@ -55,8 +58,14 @@ pool::state::state(runtime::host& where, settings given)
                                              "Time that a job waited for a worker of the pool",
                                              metrics::latency_buckets(), {{"pool", chosen.name}})),
       good_job_seconds(job_seconds(where, chosen.name, "ok")),
-      failed_job_seconds(job_seconds(where, chosen.name, "error"))
+      failed_job_seconds(job_seconds(where, chosen.name, "error")),
+      is_dsn_current(where.metrics().gauge(
+          "tempinbox_db_pool_dsn_current",
+          "Whether all connections of the pool use the DSN of database-file (1), 0 while older "
+          "ones are in use or the DSN does not connect",
+          {{"pool", chosen.name}}))
 {
+    is_dsn_current.Set(1);
     host.health().expect("postgresql");
 }
 
@@ -67,6 +76,8 @@ void pool::state::start()
     for (const auto& one : workers)
         one->thread = std::thread([this, me = one.get()] { work(*me); });
     supervisor = std::thread([this] { supervise(); });
+    if (!chosen.dsn_file.empty())
+        renewer = std::thread([this] { renew_connections(); });
 }
 
 void pool::state::stop()
@@ -82,9 +93,12 @@ void pool::state::stop()
     for (const auto& one : workers)
         one->wake.notify_one();
     wake_supervisor.notify_all();
+    wake_renewer.notify_all();
     for (auto& one : refused)
         complete(one, std::make_exception_ptr(dependency_error("database pool is stopping")));
     supervisor.join();
+    if (renewer.joinable())
+        renewer.join();
     for (const auto& one : workers)
         one->thread.join();
 }
@@ -158,6 +172,11 @@ void pool::state::require(const std::string& schema, int version)
 pool::pool(runtime::host& host, settings chosen)
     : state_(std::make_shared<state>(host, std::move(chosen)))
 {
+    const auto& file = state_->chosen.dsn_file;
+    if (!file.empty())
+        dsn_file_ = host.files().watch("database-file", {file}, [file, to = state_.get()] {
+            to->use_dsn(read_dsn_file(file));
+        });
     state_->start();
 }
 

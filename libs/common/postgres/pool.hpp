@@ -20,6 +20,7 @@ struct settings
 {
     std::string name = "main"; // of the pool, in metrics
     std::string dsn;
+    std::string dsn_file; // with the DSN, read again when it changes; empty: it stays
     std::size_t connections = 8;
     std::size_t queue_limit = 10'000;
     std::chrono::milliseconds statement_timeout{5'000};
@@ -27,7 +28,7 @@ struct settings
     std::chrono::milliseconds plan_ttl{60'000}; // then plans are renewed: tables may have grown
 };
 
-// `database`, `database-connections`
+// `database` or `database-file`, `database-connections`
 settings read_settings(config::reader& reader, std::size_t connections = 8);
 
 // A prepared statement; repositories keep theirs as constants next to the code that runs them.
@@ -69,6 +70,10 @@ private:
 // connections, time-outs, exhausted resources and a full queue throw dependency_error; other SQL
 // errors pass through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure,
 // which are no sql_error in libpqxx 6.
+//
+// With `dsn_file` connections follow the file: once a connection was opened with a changed DSN,
+// further ones are, and the older ones are replaced one by one, each after its worker's job. Until
+// then the older DSN stays in use, so a wrong one ends no job.
 class pool
 {
 public:
@@ -158,6 +163,7 @@ private:
 
     struct state;
     std::shared_ptr<state> state_;
+    runtime::file_watch::subscription dsn_file_;
 };
 
 } // namespace tempinbox::postgres

@@ -38,14 +38,23 @@ struct worker
     std::condition_variable wake;
     bool is_called = false;    // under the pool's mutex
     bool is_connected = false; // under the pool's mutex: `open` is set
+    int dsn_version = 0;       // under the pool's mutex: of `open`
 
     std::mutex mutex;
     int socket = -1; // while a job runs
     steady::time_point busy_since;
 };
 
+// For a worker whose connection has an older DSN.
+struct spare_connection
+{
+    std::unique_ptr<connection> open;
+    int dsn_version = 0;
+};
+
 // Jobs wait here and workers take them. The supervisor probes the server once a second while no job
-// does, waits for the schema, and frees workers whose server stopped responding.
+// does, waits for the schema, and frees workers whose server stopped responding. The renewer opens
+// connections beside those in use when the DSN changed.
 struct pool::state : std::enable_shared_from_this<pool::state>
 {
     state(runtime::host& where, settings given);
@@ -61,6 +70,8 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     std::optional<job> next_job(worker& me);
     void work(worker& me);
     void supervise();
+    void use_dsn(std::string changed);
+    void renew_connections();
 
     runtime::host& host;
     const settings chosen;
@@ -88,6 +99,17 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     std::string refusal;
     std::size_t connected = 0; // workers that have a connection
 
+    // Connections are opened with `dsn`. A changed DSN becomes it by opening a connection; until
+    // then it waits in `changed_dsn`.
+    std::string dsn;
+    int dsn_version = 0;
+    std::optional<std::string> changed_dsn;
+    // Taken between two jobs.
+    std::optional<spare_connection> spare;
+    std::condition_variable wake_renewer;
+    steady::time_point next_renewal;
+    std::chrono::milliseconds renewal_delay{0};
+
     std::atomic<bool> is_away{true};
     std::atomic<steady::rep> last_success{0};
 
@@ -97,9 +119,11 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     prometheus::Histogram& wait_seconds;
     prometheus::Histogram& good_job_seconds;
     prometheus::Histogram& failed_job_seconds;
+    prometheus::Gauge& is_dsn_current;
 
     std::vector<std::unique_ptr<worker>> workers;
     std::thread supervisor;
+    std::thread renewer; // where the DSN comes from a file
 
 private:
     std::exception_ptr perform(worker& me, job& next);
@@ -114,6 +138,13 @@ private:
     void renew_plans(worker& me);
     void prepare_missing(worker& me);
     void complete(job& done, std::exception_ptr error);
+
+    bool is_outdated(const worker& me) const;
+    bool has_outdated() const;
+    bool takes_spare(const worker& me) const;
+    void take_spare(worker& me, std::unique_lock<std::mutex>& lock);
+    void add_spare(const std::string& tried, std::unique_ptr<connection> opened);
+    void postpone_renewal(const std::string& reason);
 
     void probe();
     void check_schema();

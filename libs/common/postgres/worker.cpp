@@ -80,6 +80,10 @@ std::optional<job> pool::state::next_job(worker& me)
 {
     std::unique_lock lock(mutex);
     while (!is_stopping) {
+        if (takes_spare(me)) {
+            take_spare(me, lock);
+            continue;
+        }
         const bool leaves = leaves_work(me);
         if (!leaves && !jobs.empty())
             break;
@@ -244,8 +248,12 @@ void pool::state::renew_plans(worker& me)
 void pool::state::open(worker& me, bool is_probe)
 {
     close(me);
+    auto with = chosen;
+    int version = 0;
     {
         const std::lock_guard lock(mutex);
+        with.dsn = dsn;
+        version = dsn_version;
         if (!is_probe && steady::now() < next_attempt) {
             if (can_others_work())
                 throw left_to_others();
@@ -253,7 +261,7 @@ void pool::state::open(worker& me, bool is_probe)
         }
     }
     try {
-        me.open = std::make_unique<connection>(chosen, "tempinbox-" + host.name());
+        me.open = std::make_unique<connection>(with, "tempinbox-" + host.name());
     } catch (...) {
         // All workers share the delay before the next attempt to connect.
         constexpr std::chrono::milliseconds min_delay{100}, max_delay{2'000};
@@ -284,6 +292,7 @@ void pool::state::open(worker& me, bool is_probe)
         reconnect_delay = std::chrono::milliseconds(0);
         next_attempt = {};
         me.is_connected = true;
+        me.dsn_version = version;
         ++connected;
         last_success = steady::now().time_since_epoch().count();
     }
@@ -308,6 +317,7 @@ void pool::state::close(worker& me)
     }
     // The supervisor finds out whether the server is gone or only this connection.
     wake_supervisor.notify_one();
+    wake_renewer.notify_one();
 }
 
 // libpqxx prepares on the server at first use.
