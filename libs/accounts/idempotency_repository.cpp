@@ -109,11 +109,10 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
 {
     const auto account = key.account.text();
     const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
-    const auto claimed =
-        is_within_limit ? tx.exec_prepared(claim_key.name, account, operation, key.key, request,
-                                           object_id.text(), ttl)
-                        : tx.exec_prepared(resume_key.name, account, operation, key.key, request,
-                                           ttl);
+    const auto claimed = is_within_limit ? tx.exec_prepared(claim_key.name, account, operation,
+                                                            key.key, request, object_id.text(), ttl)
+                                         : tx.exec_prepared(resume_key.name, account, operation,
+                                                            key.key, request, ttl);
     idempotency_claim claim;
     if (!claimed.empty()) {
         claim.what = idempotency_claim::outcome::proceed;

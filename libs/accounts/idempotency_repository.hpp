@@ -51,8 +51,8 @@ struct stored_response_count
     std::optional<time_point> last_end;
 };
 
-// Requests by their Idempotency-Key, kept for a TTL from their first attempt. Throws when PostgreSQL
-// cannot be reached.
+// Requests by their Idempotency-Key, kept for a TTL from their first attempt. Throws when
+// PostgreSQL cannot be reached.
 class idempotency_repository
 {
 public:

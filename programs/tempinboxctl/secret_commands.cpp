@@ -119,9 +119,7 @@ awaitable<result<command_result>> reseal(session& suite, arguments given)
     if (!after)
         co_return after.error();
     record fields;
-    fields.add("currentKey", *key_id)
-        .add("resealed", resealed)
-        .add("unopened", unopened);
+    fields.add("currentKey", *key_id).add("resealed", resealed).add("unopened", unopened);
     fields.add("remaining", other_keys(*after));
     co_await add_stored_responses(suite, *key_id, fields);
     co_return command_result(std::move(fields));

@@ -22,10 +22,10 @@ settings read_settings(config::reader& reader)
     chosen.database = postgres::read_dsn_settings(
                           reader, "PostgreSQL with the schema accounts, as libpq takes it", false)
                           .dsn;
-    chosen.idempotency_ttl = reader.duration(
-        "idempotency-ttl", accounts::idempotency_repository::standard_ttl, std::chrono::seconds(1),
-        accounts::idempotency_repository::standard_ttl,
-        "As the gateways have it: how long they store a response");
+    chosen.idempotency_ttl =
+        reader.duration("idempotency-ttl", accounts::idempotency_repository::standard_ttl,
+                        std::chrono::seconds(1), accounts::idempotency_repository::standard_ttl,
+                        "As the gateways have it: how long they store a response");
     chosen.inbox_rpc = reader.addresses(
         "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
     chosen.rate_limit_rpc =
@@ -97,8 +97,8 @@ accounts::sign_in_repository& session::sign_in()
 accounts::idempotency_repository& session::stored_responses()
 {
     if (!stored_responses_)
-        stored_responses_ = std::make_unique<accounts::idempotency_repository>(
-            db(), settings_.idempotency_ttl);
+        stored_responses_ =
+            std::make_unique<accounts::idempotency_repository>(db(), settings_.idempotency_ttl);
     return *stored_responses_;
 }
 

@@ -116,8 +116,8 @@ settings read_settings(config::reader& reader)
                                 chosen.trusted_proxies.end());
     chosen.api.tracing = http::trace_mode::edge;
     chosen.api.trace_parents = chosen.trusted_proxies;
-    chosen.master_keys = runtime::read_master_key_settings(
-        reader, "the responses stored for Idempotency-Key");
+    chosen.master_keys =
+        runtime::read_master_key_settings(reader, "the responses stored for Idempotency-Key");
     chosen.list_cache_bytes = static_cast<std::size_t>(reader.integer(
                                   "list-cache-mib", 64, 0, 65'536,
                                   "Memory of the LRU cache for lists of emails, served from it "

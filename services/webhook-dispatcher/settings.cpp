@@ -34,9 +34,10 @@ settings read_settings(config::reader& reader)
     chosen.urls.addresses = address_policy(std::move(allowed), std::move(denied));
     chosen.urls.allows_http = reader.flag("webhook-allow-http", false,
                                           "whether webhooks may use http:// besides https://");
-    chosen.ca_file = reader.readable_file("webhook-ca-file", "",
-                                          "certificates trusted for webhooks, read again when the file "
-                                          "changes; empty: the system's");
+    chosen.ca_file =
+        reader.readable_file("webhook-ca-file", "",
+                             "certificates trusted for webhooks, read again when the file "
+                             "changes; empty: the system's");
     for (const auto& server :
          reader.list("webhook-dns-servers", "",
                      "name servers for webhooks as address:port; empty: the system's"))

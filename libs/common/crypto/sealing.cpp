@@ -43,8 +43,7 @@ result<keyring> keyring::parse(std::string_view text)
         ring.keys_.push_back(master_key{std::string(id), *bytes});
     }
     if (ring.keys_.size() > max_keys)
-        return failure{errc::invalid_argument,
-                       "more than " + std::to_string(max_keys) + " keys"};
+        return failure{errc::invalid_argument, "more than " + std::to_string(max_keys) + " keys"};
     if (ring.keys_.empty())
         return failure{errc::invalid_argument,
                        "no key found; write one line `id:` and 32 random bytes in base64"};

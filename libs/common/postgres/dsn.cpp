@@ -79,8 +79,7 @@ bool is_valid_option(std::string_view name, std::string_view value)
 
 bool is_valid_dsn(const std::string& dsn)
 {
-    if (dsn.find_first_not_of(" \t") == std::string::npos ||
-        dsn.find('\0') != std::string::npos)
+    if (dsn.find_first_not_of(" \t") == std::string::npos || dsn.find('\0') != std::string::npos)
         return false;
     const std::unique_ptr<PQconninfoOption, options_deleter> options(
         PQconninfoParse(dsn.c_str(), nullptr));

@@ -14,8 +14,8 @@ std::string with_parameter(std::string_view dsn, std::string_view name, std::str
 // The DSN with the parameter set unless it has a value already.
 std::string with_default(std::string_view dsn, std::string_view name, std::string_view value);
 
-// Whether libpq can read it, so that a connection may be tried. Says no more: the reasons that libpq
-// gives cite the text, which holds a password.
+// Whether libpq can read it, so that a connection may be tried. Says no more: the reasons that
+// libpq gives cite the text, which holds a password.
 bool is_valid_dsn(const std::string& dsn);
 
 } // namespace tempinbox::postgres

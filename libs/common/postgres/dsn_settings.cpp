@@ -51,6 +51,7 @@ dsn_settings read_dsn_settings(config::reader& reader, std::string_view meaning,
         try {
             chosen.dsn = read_dsn_file(chosen.file);
         } catch (const std::exception& error) {
+            // All problems with the settings are listed at once.
             reader.add_problem(given_by_file, error.what());
         }
     }

@@ -62,6 +62,7 @@ void pool::state::renew_connections()
         try {
             opened = std::make_unique<connection>(with, "tempinbox-" + host.name());
         } catch (...) {
+            // Nobody waits for this connection: it is tried again later.
             refused = refusal_of(std::current_exception());
         }
         lock.lock();

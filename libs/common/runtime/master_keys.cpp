@@ -42,6 +42,7 @@ master_key_settings read_master_key_settings(config::reader& reader, std::string
         try {
             chosen.keys = read_keyring(chosen.file);
         } catch (const std::exception& error) {
+            // All problems with the settings are listed at once.
             reader.add_problem(setting, error.what());
         }
     }

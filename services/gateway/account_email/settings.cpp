@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/runtime/file_watch.hpp"
+#include "common/tls/expiry.hpp"
 #include "gateway/account_email/outgoing_message.hpp"
 
 #include <stdexcept>
@@ -16,6 +17,22 @@ relay_settings::protection to_protection(const std::string& text)
     if (text == "none")
         return relay_settings::protection::none;
     return text == "tls" ? relay_settings::protection::tls : relay_settings::protection::starttls;
+}
+
+// The password; of the authorities only whether there are any, since the relay reads them.
+void read_files(config::reader& reader, relay_settings& relay)
+{
+    if (!relay.ca_file.empty())
+        if (const auto expiry = tls::find_expiry(relay.ca_file); !expiry)
+            reader.add_problem("mail-relay-ca-file", expiry.error().message);
+    if (relay.password_file.empty())
+        return;
+    try {
+        relay.password = read_relay_password(relay.password_file);
+    } catch (const std::exception& error) {
+        // All problems with the settings are listed at once.
+        reader.add_problem("mail-relay-password-file", error.what());
+    }
 }
 
 } // namespace
@@ -38,19 +55,19 @@ relay_settings read_relay_settings(config::reader& reader)
     relay.tls = to_protection(reader.choice(
         "mail-relay-tls", "starttls", {"none", "starttls", "tls"},
         "Encryption of the connection to the relay; `none` only on a network of your own"));
-    relay.ca_file =
-        reader.readable_file("mail-relay-ca-file", "",
-                             "Certificate authorities (PEM) for the relay, read again when the file "
-                             "changes; empty: the system's");
+    const auto problems_before = reader.problems().size();
+    relay.ca_file = reader.readable_file(
+        "mail-relay-ca-file", "",
+        "Certificate authorities (PEM) for the relay, read again when the file "
+        "changes; empty: the system's");
     relay.from = reader.text("mail-relay-from", "", "Sender address of the emails to the relay");
     relay.user = reader.text("mail-relay-user", "",
                              "User name for the relay, if it requires authentication");
-    const auto problems_before = reader.problems().size();
     relay.password_file =
         reader.readable_file("mail-relay-password-file", "",
                              "Password for the relay: the first line of the file, read again when "
                              "it changes");
-    const bool is_readable = reader.problems().size() == problems_before;
+    const bool are_readable = reader.problems().size() == problems_before;
     relay.dashboard_url =
         reader.text("dashboard-url", "", "Public URL of the dashboard, for links in email");
     while (relay.dashboard_url.ends_with('/'))
@@ -68,13 +85,8 @@ relay_settings read_relay_settings(config::reader& reader)
         reader.add_problem(
             "dashboard-url",
             "must be an address such as https://mail.example/dashboard where mail-relay is set");
-    if (!relay.password_file.empty() && is_readable) {
-        try {
-            relay.password = read_relay_password(relay.password_file);
-        } catch (const std::exception& error) {
-            reader.add_problem("mail-relay-password-file", error.what());
-        }
-    }
+    if (are_readable)
+        read_files(reader, relay);
     return relay;
 }
 

@@ -78,8 +78,7 @@ struct idempotent_calls::attempt
 };
 
 idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_repository& store,
-                                   runtime::master_key_settings keys,
-                                   std::int64_t max_stored)
+                                   runtime::master_key_settings keys, std::int64_t max_stored)
     : store_(store),
       keys_(host, std::move(keys)),
       limit_(store, max_stored),

@@ -10,9 +10,10 @@
 namespace tempinbox::gateway {
 
 // Limits how many Idempotency-Keys of each account are stored at a time, on all replicas
-// together: those of the last 24 hours, or of a shorter TTL. The keys are counted in PostgreSQL every ten seconds and after every hundredth of the
-// limit; in between this process adds its own. One replica alone never passes the limit; several
-// may, by the keys that the others stored since the last count. Runs on the loop.
+// together: those of the last 24 hours, or of a shorter TTL. The keys are counted in PostgreSQL
+// every ten seconds and after every hundredth of the limit; in between this process adds its own.
+// One replica alone never passes the limit; several may, by the keys that the others stored since
+// the last count. Runs on the loop.
 class stored_key_limit
 {
 public:

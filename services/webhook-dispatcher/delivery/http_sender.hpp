@@ -17,8 +17,8 @@ exchange_result read_exchange(const http::client_response& response);
 // event's.
 http::header_list make_headers(const delivery_job& job, time_point now);
 
-// Sends over the network. Dials only what the policy allows, follows no redirects. `ca_file` is read
-// again when it changes.
+// Sends over the network. Dials only what the policy allows, follows no redirects. `ca_file` is
+// read again when it changes.
 class http_sender
 {
 public:

@@ -4,6 +4,7 @@
 #include "common/json/writer.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -18,6 +19,13 @@ class world
 {
 public:
     world() { restart(); }
+
+    // With the keys of a file from now on, which the calls follow.
+    void restart_with(const std::string& key_file)
+    {
+        keys_.file = key_file;
+        restart();
+    }
 
     void restart()
     {
@@ -330,4 +338,27 @@ TEST_CASE("a key has 1 to 255 printable ASCII characters", "[gateway][idempotenc
     CHECK(world.post("ümlaut").status == 400);
     CHECK(world.post("a\tb").status == 400);
     CHECK(world.post(std::string(255, '~')).status == 201);
+}
+
+TEST_CASE("stored responses open while a key of the watched file opens them",
+          "[gateway][idempotency][postgres][secrets]")
+{
+    const auto line = [](const std::string& id, char byte) {
+        return id + ":" + to_base64(std::string(32, byte)) + "\n";
+    };
+    const testing::scratch_folder folder;
+    world things;
+    things.restart_with(folder.write("keys", line("old", 'o')));
+    const auto first = things.post("key 1");
+
+    folder.write("keys", line("new", 'n') + line("old", 'o'));
+    testing::test_host().files().check();
+    const auto second = things.post("key 2");
+    CHECK(things.post("key 1").body == first.body);
+    CHECK(header(things.post("key 1"), "Idempotency-Replayed") == "true");
+
+    folder.write("keys", line("new", 'n'));
+    testing::test_host().files().check();
+    CHECK(things.post("key 2").body == second.body);
+    CHECK_THROWS_WITH(things.post("key 1"), Catch::Contains("cannot be opened"));
 }

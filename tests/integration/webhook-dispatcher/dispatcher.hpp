@@ -38,8 +38,7 @@ struct dispatcher
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
                         webhooks::engine_limits limits = {},
                         webhooks::name_resolver_settings names_from = {},
-                        crypto::keyring master_keys = test_keys(),
-                        std::string master_key_file = {})
+                        crypto::keyring master_keys = test_keys(), std::string master_key_file = {})
         : chosen(settings_of(dsn, std::move(policy), std::move(names_from),
                              {std::move(master_keys), std::move(master_key_file)})),
           core(test_host(), chosen, limits),

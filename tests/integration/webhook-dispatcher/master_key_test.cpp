@@ -224,9 +224,8 @@ TEST_CASE("a replica whose file lags opens the webhooks of a new key once the fi
 {
     operators_suite s;
     const testing::scratch_folder folder;
-    testing::dispatcher lagging(
-        s.scratch.dsn(), testing::loopback_policy(), {}, {}, keys({"old"}),
-        folder.write("keys", key_line("old")));
+    testing::dispatcher lagging(s.scratch.dsn(), testing::loopback_policy(), {}, {}, keys({"old"}),
+                                folder.write("keys", key_line("old")));
     const auto old = s.make_webhook(lagging).webhook().webhook_id();
     const auto anew = s.make_webhook(*s.replica({"new", "old"})).webhook().webhook_id();
     const auto opens = [&](const std::string& webhook) {

@@ -141,14 +141,15 @@ TEST_CASE("stored responses are kept for a second to a day", "[gateway][settings
     CHECK(problems_of({{"idempotency-ttl", "25h"}}).size() == 1);
 }
 
-TEST_CASE("the relay's password is a file's first line, which must not be empty",
+TEST_CASE("the relay's files hold a password in the first line, and certificates",
           "[gateway][settings]")
 {
     const testing::scratch_folder folder;
-    const auto problems_with = [](const std::string& file) {
+    const auto problems_with = [](const std::string& file, const std::string& authorities = "") {
         return problems_of({{"mail-relay", "mail.test:25"},
                             {"mail-relay-from", "noreply@mail.test"},
                             {"dashboard-url", "https://mail.test/dashboard"},
+                            {"mail-relay-ca-file", authorities},
                             {"mail-relay-password-file", file}});
     };
 
@@ -156,4 +157,5 @@ TEST_CASE("the relay's password is a file's first line, which must not be empty"
     CHECK(gateway::read_relay_password(folder.file("password")).reveal() == "a password");
     CHECK(problems_with(folder.write("empty", "\nhidden\n")).size() == 1);
     CHECK(problems_with(folder.file("absent")).size() == 1);
+    CHECK(problems_with("", folder.write("authorities", "rubbish")).size() == 1);
 }

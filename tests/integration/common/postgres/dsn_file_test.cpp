@@ -59,8 +59,9 @@ public:
     // As an operator ends what an old password opened.
     void terminate_connections() const
     {
-        scratch_.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" +
-                         name_ + "'");
+        scratch_.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + name_ +
+            "'");
     }
     const std::string& name() const { return name_; }
 
@@ -168,8 +169,8 @@ TEST_CASE("connections follow the file while jobs run, and none fails", "[postgr
 
     pool.rewrite(second.dsn());
 
-    CHECK(testing::eventually(
-        [&] { return first.connections() == 0 && second.connections() > 0; }));
+    CHECK(
+        testing::eventually([&] { return first.connections() == 0 && second.connections() > 0; }));
     CHECK(goes_on(made));
     end(made);
     CHECK(made.failed == 0);
@@ -191,7 +192,8 @@ TEST_CASE("a job that runs ends on its connection, the next one has the new one"
     CHECK(testing::eventually([&] {
         return scratch
                    .execute("SELECT count(*) FROM pg_stat_activity WHERE usename = '" +
-                            first.name() + "' AND state = 'active' AND query LIKE '%pg_sleep%'")[0][0]
+                            first.name() +
+                            "' AND state = 'active' AND query LIKE '%pg_sleep%'")[0][0]
                    .as<int>() == 1;
     }));
 
@@ -236,8 +238,8 @@ TEST_CASE("a DSN that does not connect harms nothing, and is tried until it does
     CHECK(second.connections() == 0);
 
     scratch.execute("ALTER ROLE " + second.name() + " PASSWORD 'not yet the password'");
-    CHECK(testing::eventually(
-        [&] { return first.connections() == 0 && second.connections() > 0; }));
+    CHECK(
+        testing::eventually([&] { return first.connections() == 0 && second.connections() > 0; }));
     end(made);
     CHECK(made.failed == 0);
     pool.db.stop();
@@ -271,7 +273,8 @@ TEST_CASE("rubbish in the file, or no file, leaves the DSN in use", "[postgres][
     rotated_pool pool(first.dsn(), 2);
     const auto current = "tempinbox_files_current{setting=\"database-file\"} ";
 
-    for (const auto* rubbish : {"", "\n", "no DSN at all", "postgresql://a:b/c@d/e", "host=a\nhost=b"}) {
+    for (const auto* rubbish :
+         {"", "\n", "no DSN at all", "postgresql://a:b/c@d/e", "host=a\nhost=b"}) {
         pool.rewrite(rubbish);
         CHECK(shows(std::string(current) + "0"));
         CHECK(testing::await(current_role(pool.db)) == first.name());

@@ -11,13 +11,13 @@ namespace {
 
 const std::string some_dsn = "postgresql://me:pass@localhost/t";
 
-struct read_outcome
+struct read_settings
 {
     postgres::dsn_settings chosen;
     std::vector<std::string> problems;
 };
 
-read_outcome read(std::map<std::string, std::string> values, bool is_required = true)
+read_settings read(std::map<std::string, std::string> values, bool is_required = true)
 {
     config::reader reader(std::move(values));
     auto chosen = postgres::read_dsn_settings(reader, "", is_required);
@@ -45,7 +45,8 @@ TEST_CASE("the DSN is given itself or by a file", "[postgres][settings]")
 TEST_CASE("exactly one of the two is given", "[postgres][settings]")
 {
     const testing::scratch_folder folder;
-    const auto both = read({{"database", some_dsn}, {"database-file", folder.write("dsn", some_dsn)}});
+    const auto both =
+        read({{"database", some_dsn}, {"database-file", folder.write("dsn", some_dsn)}});
     const auto neither = read({});
 
     REQUIRE(both.problems.size() == 1);
@@ -62,10 +63,11 @@ TEST_CASE("what is no DSN is refused without being cited", "[postgres][settings]
     const testing::scratch_folder folder;
     const std::string broken = "postgresql://me:hid/den@localhost/t";
 
-    for (const auto& problems : {read({{"database", broken}}).problems,
-                                 read({{"database-file", folder.write("dsn", broken)}}).problems,
-                                 read({{"database-file", folder.write("two", "hid\nden")}}).problems,
-                                 read({{"database-file", folder.file("absent")}}).problems}) {
+    for (const auto& problems :
+         {read({{"database", broken}}).problems,
+          read({{"database-file", folder.write("dsn", broken)}}).problems,
+          read({{"database-file", folder.write("two", "hid\nden")}}).problems,
+          read({{"database-file", folder.file("absent")}}).problems}) {
         REQUIRE(problems.size() == 1);
         CHECK_THAT(problems[0], !Contains("hid"));
     }
