@@ -287,7 +287,7 @@ def _letter(gateway: Gateway, postbox: Postbox) -> None:
 
 def _certificate(folder: Path) -> tuple[str, str]:
     folder.mkdir(exist_ok=True)
-    make_certificate(folder, "rotated.test")
+    make_certificate(folder, f"{uuid.uuid4().hex[:8]}.test")
     return (folder / "certificate.pem").read_text(), (folder / "key.pem").read_text()
 
 
