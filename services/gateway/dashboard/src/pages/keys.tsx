@@ -108,8 +108,7 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {known.label}{' '}
-          {known.isSuspended ? <Suspended /> : !known.isActive && <PastPlan />}
+          {known.label} {known.isSuspended ? <Suspended /> : !known.isActive && <PastPlan />}
         </p>
         <p class="row-note">
           <code>{known.prefix}…</code> · created{' '}
