@@ -4,6 +4,7 @@
 #include "common/core/text.hpp"
 #include "common/events/events.hpp"
 #include "common/kafka/group_offsets.hpp"
+#include "common/kafka/names.hpp"
 #include "common/postgres/restore_steps.hpp"
 #include "common/rpc/timestamp.hpp"
 #include "mailbox/restore.hpp"
@@ -35,13 +36,14 @@ struct restore_request
     std::chrono::seconds margin{default_margin_seconds};
     std::chrono::seconds quarantine{default_quarantine_seconds};
     std::string group = events::webhook_dispatcher_group;
+    std::string shown_group; // its name in Kafka
     bool keeps_keys = false;
     bool sets_offsets = false;
     bool is_dry_run = false;
     bool is_forced = false;
 };
 
-result<restore_request> read_request(const arguments& given, time_point now)
+result<restore_request> read_request(const session& suite, const arguments& given, time_point now)
 {
     restore_request request;
     if (const auto text = given.value("moment")) {
@@ -71,6 +73,7 @@ result<restore_request> read_request(const arguments& given, time_point now)
             return failure{errc::invalid_argument, "--group must have 1 to 249 characters"};
         request.group = *group;
     }
+    request.shown_group = kafka::prefixed(suite.chosen().kafka, request.group);
     request.keeps_keys = given.has("keep-keys");
     request.sets_offsets = given.has("set-offsets");
     request.is_dry_run = given.has("dry-run");
@@ -266,7 +269,7 @@ result<std::vector<std::string>> find_running(const kafka::settings& cluster,
     if (!members)
         return members.error();
     if (*members > 0)
-        running.push_back(std::to_string(*members) + " members of group " + request.group);
+        running.push_back(std::to_string(*members) + " members of group " + request.shown_group);
     return running;
 }
 
@@ -292,10 +295,10 @@ restore_step offsets_step(const restore_request& request, time_point since, std:
 {
     if (set_at)
         return step(step_status::done, "offsets", 0,
-                    "of group " + request.group + " were set at " + to_iso8601(*set_at));
+                    "of group " + request.shown_group + " were set at " + to_iso8601(*set_at));
     return step(count == 0 ? step_status::ok : step_status::manual, "offsets",
                 static_cast<std::int64_t>(count),
-                "set group " + request.group + " back to " + to_iso8601(since) +
+                "set group " + request.shown_group + " back to " + to_iso8601(since) +
                     " before services start (--set-offsets does it)");
 }
 
@@ -314,7 +317,7 @@ awaitable<result<restore_report>> examine(session& suite, restore_request reques
     restore_report report;
     report.restore_id = database.server.restore_id;
     report.moment = moment_of(request, database);
-    report.group = request.group;
+    report.group = request.shown_group;
     const bool is_settled = database.is_settled();
     restore_signs signs;
     signs.timeline = database.server.timeline;
@@ -499,7 +502,7 @@ awaitable<result<void>> settle_offsets(session& suite, restore_request request, 
         co_await accounts::note_offsets_set(suite.db(), std::move(id));
         report.steps.push_back(
             step(step_status::done, "offsets", static_cast<std::int64_t>(offsets->size()),
-                 "of group " + request.group + " were set back to " + to_iso8601(since)));
+                 "of group " + request.shown_group + " were set back to " + to_iso8601(since)));
     } else {
         report.steps.push_back(offsets_step(request, since, offsets->size(), of.offsets_set_at));
     }
@@ -570,7 +573,7 @@ awaitable<result<restore_report>> settle(session& suite, restore_request request
     restore_report report;
     report.restore_id = begun->id;
     report.moment = begun->moment;
-    report.group = request.group;
+    report.group = request.shown_group;
     const auto rows =
         co_await settle_rows(suite, request, *begun, std::move(published->lost), report.steps);
     if (!rows)
@@ -590,7 +593,7 @@ awaitable<result<restore_report>> settle(session& suite, restore_request request
 
 awaitable<result<command_result>> run_check(session& suite, arguments given)
 {
-    const auto request = read_request(given, suite.host().clock().now());
+    const auto request = read_request(suite, given, suite.host().clock().now());
     if (!request)
         co_return request.error();
     auto database = co_await read_database(suite);
@@ -602,7 +605,7 @@ awaitable<result<command_result>> run_check(session& suite, arguments given)
 
 awaitable<result<command_result>> run_settle(session& suite, arguments given)
 {
-    const auto request = read_request(given, suite.host().clock().now());
+    const auto request = read_request(suite, given, suite.host().clock().now());
     if (!request)
         co_return request.error();
     auto database = co_await read_database(suite);
@@ -625,7 +628,7 @@ void add_options(command& to)
                             "back, by default 600: more than the consumers were behind",
                             option::kind::optional);
     to.options.emplace_back("group", "NAME",
-                            "the dispatcher's consumer group, by default "
+                            "the dispatcher's consumer group, without kafka-prefix, by default "
                             "tempinbox-webhook-dispatcher",
                             option::kind::optional);
     to.options.emplace_back("timeout", "SECONDS", "how long Kafka may be silent, by default 60",

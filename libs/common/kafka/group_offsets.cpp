@@ -186,7 +186,7 @@ result<std::vector<group_position>> find_group_positions(const settings& cluster
         const auto& one = (*list)->elems[i];
         if (one.offset < 0)
             continue;
-        positions.emplace_back(without_prefix(cluster, one.topic), one.partition, one.offset, 0);
+        positions.emplace_back(one.topic, one.partition, one.offset, 0);
         rd_kafka_topic_partition_list_add(times.get(), one.topic, one.partition);
     }
     if (positions.empty())
@@ -226,15 +226,14 @@ result<void> set_group_positions(const settings& cluster, const std::string& gro
     if (!members)
         return members.error();
     if (*members > 0)
-        return failure{errc::conflict, "the consumer group " + group + " has " +
+        return failure{errc::conflict, "the consumer group " + prefixed(cluster, group) + " has " +
                                            std::to_string(*members) +
                                            " members: stop its services first"};
     const auto client = make_reader(cluster, group);
     const auto list = make_list(positions.size());
     for (const auto& one : positions)
-        rd_kafka_topic_partition_list_add(list.get(), prefixed(cluster, one.topic).c_str(),
-                                          one.partition)
-            ->offset = one.at_time;
+        rd_kafka_topic_partition_list_add(list.get(), one.topic.c_str(), one.partition)->offset =
+            one.at_time;
     const auto error = rd_kafka_commit(client.get(), list.get(), 0);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return unavailable(error);
@@ -298,8 +297,9 @@ result<std::vector<record>> bounded_reader::read(std::size_t limit)
     auto deadline = steady::now() + state_->timeout;
     while (!ends.empty() && batch.size() < limit) {
         if (steady::now() >= deadline)
-            return failure{errc::unavailable,
-                           "Kafka did not give all of topic " + state_->topic + " in time"};
+            return failure{errc::unavailable, "Kafka did not give all of topic " +
+                                                  prefixed(state_->cluster, state_->topic) +
+                                                  " in time"};
         const message_handle message(rd_kafka_consumer_poll(state_->client.get(), 100));
         if (!message)
             continue;

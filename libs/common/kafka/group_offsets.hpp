@@ -13,13 +13,14 @@
 #include <vector>
 
 // Reading topics and moving consumer groups by time, for tools and tests. All calls block.
-// Unavailable if the brokers do not respond in time or a topic is missing.
+// Unavailable if the brokers do not respond in time or a topic is missing. Groups and topics are
+// named without the prefix (names.hpp), except in a group_position.
 namespace tempinbox::kafka {
 
 // Where a group stands in a partition, and where it would stand at a time.
 struct group_position
 {
-    std::string topic;
+    std::string topic; // its name in Kafka
     std::int32_t partition = 0;
     std::int64_t committed = 0; // the next record it reads
     std::int64_t at_time = 0;   // the first record from the time on, or the partition's end

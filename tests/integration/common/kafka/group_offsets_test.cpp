@@ -100,6 +100,36 @@ TEST_CASE("a group without members is set back to a moment", "[kafka]")
     CHECK(find().front().committed == 2);
 }
 
+TEST_CASE("groups and topics with a prefix are read and set back by their names in kafka",
+          "[kafka]")
+{
+    auto cluster = testing::test_cluster();
+    cluster.prefix = "restored.";
+    kafka::topic_spec spec;
+    spec.name = testing::scratch_topic("prefixed", 1);
+    kafka::apply_topics(cluster, {spec}, 30s).value();
+    // The topic of the same name without the prefix is another one.
+    testing::send_all(spec.name, {{"k", "of another"}});
+    testing::send_all(spec.name, {{"k", "1"}, {"k", "2"}}, cluster);
+    kafka::group_position end;
+    end.topic = "restored." + spec.name;
+    end.at_time = 2;
+    REQUIRE(kafka::set_group_positions(cluster, "group", {end}, timeout));
+
+    const auto found =
+        kafka::find_group_positions(cluster, "group", {spec.name}, now() - 1h, timeout).value();
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().topic == "restored." + spec.name);
+    CHECK(found.front().committed == 2);
+    CHECK(found.front().at_time == 0);
+
+    kafka::bounded_reader reader(cluster, spec.name, std::nullopt, timeout);
+    const auto records = reader.read(10).value();
+    REQUIRE(records.size() == 2);
+    CHECK(records.front().topic == spec.name);
+    CHECK(records.front().value == "1");
+}
+
 TEST_CASE("a group with members is left alone", "[kafka]")
 {
     const auto topic = make_topic("members");
