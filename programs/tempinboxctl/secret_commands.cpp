@@ -62,7 +62,7 @@ awaitable<result<std::vector<sealing_replica>>> ask_replicas(session& suite)
             co_return unavailable(named, "the name has no address");
         for (const auto& address : resolved.addresses) {
             const host_port replica{address.to_string(), named.port};
-            rpc::client client(suite.host(), {replica}, suite.tokens());
+            rpc::client client(suite.host(), {replica}, suite.tokens(), suite.calls(named.host));
             const auto counted = co_await client.call(webhook_methods::count_secrets, {});
             if (!counted)
                 co_return unavailable(replica, counted.error().message);
