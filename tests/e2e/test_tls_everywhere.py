@@ -16,7 +16,6 @@ from typing import Any, Self
 
 import pytest
 from dev import places
-from dev.suite import TOPICS
 from harness import (
     Api,
     Authority,
@@ -38,6 +37,7 @@ from harness import (
 # Certificates are for this name only, while services are dialled by the addresses behind it.
 _HOST = "localhost"
 _DOMAIN = "secure.example"
+_TOPICS = places.ROOT / "deploy" / "kafka" / "topics.json"
 _REQUEST = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -105,7 +105,15 @@ def secured(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         common = {"database": database.dsn, **broker.settings}
         # Applied before anything looks for its topics.
         applied = _operate(
-            suite, common, "topics", "apply", str(TOPICS), "--partitions", "2", "--replication", "1"
+            suite,
+            common,
+            "topics",
+            "apply",
+            str(_TOPICS),
+            "--partitions",
+            "2",
+            "--replication",
+            "1",
         )
         assert applied.returncode == 0, applied.stdout + applied.stderr
         rate_limit = RateLimit(suite, **common, **of_service("rate-limit"), rpc_tls_name=_HOST)

@@ -348,7 +348,9 @@ def _parser() -> argparse.ArgumentParser:
         "above"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
-    breaking.add_argument("name", choices=["mail", "restore", "upgrade", "webhooks"], help="what to break")
+    breaking.add_argument(
+        "name", choices=["mail", "restore", "upgrade", "webhooks"], help="what to break"
+    )
     breaking.add_argument(
         "--from",
         dest="base",

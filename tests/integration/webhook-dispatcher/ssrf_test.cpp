@@ -65,7 +65,6 @@ struct named_suite
     explicit named_suite(std::chrono::milliseconds cache_ttl = 30s)
         : process(s.scratch.dsn(), testing::loopback_policy(), {}, asking(cache_ttl))
     {
-        process.keys = s.process.keys;
         process.start();
     }
 
@@ -188,7 +187,6 @@ TEST_CASE("a literal address that the operator allows no longer is refused at se
     webhooks::url_policy strict;
     strict.allows_http = true;
     testing::dispatcher process(s.scratch.dsn(), strict);
-    process.keys = s.process.keys;
     process.start();
 
     await(process.ingest.handle({email_record(email(s.account))}));
@@ -253,7 +251,6 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so",
     auto https_only = testing::loopback_policy();
     https_only.allows_http = false;
     testing::dispatcher process(s.scratch.dsn(), https_only);
-    process.keys = s.process.keys;
     process.start();
 
     await(process.ingest.handle({email_record(email(s.account))}));
