@@ -18,8 +18,10 @@ from dev.terminal import fail, say
 from dev.waiting import wait_until
 
 VERSION = "4.3.1"
+# Brokers that take the SCRAM of librdkafka before 2.6.1, Debian's: those of 4.0 and later refuse its
+# nonce.
+OLDER_VERSION = "3.9.2"
 _SLF4J = "1.7.36"
-_DIGESTS = Path(__file__).with_name("kafka-jars.sha512")
 _COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 _JAVA_OPTIONS = [
     "-Xms256m",
@@ -46,6 +48,11 @@ class Cluster:
         return ",".join(f"127.0.0.1:{listener}" for listener, _ in self.ports)
 
     @property
+    def version(self) -> str:
+        """Of the brokers."""
+        return VERSION
+
+    @property
     def replication(self) -> int:
         """Copies of each partition."""
         return min(3, len(self.ports))
@@ -69,7 +76,7 @@ class Cluster:
             *_JAVA_OPTIONS,
             *self._class_archive_options(number),
             "-cp",
-            class_path(),
+            class_path(self.version),
             "kafka.Kafka",
             str(properties),
         ]
@@ -124,9 +131,9 @@ class Cluster:
         command = [
             "java",
             *_JAVA_OPTIONS,
-            *_use_class_archive(),
+            *(_use_class_archive() if self.version == VERSION else []),
             "-cp",
-            class_path(),
+            class_path(self.version),
             "kafka.tools.StorageTool",
             "format",
         ]
@@ -145,6 +152,8 @@ class Cluster:
         return []
 
     def _class_archive_options(self, number: int) -> list[str]:
+        if self.version != VERSION:
+            return []
         if has_class_archive() or number != 1:
             return _use_class_archive()
         return [f"-XX:ArchiveClassesAtExit={self._written_archive()}"]
@@ -188,13 +197,18 @@ def _cluster_id() -> str:
     return made
 
 
-def _jars() -> Path:
-    return places.cache(f"kafka-{VERSION}") / "jars"
+def _jars(version: str) -> Path:
+    return places.cache(f"kafka-{version}") / "jars"
 
 
-def class_path() -> str:
+def digests_of(version: str) -> Path:
+    """The list of a version's jars."""
+    return Path(__file__).with_name(f"kafka-jars-{version}.sha512")
+
+
+def class_path(version: str = VERSION) -> str:
     """The jars in a fixed order, as a class archive wants it."""
-    return ":".join(str(jar) for jar in sorted(_jars().glob("*.jar")))
+    return ":".join(str(jar) for jar in sorted(_jars(version).glob("*.jar")))
 
 
 def verify_jars(folder: Path, digests: Path) -> None:
@@ -222,13 +236,13 @@ def verify_jars(folder: Path, digests: Path) -> None:
         )
 
 
-def bring_jars(work: Path) -> Path:
+def bring_jars(work: Path, version: str = VERSION) -> Path:
     """Has Maven's own client bring the jars into a folder of `work`, unchecked: for ensure_jars,
-    and to renew kafka-jars.sha512.
+    and to renew the version's list.
     """
     work.mkdir(parents=True, exist_ok=True)
     coordinates = (
-        ("org.apache.kafka", "kafka_2.13", VERSION),
+        ("org.apache.kafka", "kafka_2.13", version),
         ("org.slf4j", "slf4j-simple", _SLF4J),
     )
     wanted = "".join(
@@ -259,20 +273,20 @@ def bring_jars(work: Path) -> Path:
     return jars
 
 
-def ensure_jars() -> None:
-    """Brings the jars into the cache, once, and compares them with kafka-jars.sha512 before they
+def ensure_jars(version: str = VERSION) -> None:
+    """Brings the jars into the cache, once, and compares them with their list before they
     are used. What the cache holds already was compared when it was brought and is not again.
     """
-    if _jars().is_dir():
+    if _jars(version).is_dir():
         return
-    say(f"  bringing Apache Kafka {VERSION} into {_jars().parent} ...")
-    with tempfile.TemporaryDirectory(dir=_jars().parent) as work:
-        jars = bring_jars(Path(work))
-        verify_jars(jars, _DIGESTS)
+    say(f"  bringing Apache Kafka {version} into {_jars(version).parent} ...")
+    with tempfile.TemporaryDirectory(dir=_jars(version).parent) as work:
+        jars = bring_jars(Path(work), version)
+        verify_jars(jars, digests_of(version))
         try:
-            os.rename(jars, _jars())
+            os.rename(jars, _jars(version))
         except OSError:
-            if not _jars().is_dir():  # else another ./dev was quicker
+            if not _jars(version).is_dir():  # else another ./dev was quicker
                 raise
 
 

@@ -24,6 +24,11 @@ class _Node(kafka.Cluster):
     client_properties: Path
 
     @property
+    def version(self) -> str:
+        """Whose SCRAM the librdkafka of the suite speaks."""
+        return kafka.OLDER_VERSION
+
+    @property
     def brokers(self) -> str:
         """By the name that its certificate is for."""
         return f"localhost:{self.ports[0][0]}"
@@ -54,7 +59,7 @@ class _Node(kafka.Cluster):
         return (self.identity / name).read_text(encoding="ascii").replace("\n", "\\n")
 
     def _format_options(self) -> list[str]:
-        return ["--add-scram", f"{_MECHANISM}=[name={_USER},password={self.password}]"]
+        return ["--add-scram", f"{_MECHANISM}=[name=\"{_USER}\",password=\"{self.password}\"]"]
 
     def _client_options(self) -> list[str]:
         return ["-F", str(self.client_properties)]
@@ -91,6 +96,7 @@ class SecureKafka:
         }
 
     def __enter__(self) -> Self:
+        kafka.ensure_jars(self._node.version)
         try:
             (spec,) = self._node.specs(self._folder)
             with open(spec.log, "ab") as log:
