@@ -18,7 +18,7 @@ from dev.terminal import fail, say
 from dev.waiting import wait_until
 
 VERSION = "4.3.1"
-# Brokers that take the SCRAM of librdkafka before 2.6.1, Debian's: those of 4.0 and later refuse its
+# Brokers that take the SCRAM of librdkafka before 2.6.1, Debian's: those from 4.0 on refuse its
 # nonce.
 OLDER_VERSION = "3.9.2"
 _SLF4J = "1.7.36"

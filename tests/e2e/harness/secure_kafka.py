@@ -59,7 +59,7 @@ class _Node(kafka.Cluster):
         return (self.identity / name).read_text(encoding="ascii").replace("\n", "\\n")
 
     def _format_options(self) -> list[str]:
-        return ["--add-scram", f"{_MECHANISM}=[name=\"{_USER}\",password=\"{self.password}\"]"]
+        return ["--add-scram", f'{_MECHANISM}=[name="{_USER}",password="{self.password}"]']
 
     def _client_options(self) -> list[str]:
         return ["-F", str(self.client_properties)]
