@@ -17,6 +17,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/inboxes/{inboxId}/emails", None),
     ("GET", "/inboxes/{inboxId}/emails/wait?timeoutSeconds=1", None),
     ("DELETE", "/inboxes/{inboxId}/emails", None),
+    ("GET", "/inboxes/{inboxId}/rejections", None),
     ("GET", "/emails/{emailId}", None),
     ("PATCH", "/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/emails/{emailId}", None),
