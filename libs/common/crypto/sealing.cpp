@@ -53,6 +53,7 @@ result<keyring> keyring::parse(std::string_view text)
 std::vector<std::string> keyring::ids() const
 {
     std::vector<std::string> found;
+    found.reserve(keys_.size());
     for (const auto& key : keys_)
         found.push_back(key.id);
     return found;
