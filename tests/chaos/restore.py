@@ -94,7 +94,8 @@ class Backup:
         postgres.run_as_its_user(["cp", "-a", f"{self.folder}/.", str(data)], data)
         settings = {
             "restore_command": f"cp {self.archive}/%f %p",
-            "recovery_target_time": moment,
+            # As PostgreSQL reads it before it knows abbreviations of time zones: no Z.
+            "recovery_target_time": moment.replace("T", " ").replace("Z", "+00"),
             "recovery_target_action": "promote",
         }
         with (data / "postgresql.auto.conf").open("a", encoding="ascii") as file:

@@ -170,6 +170,7 @@ result<std::vector<group_position>> find_group_positions(const settings& cluster
 {
     const auto client = make_reader(cluster, group);
     std::vector<std::string> names;
+    names.reserve(topics.size());
     for (const auto& topic : topics)
         names.push_back(prefixed(cluster, topic));
     const auto list = list_partitions(client.get(), names, timeout);
