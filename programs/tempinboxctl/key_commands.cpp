@@ -58,7 +58,11 @@ awaitable<result<account_id>> owner_of(session& suite, const arguments& given, k
     co_return account->id();
 }
 
-awaitable<result<command_result>> revoke(session& suite, arguments given)
+using key_change = awaitable<result<void>> (accounts::key_repository::*)(account_id, key_id);
+
+// `outcome` is the field of the result that says what was done.
+awaitable<result<command_result>> change(session& suite, arguments given, key_change made,
+                                         const char* outcome)
 {
     const auto key = key_id::parse(given.at("KEY"));
     if (!key)
@@ -66,28 +70,22 @@ awaitable<result<command_result>> revoke(session& suite, arguments given)
     const auto account = co_await owner_of(suite, given, *key);
     if (!account)
         co_return account.error();
-    const auto revoked = co_await suite.keys().revoke(*account, *key);
-    if (!revoked)
-        co_return revoked.error();
+    const auto changed = co_await (suite.keys().*made)(*account, *key);
+    if (!changed)
+        co_return changed.error();
     record fields;
-    fields.add("keyId", key->text()).add("revoked", true);
+    fields.add("keyId", key->text()).add(outcome, true);
     co_return command_result(std::move(fields));
+}
+
+awaitable<result<command_result>> revoke(session& suite, arguments given)
+{
+    return change(suite, std::move(given), &accounts::key_repository::revoke, "revoked");
 }
 
 awaitable<result<command_result>> activate(session& suite, arguments given)
 {
-    const auto key = key_id::parse(given.at("KEY"));
-    if (!key)
-        co_return key.error();
-    const auto account = co_await owner_of(suite, given, *key);
-    if (!account)
-        co_return account.error();
-    const auto activated = co_await suite.keys().activate(*account, *key);
-    if (!activated)
-        co_return activated.error();
-    record fields;
-    fields.add("keyId", key->text()).add("activated", true);
-    co_return command_result(std::move(fields));
+    return change(suite, std::move(given), &accounts::key_repository::activate, "activated");
 }
 
 } // namespace

@@ -46,8 +46,9 @@ private:
     runtime::host& host_;
     const make_client make_;
     std::mutex mutex_;
-    settings settings_;                       // in use
-    std::vector<client_handle> replacements_; // the last one is to be used
+    settings settings_; // in use
+    // The last one is to be used; the others are kept for the poll thread to end, which may block.
+    std::vector<client_handle> replacements_;
     bool has_new_password_ = false;
     std::atomic<bool> is_due_{false};
     std::atomic<bool> is_changed_{false};

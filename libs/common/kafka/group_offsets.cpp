@@ -65,17 +65,18 @@ result<int> count_partitions(rd_kafka_t* client, const std::string& topic, stead
 }
 
 // Every partition of the topics, without offsets.
-result<partition_list> list_partitions(rd_kafka_t* client, const std::vector<std::string>& topics,
+result<partition_list> list_partitions(const settings& cluster, rd_kafka_t* client,
+                                       const std::vector<std::string>& topics,
                                        std::chrono::milliseconds timeout)
 {
     auto list = make_list(topics.size());
     const auto end = steady::now() + timeout;
     for (const auto& topic : topics) {
-        const auto count = count_partitions(client, topic, end);
+        const auto count = count_partitions(client, prefixed(cluster, topic), end);
         if (!count)
             return count.error();
         for (std::int32_t number = 0; number < *count; ++number)
-            rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), number);
+            add_to(list, cluster, {topic, number});
     }
     return list;
 }
@@ -133,10 +134,11 @@ struct read_plan
     std::map<std::int32_t, std::int64_t> ends; // of partitions that have something to read
 };
 
-result<read_plan> plan_reading(rd_kafka_t* client, const std::string& topic,
-                               std::optional<time_point> since, std::chrono::milliseconds timeout)
+result<read_plan> plan_reading(const settings& cluster, rd_kafka_t* client,
+                               const std::string& topic, std::optional<time_point> since,
+                               std::chrono::milliseconds timeout)
 {
-    auto all = list_partitions(client, {topic}, timeout);
+    auto all = list_partitions(cluster, client, {topic}, timeout);
     if (!all)
         return all.error();
     if (since)
@@ -169,11 +171,7 @@ result<std::vector<group_position>> find_group_positions(const settings& cluster
                                                          std::chrono::milliseconds timeout)
 {
     const auto client = make_reader(cluster, group);
-    std::vector<std::string> names;
-    names.reserve(topics.size());
-    for (const auto& topic : topics)
-        names.push_back(prefixed(cluster, topic));
-    const auto list = list_partitions(client.get(), names, timeout);
+    const auto list = list_partitions(cluster, client.get(), topics, timeout);
     if (!list)
         return list.error();
     const auto error = rd_kafka_committed(client.get(), list->get(), millis(timeout));
@@ -265,7 +263,7 @@ result<void> bounded_reader::state::open()
 {
     // librdkafka requires a group for manual assignment; it is never joined.
     auto opened = make_reader(cluster, "tempinbox-offsets");
-    auto plan = plan_reading(opened.get(), prefixed(cluster, topic), since, timeout);
+    auto plan = plan_reading(cluster, opened.get(), topic, since, timeout);
     if (!plan)
         return plan.error();
     if (!plan->ends.empty())

@@ -158,8 +158,8 @@ void put_delivery(json::writer& out, const EmailDelivery& delivery)
 void put_attempt(json::writer& out, const EmailDelivery& delivery,
                  const EmailDeliveryAttempt& attempt)
 {
-    const bool has_succeeded =
-        attempt.has_status_code() && attempt.status_code() / 100 == 2; // whatever its body did
+    // A 2xx counts even if the response's body could not be read.
+    const bool has_succeeded = attempt.has_status_code() && attempt.status_code() / 100 == 2;
     const bool is_newest = &attempt == &*delivery.attempts().rbegin();
     out.member("webhookId", delivery.webhook_id());
     out.member("number", attempt.number());
