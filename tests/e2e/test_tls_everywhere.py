@@ -275,8 +275,17 @@ def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> N
         assert statuses(second, 90) == {200: 90}
         assert statuses(secured.gateway, 1) == {200: 1}
 
-        # What is left of the other replica's block is asked back before a request is refused.
-        assert statuses(second, 12) == {200: 9, 429: 3}
+        answers = statuses(second, 12)
+
+        # What is left of the other replica's block is asked back before a request is refused. On
+        # a machine that stalls, a late call lets its request through, and may count it as well.
+        both = (second, secured.gateway)
+        let_through, late = (
+            sum(int(gateway.metric(f"tempinbox_gateway_quota_{name}_total")) for gateway in both)
+            for name in ("fail_open", "calls_failed")
+        )
+        assert 9 - late <= answers[200] <= 9 + let_through
+        assert set(answers) == {200, 429}
         assert asker.metric("tempinbox_rate_limit_reclaims_total") > 0
 
 
