@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/ids.hpp"
+#include "common/core/literal.hpp"
 #include "common/core/time.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "extract/codes.hpp"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -41,8 +43,8 @@ struct summary_field
     T email_summary::* member;
 };
 
-// All of them. What is selected and read derives from it; tests compare the message that inbox
-// answers with, and the gateway's JSON with the message.
+// All of them. What is selected, read and answered derives from it; a field of the message that is
+// not here does not compile, and a test looks for one that is only here.
 inline constexpr std::tuple summary_fields{
     summary_field{"email_id", "email_id", &email_summary::id},
     summary_field{"inbox_id", "inbox_id", &email_summary::inbox},
@@ -66,6 +68,18 @@ template <class Visit>
 constexpr void for_each_summary_field(Visit visit)
 {
     std::apply([&](const auto&... field) { (visit(field), ...); }, summary_fields);
+}
+
+// The member whose name in the message is `Name`.
+template <literal Name, std::size_t Index = 0>
+constexpr const auto& summary_value(const email_summary& email)
+{
+    static_assert(Index < summary_field_count, "summary_fields lacks a field of EmailSummary");
+    constexpr auto field = std::get<Index>(summary_fields);
+    if constexpr (Name.text() == field.name)
+        return email.*field.member;
+    else
+        return summary_value<Name, Index + 1>(email);
 }
 
 // What a message brings to the rows of mailbox.emails, one for each inbox that it reaches.

@@ -2,25 +2,51 @@
 
 #include "gateway/api/json_fields.hpp"
 
+#include "tempinbox/inbox/v1/email_summary_fields.hpp"
+
+#include <string_view>
+
 namespace tempinbox::gateway {
 namespace {
 
-// Without codes and text, which a list adds on request and a whole email has elsewhere. By name,
-// since lists are read often: a loop over the fields cost 1 µs an email (decision 0016).
+// Writes a field of a summary by its type.
+class summary_writer
+{
+public:
+    explicit summary_writer(json::writer& out) : out_(out) {}
+
+    template <class Value>
+    void operator()(std::string_view name, const Value& value) const
+    {
+        out_.member(name, value);
+    }
+
+    void operator()(std::string_view name, const google::protobuf::Timestamp* time) const
+    {
+        if (time)
+            out_.member(name, rpc::to_time(*time));
+        else
+            out_.null_member(name);
+    }
+
+    void operator()(std::string_view name,
+                    const google::protobuf::RepeatedPtrField<std::string>& texts) const
+    {
+        put_texts(out_, name, texts);
+    }
+
+    // A list adds codes on request, and a whole email has them elsewhere.
+    void operator()(std::string_view,
+                    const google::protobuf::RepeatedPtrField<inbox::v1::Code>&) const
+    {}
+
+private:
+    json::writer& out_;
+};
+
 void put_summary_members(json::writer& out, const inbox::v1::EmailSummary& email)
 {
-    out.member("emailId", email.email_id());
-    out.member("inboxId", email.inbox_id());
-    out.member("sequence", email.sequence());
-    out.member("from", email.from());
-    out.member("fromName", email.from_name());
-    put_texts(out, "to", email.to());
-    out.member("subject", email.subject());
-    out.member("preview", email.preview());
-    put_time(out, "receivedAt", email.has_received_at(), email.received_at());
-    out.member("sizeBytes", email.size_bytes());
-    out.member("attachmentCount", email.attachment_count());
-    out.member("isRead", email.is_read());
+    inbox::v1::for_each_field(email, summary_writer(out));
 }
 
 void put_header(json::writer& out, const inbox::v1::Header& header)
