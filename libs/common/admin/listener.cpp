@@ -45,9 +45,9 @@ awaitable<http::response> metrics(runtime::host& host,
     co_return http::response(200, metrics_text, std::move(*text));
 }
 
-std::shared_ptr<rpc::tokens> read_tokens(const std::string& file)
+std::unique_ptr<rpc::tokens> watch_tokens(runtime::file_watch& files, const std::string& file)
 {
-    return file.empty() ? nullptr : std::make_shared<rpc::tokens>(file);
+    return file.empty() ? nullptr : std::make_unique<rpc::tokens>(files, "admin-token-file", file);
 }
 
 bool is_from_loopback(const http::request& received)
@@ -57,10 +57,9 @@ bool is_from_loopback(const http::request& received)
     return contains(loopback, received.peer);
 }
 
-awaitable<http::response> set_log_level(http::request& received,
-                                        std::shared_ptr<rpc::tokens> accepted)
+awaitable<http::response> set_log_level(http::request& received, const rpc::tokens* accepted)
 {
-    if (auto refusal = refuse_change(received, accepted.get()))
+    if (auto refusal = refuse_change(received, accepted))
         co_return std::move(*refusal);
     const auto requested = received.query_param("level").value_or(std::string_view());
     const auto level = log::parse_level(requested);
@@ -86,7 +85,7 @@ http::server_settings settings_of(const runtime::host& host)
 
 // Routes of the operator's port. Those that only read need no authentication, so bind the listener
 // to an address that only operators can reach.
-http::handler routes(runtime::host& host, const std::string& token_file)
+http::handler routes(runtime::host& host, const rpc::tokens* accepted)
 {
     const auto paths = std::make_shared<http::router>();
     paths->add("GET", "/livez", livez);
@@ -95,16 +94,16 @@ http::handler routes(runtime::host& host, const std::string& token_file)
                [&host, renderer = std::make_shared<boost::asio::thread_pool>(1)](http::request&) {
                    return metrics(host, renderer);
                });
-    paths->add("POST", "/log-level", [accepted = read_tokens(token_file)](http::request& received) {
-        return set_log_level(received, accepted);
-    });
+    paths->add("POST", "/log-level",
+               [accepted](http::request& received) { return set_log_level(received, accepted); });
     return [paths](http::request& received) { return paths->dispatch(received); };
 }
 
 } // namespace
 
 // `kubectl port-forward` connects from loopback.
-std::optional<http::response> refuse_change(const http::request& received, rpc::tokens* accepted)
+std::optional<http::response> refuse_change(const http::request& received,
+                                            const rpc::tokens* accepted)
 {
     constexpr std::string_view scheme = "Bearer ";
     if (accepted == nullptr) {
@@ -123,7 +122,8 @@ std::optional<http::response> refuse_change(const http::request& received, rpc::
 }
 
 listener::listener(runtime::host& host, const std::string& token_file)
-    : server_(host, settings_of(host), routes(host, token_file))
+    : tokens_(watch_tokens(host.files(), token_file)),
+      server_(host, settings_of(host), routes(host, tokens_.get()))
 {}
 
 void listener::start()

@@ -4,6 +4,7 @@
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,11 +24,13 @@ public:
     host_port local_address() const { return server_.local_address(); }
 
 private:
+    std::unique_ptr<rpc::tokens> tokens_; // null without a file; the server refers to them
     http::server server_;
 };
 
 // Why the caller may not change anything: 401 or 403; empty if it may. Without tokens, only callers
 // on loopback may.
-std::optional<http::response> refuse_change(const http::request& received, rpc::tokens* accepted);
+std::optional<http::response> refuse_change(const http::request& received,
+                                            const rpc::tokens* accepted);
 
 } // namespace tempinbox::admin

@@ -2,9 +2,6 @@
 
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
-#include "common/log/log.hpp"
-
-#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -15,17 +12,6 @@ namespace {
 
 constexpr std::size_t min_characters = 16;
 constexpr std::size_t max_tokens = 2;
-
-// Changes whenever the file is written or replaced.
-std::int64_t file_state(const std::string& file)
-{
-    struct stat state{};
-    if (::stat(file.c_str(), &state) != 0)
-        return 0;
-    const auto time = std::int64_t{state.st_mtim.tv_sec} * 1'000'000'000 + state.st_mtim.tv_nsec;
-    return time ^ static_cast<std::int64_t>(state.st_ino << 20) ^
-           static_cast<std::int64_t>(state.st_size);
-}
 
 std::vector<secret> read_tokens(const std::string& file)
 {
@@ -49,56 +35,18 @@ std::vector<secret> read_tokens(const std::string& file)
 
 } // namespace
 
-tokens::tokens(std::string file, std::chrono::milliseconds check_interval)
-    : file_(std::move(file)),
-      modified_(file_state(file_)),
-      check_interval_(check_interval),
-      next_check_(std::chrono::steady_clock::now() + check_interval)
-{
-    values_ = read_tokens(file_);
-}
+tokens::tokens(const std::string& file) : values_(read_tokens(file)) {}
 
 tokens::tokens(runtime::file_watch& files, std::string_view setting, std::string file)
-    : file_(std::move(file)),
-      check_interval_(0),
-      next_check_(std::chrono::steady_clock::time_point::max()),
-      watched_(files.watch(setting, {file_}, [this] { values_ = read_tokens(file_); }))
+    : watched_(files.watch(setting, {file}, [this, file] { values_ = read_tokens(file); }))
 {}
 
-const secret& tokens::current()
+bool tokens::accepts(std::string_view token) const
 {
-    reload_if_changed();
-    return values_.front();
-}
-
-bool tokens::accepts(std::string_view token)
-{
-    reload_if_changed();
     bool is_accepted = false;
     for (const auto& value : values_)
         is_accepted = crypto::equal_constant_time(value.reveal(), token) || is_accepted;
     return is_accepted;
-}
-
-// A file read in the middle of a change is left for the next check.
-void tokens::reload_if_changed()
-{
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_check_)
-        return;
-    next_check_ = now + check_interval_;
-    const auto state = file_state(file_);
-    if (state == modified_)
-        return;
-    modified_ = state;
-    try {
-        values_ = read_tokens(file_);
-        log::info("tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
-    } catch (const std::exception& error) {
-        // A file that is being replaced must not lock out callers: the old tokens stay.
-        log::error("tokens not reloaded, the old ones stay in use",
-                   {{"file", file_}, {"error", error.what()}});
-    }
 }
 
 } // namespace tempinbox::rpc

@@ -2,6 +2,7 @@
 #include "common/http/client.hpp"
 #include "common/json/value.hpp"
 #include "common/log/log.hpp"
+#include "common/metrics/files_current.hpp"
 #include "common/testing/await.hpp"
 #include "unit/common/scratch_folder.hpp"
 #include "unit/common/trace/traced_host.hpp"
@@ -163,6 +164,32 @@ TEST_CASE("with a token only who knows it changes the log level", "[admin]")
     CHECK(running.send("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status ==
           200);
     CHECK(running.send("GET", "/livez").status == 200);
+}
+
+TEST_CASE("a changed token of the operator counts at once, and a bad file is shown",
+          "[admin][secrets]")
+{
+    const testing::scratch_folder folder;
+    auto& files = testing::test_host().files();
+    running_listener running(folder.write("token", "a-token-of-the-operator\n"));
+    const auto status_with = [&running](const std::string& token) {
+        return running.send("POST", "/log-level?level=error", "Bearer " + token).status;
+    };
+    const auto current = [] {
+        return metrics::files_current(testing::test_host().metrics(), "admin-token-file").Value();
+    };
+    CHECK(current() == 1);
+
+    folder.write("token", "tooshort\n");
+    files.check();
+    CHECK(status_with("a-token-of-the-operator") == 200);
+    CHECK(current() == 0);
+
+    folder.write("token", "the-next-token-of-the-operator\n");
+    files.check();
+    CHECK(status_with("the-next-token-of-the-operator") == 200);
+    CHECK(status_with("a-token-of-the-operator") == 401);
+    CHECK(current() == 1);
 }
 
 TEST_CASE("without a token only callers on loopback change something", "[admin]")
