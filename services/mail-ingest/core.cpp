@@ -1,5 +1,9 @@
 #include "mail-ingest/core.hpp"
 
+#include <boost/asio/ssl/context.hpp>
+
+#include <openssl/ssl.h>
+
 namespace tempinbox::mail_ingest {
 namespace {
 
@@ -10,6 +14,20 @@ postgres::settings look_up_settings(const settings& chosen)
     look_ups.connections = chosen.look_up_connections;
     look_ups.statement_timeout = chosen.recipients.timeout;
     return look_ups;
+}
+
+void prefer_own_ciphers(boost::asio::ssl::context& context)
+{
+    SSL_CTX_set_options(context.native_handle(), SSL_OP_CIPHER_SERVER_PREFERENCE);
+}
+
+// Empty without files: STARTTLS is not offered then.
+tls::watched_certificate starttls_certificate(runtime::host& host, const settings& chosen)
+{
+    if (chosen.tls_certificate_file.empty())
+        return {};
+    return tls::watch_certificate(host.files(), host.metrics(), chosen.tls_certificate_file,
+                                  chosen.tls_key_file, prefer_own_ciphers);
 }
 
 } // namespace
@@ -28,10 +46,10 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       clock_watch(host, db, clock),
       database_watch(host, {look_up_db, db}),
       client_limiter(chosen.client_limits),
-      tls(host.metrics(), chosen.tls_certificate_file, chosen.tls_key_file),
+      certificate(starttls_certificate(host, chosen)),
       session_metrics(host.metrics()),
-      session_context{host,        chosen.session, recipients, ingest,         rejections,
-                      clock_watch, client_limiter, tls,        session_metrics},
+      session_context{host,        chosen.session, recipients,          ingest,         rejections,
+                      clock_watch, client_limiter, certificate.current, session_metrics},
       listener(session_context, chosen.smtp_listen, chosen.proxy, database_watch)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);

@@ -5,6 +5,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/tls/certificate.hpp"
 #include "mail-ingest/database_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
@@ -14,7 +15,6 @@
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/listener.hpp"
 #include "mail-ingest/smtp/session_metrics.hpp"
-#include "mail-ingest/smtp/tls_context.hpp"
 #include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
@@ -50,7 +50,7 @@ public:
     postgres::clock_watch clock_watch;
     mail_ingest::database_watch database_watch; // while it is away, new sessions are refused
     smtp::client_limiter client_limiter;
-    smtp::tls_context tls;
+    tls::watched_certificate certificate; // of STARTTLS
     smtp::session_metrics session_metrics;
     smtp::session_context session_context;
     smtp::listener listener;

@@ -114,7 +114,7 @@ struct server::state : std::enable_shared_from_this<server::state>
 
     runtime::host& host;
     session_context context;
-    std::unique_ptr<tls::certificate> certificate;
+    tls::context_source certificate; // empty: plain, or by the settings' own source
     tcp::acceptor acceptor;
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
@@ -137,6 +137,14 @@ server::~server()
 
 void server::start()
 {
+    const auto& settings = state_->context.settings;
+    if (!settings.certificate_file.empty()) {
+        auto& host = state_->host;
+        auto certificate = tls::watch_certificate(
+            host.files(), host.metrics(), settings.certificate_file, settings.key_file, speak_http);
+        state_->certificate = std::move(certificate.current);
+        certificate_ = std::move(certificate.watched);
+    }
     state_->listen();
     asio::co_spawn(state_->host.executor(), state::accept_loop(state_), asio::detached);
     asio::co_spawn(state_->host.executor(), state::sweep_loop(state_), asio::detached);
@@ -170,9 +178,6 @@ void server::stop()
 void server::state::listen()
 {
     const auto& settings = context.settings;
-    if (!settings.certificate_file.empty())
-        certificate = std::make_unique<tls::certificate>(host.metrics(), settings.certificate_file,
-                                                         settings.key_file, speak_http);
     const auto endpoint = resolve_listen(host.loop(), settings.listen);
     error_code error;
     acceptor.open(endpoint.protocol(), error);
@@ -244,7 +249,7 @@ std::shared_ptr<asio::ssl::context> server::state::tls_context() const
 {
     if (context.settings.tls)
         return context.settings.tls();
-    return certificate ? certificate->context() : nullptr;
+    return certificate ? certificate() : nullptr;
 }
 
 // Why a new connection is refused; empty if it is accepted.
@@ -353,8 +358,6 @@ awaitable<void> server::state::sweep_loop(std::shared_ptr<state> self)
             continue;
         next_check = now + hang_up_interval;
         self->check_for_hang_ups();
-        if (self->certificate)
-            self->certificate->reload_if_changed();
     }
 }
 

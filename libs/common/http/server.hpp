@@ -91,6 +91,7 @@ public:
 private:
     struct state;
     std::shared_ptr<state> state_;
+    runtime::file_watch::subscription certificate_; // of `certificate_file`
 };
 
 } // namespace tempinbox::http

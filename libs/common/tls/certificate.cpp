@@ -1,34 +1,22 @@
 #include "common/tls/certificate.hpp"
 
-#include "common/log/log.hpp"
-#include "common/metrics/files_current.hpp"
 #include "common/tls/expiry.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 
 #include <openssl/ssl.h>
-#include <sys/stat.h>
 
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace tempinbox::tls {
 namespace {
 
 namespace ssl = boost::asio::ssl;
 
-// Changes whenever the file is replaced or written.
-std::string file_state(const std::string& file)
-{
-    struct stat state{};
-    if (::stat(file.c_str(), &state) != 0)
-        return "absent";
-    return std::to_string(state.st_ino) + "/" + std::to_string(state.st_size) + "/" +
-           std::to_string(state.st_mtim.tv_sec) + "." + std::to_string(state.st_mtim.tv_nsec);
-}
-
 std::shared_ptr<ssl::context> make_context(const std::string& certificate_file,
-                                           const std::string& key_file,
-                                           certificate::preparation prepare)
+                                           const std::string& key_file, preparation prepare)
 {
     auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
     const auto handle = context->native_handle();
@@ -43,50 +31,35 @@ std::shared_ptr<ssl::context> make_context(const std::string& certificate_file,
     return context;
 }
 
-} // namespace
-
-certificate::certificate(metrics::registry& metrics, std::string certificate_file,
-                         std::string key_file, preparation prepare)
-    : metrics_(metrics),
-      certificate_file_(std::move(certificate_file)),
-      key_file_(std::move(key_file)),
-      prepare_(prepare),
-      seen_(file_state(certificate_file_) + file_state(key_file_))
+std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file,
+                                   preparation prepare)
 {
     try {
-        load();
+        return make_context(certificate_file, key_file, prepare);
     } catch (const std::exception& error) {
         // The files are named, which OpenSSL does not do.
-        throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
-                                 key_file_ + ": " + error.what());
+        throw std::runtime_error("cannot use certificate " + certificate_file + " with key " +
+                                 key_file + ": " + error.what());
     }
-    metrics::files_current(metrics_, "tls-certificate-file").Set(1);
 }
 
-certificate::~certificate() = default;
+} // namespace
 
-void certificate::load()
+watched_certificate watch_certificate(runtime::file_watch& files, metrics::registry& metrics,
+                                      std::string certificate_file, std::string key_file,
+                                      preparation prepare)
 {
-    context_ = make_context(certificate_file_, key_file_, prepare_);
-    show_expiry(metrics_, certificate_file_);
-}
-
-void certificate::reload_if_changed()
-{
-    auto state = file_state(certificate_file_) + file_state(key_file_);
-    if (state == seen_)
-        return;
-    seen_ = std::move(state);
-    try {
-        load();
-        metrics::files_current(metrics_, "tls-certificate-file").Set(1);
-        log::info("certificate reloaded", {{"file", certificate_file_}});
-    } catch (const std::exception& error) {
-        // A file that is being replaced must not end TLS: the old certificate stays in use.
-        metrics::files_current(metrics_, "tls-certificate-file").Set(0);
-        log::error("certificate not reloaded, the old one stays in use",
-                   {{"file", certificate_file_}, {"error", error.what()}});
-    }
+    const auto current = std::make_shared<std::shared_ptr<ssl::context>>();
+    std::vector<std::string> both{certificate_file, key_file};
+    watched_certificate made;
+    made.watched = files.watch("tls-certificate-file", std::move(both),
+                               [current, &metrics, certificate_file = std::move(certificate_file),
+                                key_file = std::move(key_file), prepare] {
+                                   *current = load(certificate_file, key_file, prepare);
+                                   show_expiry(metrics, certificate_file);
+                               });
+    made.current = [current] { return *current; };
+    return made;
 }
 
 } // namespace tempinbox::tls

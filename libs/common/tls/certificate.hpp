@@ -1,45 +1,29 @@
 #pragma once
 
 #include "common/metrics/registry.hpp"
+#include "common/runtime/file_watch.hpp"
+#include "common/tls/context_source.hpp"
 
-#include <cstdint>
-#include <memory>
 #include <string>
-
-namespace boost::asio::ssl {
-class context;
-}
 
 namespace tempinbox::tls {
 
-// A server's certificate and key (PEM files) for TLS 1.2 and later, re-read when either file
-// changes. A pair that does not load, as between the two writes of a renewal, is logged and the old
-// one stays in use. A metric shows when the certificate in use ends.
-class certificate
+// What a server's new connections are made with. The source outlives this, but then stays as it is.
+struct watched_certificate
 {
-public:
-    using preparation = void (*)(boost::asio::ssl::context&);
-
-    // `prepare` adds to each context what a single protocol needs. Throws std::runtime_error if the
-    // files do not load.
-    certificate(metrics::registry& metrics, std::string certificate_file, std::string key_file,
-                preparation prepare);
-    ~certificate();
-
-    // Checks the files on each call: a few calls a second are fine. `context` is for new
-    // connections; existing ones keep theirs.
-    void reload_if_changed();
-    const std::shared_ptr<boost::asio::ssl::context>& context() const { return context_; }
-
-private:
-    void load();
-
-    metrics::registry& metrics_;
-    std::string certificate_file_;
-    std::string key_file_;
-    preparation prepare_;
-    std::string seen_;
-    std::shared_ptr<boost::asio::ssl::context> context_;
+    context_source current;
+    runtime::file_watch::subscription watched;
 };
+
+// Adds to each context what a single protocol needs.
+using preparation = void (*)(boost::asio::ssl::context&);
+
+// A server's certificate and key (PEM files) for TLS 1.2 and later, read again when either file
+// changes. A pair that does not load, as between the two writes of a renewal, leaves the old one in
+// use. A metric shows when the certificate in use ends. Throws std::runtime_error if the first pair
+// does not load.
+watched_certificate watch_certificate(runtime::file_watch& files, metrics::registry& metrics,
+                                      std::string certificate_file, std::string key_file,
+                                      preparation prepare);
 
 } // namespace tempinbox::tls

@@ -74,7 +74,7 @@ session::session(session_context& context, tcp::socket socket, client_address pe
       connection_(std::move(socket)),
       machine_(context.limits,
                session_machine::client{context.client_limiter.is_exempt(peer_),
-                                       context.tls.is_available()},
+                                       context.starttls != nullptr},
                steady::now()),
       sender_{[this] { return connection_.has_hung_up(); }}
 {
@@ -206,7 +206,7 @@ awaitable<bool> session::shake_hands()
     if (!co_await send_output())
         co_return false;
     connection_deadline_ = steady::now() + handshake_timeout;
-    const auto error = co_await connection_.shake_hands(context_.tls.current());
+    const auto error = co_await connection_.shake_hands(context_.starttls());
     connection_deadline_.reset();
     if (error) {
         log::debug("TLS handshake failed", {{"error", error.message()}, {"remote_ip", peer_text_}});

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/postgres/clock_watch.hpp"
+#include "common/tls/context_source.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/rejections/rejection_recorder.hpp"
@@ -9,7 +10,6 @@
 #include "mail-ingest/smtp/connection.hpp"
 #include "mail-ingest/smtp/session_machine.hpp"
 #include "mail-ingest/smtp/session_metrics.hpp"
-#include "mail-ingest/smtp/tls_context.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -27,7 +27,7 @@ struct session_context
     mail_ingest::rejection_recorder& rejections;
     postgres::clock_watch& clock; // while it is off, MAIL gets 451: emails are found by their time
     smtp::client_limiter& client_limiter;
-    tls_context& tls;
+    const tls::context_source& starttls; // for a handshake that begins; empty: not offered
     session_metrics& metrics;
 };
 
