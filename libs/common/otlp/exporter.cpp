@@ -87,7 +87,11 @@ exporter::exporter(runtime::host& host)
         resource_of(host.name(), host.instance(), host.settings().trace, environment_variable);
     exported_ = &host.metrics().counter("tempinbox_spans_exported_total",
                                         "Spans of traces that were delivered");
+    const auto& ca_file = host.settings().trace.ca_file;
     client_.emplace(host, client_settings(host.settings().trace));
+    if (!ca_file.empty())
+        ca_file_ = host.files().watch("otel-exporter-otlp-certificate", {ca_file},
+                                      [this] { client_->reload_trust(); });
 }
 
 void exporter::start()

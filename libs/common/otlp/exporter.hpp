@@ -27,7 +27,8 @@ inline constexpr std::chrono::milliseconds drain_timeout{2'000};
 // they ended. A receiver that is away or busy (429, 502, 503, 504) is asked again, with growing
 // delays or when it says, for a minute; then the batch is dropped, while newer spans wait in the
 // tracer's queue. Delivered spans are counted in tempinbox_spans_exported_total. Does nothing while
-// tracing is off. A failed export disturbs nothing else: it is logged once until one succeeds.
+// tracing is off. A failed export disturbs nothing else: it is logged once until one succeeds. The
+// certificates that are trusted are read again when their file changes.
 class exporter
 {
 public:
@@ -57,7 +58,8 @@ private:
     trace::attribute_list resource_;
     prometheus::Counter* exported_ = nullptr; // without tracing there is no such metric
     std::optional<http::client> client_;
-    std::optional<batch> batch_; // under way, or waiting for its next attempt
+    runtime::file_watch::subscription ca_file_; // trusted by the client
+    std::optional<batch> batch_;                // under way, or waiting for its next attempt
     steady::time_point next_flush_;
     bool is_failing_ = false;
     async::periodic_task task_;

@@ -3,6 +3,8 @@
 
 #include "common/http/server.hpp"
 #include "common/json/value.hpp"
+#include "unit/common/http/self_signed.hpp"
+#include "unit/common/scratch_folder.hpp"
 #include "unit/common/trace/traced_host.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -158,6 +160,46 @@ TEST_CASE("a batch is sent again after 503, and dropped after 400", "[otlp]")
     CHECK(taken == requests);
     receiver.stop();
     CHECK(on.host.await(drained(exporter, 1s)));
+}
+
+TEST_CASE("the receiver's certificate is checked by what the CA file holds now", "[otlp][secrets]")
+{
+    const testing::scratch_folder folder;
+    const auto shown = testing::make_self_signed("IP:127.0.0.1");
+    const auto port = free_port();
+    auto settings =
+        testing::traced_settings("https://127.0.0.1:" + std::to_string(port) + "/v1/traces", 1);
+    settings.trace.ca_file =
+        folder.write("ca.pem", testing::make_self_signed("IP:127.0.0.1").certificate);
+    testing::traced_host host(settings);
+    http::server_settings at_port;
+    at_port.listen = host_port("127.0.0.1", port);
+    at_port.body_limit = 4 * 1024 * 1024;
+    at_port.certificate_file = folder.write("certificate.pem", shown.certificate);
+    at_port.key_file = folder.write("key.pem", shown.key);
+    std::size_t taken = 0;
+    http::server receiver(host, at_port, [&](http::request&) {
+        ++taken;
+        return respond(http::response(200, "application/json", "{}"));
+    });
+    receiver.start();
+    otlp::exporter exporter(host);
+    // Sends at once what is queued; what cannot be delivered is dropped.
+    const auto send_a_span = [&] {
+        host.tracer().begin("work", trace::span_kind::internal).end();
+        return host.await(drained(exporter, 2s));
+    };
+
+    CHECK(send_a_span());
+    CHECK(taken == 0);
+
+    folder.write("ca.pem", shown.certificate);
+    host.files().check();
+    CHECK(send_a_span());
+    CHECK(taken == 1);
+    CHECK(
+        has_metric(host, "tempinbox_files_current{setting=\"otel-exporter-otlp-certificate\"} 1"));
+    receiver.stop();
 }
 
 TEST_CASE("at the end what cannot be delivered is dropped and counted", "[otlp]")

@@ -27,8 +27,9 @@ class traced_host : public runtime::host
 {
 public:
     explicit traced_host(double ratio = 1, std::string endpoint = "http://127.0.0.1:1/v1/traces")
-        : host("test", traced_settings(std::move(endpoint), ratio))
+        : traced_host(traced_settings(std::move(endpoint), ratio))
     {}
+    explicit traced_host(runtime::process_settings chosen) : host("test", std::move(chosen)) {}
 
     template <class T>
     T await(awaitable<T> task)
