@@ -110,8 +110,8 @@ settings read_settings(config::reader& reader)
                        "(OTEL_EXPORTER_OTLP_TIMEOUT)"));
     chosen.ca_file =
         reader.readable_file("otel-exporter-otlp-certificate", "",
-                             "CA certificates for an https endpoint, PEM; empty: the system's "
-                             "(OTEL_EXPORTER_OTLP_CERTIFICATE)");
+                             "CA certificates for an https endpoint, PEM, read again when the file "
+                             "changes; empty: the system's (OTEL_EXPORTER_OTLP_CERTIFICATE)");
     chosen.sampler = read_sampler(reader);
     chosen.service_name = reader.text("otel-service-name", "",
                                       "service.name of the spans; empty: the program's name "
