@@ -201,19 +201,17 @@ awaitable<result<v1::DeleteEmailResponse>> email_rpc::remove(v1::DeleteEmailRequ
 
 awaitable<result<v1::EmptyInboxResponse>> email_rpc::empty(v1::EmptyInboxRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto inbox = inbox_id::parse(request.inbox_id());
-    if (!inbox)
-        co_return inbox.error();
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, inbox] = *name;
 
     // Mail that comes meanwhile stays, or emptying a busy inbox would never end.
     std::optional<std::int64_t> up_to;
     std::int64_t emails = 0;
     bool is_full = true;
     while (is_full) {
-        const auto removed = co_await emails_.empty_inbox(*account, *inbox, up_to);
+        const auto removed = co_await emails_.empty_inbox(account, inbox, up_to);
         if (!removed && emails == 0)
             co_return removed.error();
         if (!removed) // the inbox ended meanwhile; its mail goes with it

@@ -223,6 +223,18 @@ result<void> check_count(const char* field, int given, int max)
                                                std::to_string(given)};
 }
 
+result<std::pair<account_id, inbox_id>> read_inbox_name(const std::string& account,
+                                                        const std::string& inbox)
+{
+    const auto owner = account_id::parse(account);
+    if (!owner)
+        return owner.error();
+    const auto id = inbox_id::parse(inbox);
+    if (!id)
+        return id.error();
+    return std::pair(*owner, *id);
+}
+
 result<std::vector<std::pair<account_id, inbox_id>>>
 read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names)
 {
@@ -231,13 +243,10 @@ read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names)
     std::vector<std::pair<account_id, inbox_id>> inboxes;
     inboxes.reserve(static_cast<std::size_t>(names.size()));
     for (const auto& name : names) {
-        const auto account = account_id::parse(name.account_id());
-        if (!account)
-            return account.error();
-        const auto inbox = inbox_id::parse(name.inbox_id());
+        const auto inbox = read_inbox_name(name);
         if (!inbox)
             return inbox.error();
-        inboxes.emplace_back(*account, *inbox);
+        inboxes.push_back(*inbox);
     }
     return inboxes;
 }

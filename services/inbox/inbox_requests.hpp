@@ -13,6 +13,15 @@ result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
 
+// Whose inbox a request is about.
+result<std::pair<account_id, inbox_id>> read_inbox_name(const std::string& account,
+                                                        const std::string& inbox);
+template <class Request>
+result<std::pair<account_id, inbox_id>> read_inbox_name(const Request& request)
+{
+    return read_inbox_name(request.account_id(), request.inbox_id());
+}
+
 // 1–1,000 names.
 result<std::vector<std::pair<account_id, inbox_id>>>
 read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names);

@@ -57,14 +57,12 @@ awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequ
 
 awaitable<result<v1::GetInboxResponse>> inbox_rpc::get(v1::GetInboxRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto id = inbox_id::parse(request.inbox_id());
-    if (!id)
-        co_return id.error();
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
 
-    const auto found = co_await inboxes_.find(*account, *id);
+    const auto found = co_await inboxes_.find(account, id);
     if (!found)
         co_return found.error();
     v1::GetInboxResponse response;
@@ -97,14 +95,12 @@ awaitable<result<v1::ListInboxesResponse>> inbox_rpc::list(v1::ListInboxesReques
 
 awaitable<result<v1::DeleteInboxResponse>> inbox_rpc::remove(v1::DeleteInboxRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto id = inbox_id::parse(request.inbox_id());
-    if (!id)
-        co_return id.error();
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
 
-    const auto ended = co_await expiry_.end(*account, *id);
+    const auto ended = co_await expiry_.end(account, id);
     if (!ended)
         co_return ended.error();
     co_return v1::DeleteInboxResponse();
@@ -156,14 +152,12 @@ awaitable<result<v1::CountInboxesResponse>> inbox_rpc::count(v1::CountInboxesReq
 awaitable<result<v1::ListRejectionsResponse>>
 inbox_rpc::list_rejections(v1::ListRejectionsRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto id = inbox_id::parse(request.inbox_id());
-    if (!id)
-        co_return id.error();
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
 
-    const auto found = co_await inboxes_.list_rejections(*account, *id);
+    const auto found = co_await inboxes_.list_rejections(account, id);
     if (!found)
         co_return found.error();
     v1::ListRejectionsResponse response;

@@ -48,19 +48,17 @@ void search_rpc::add_to(rpc::server& server)
 awaitable<result<v1::FindFirstEmailsResponse>>
 search_rpc::find_first(v1::FindFirstEmailsRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto inbox = inbox_id::parse(request.inbox_id());
-    if (!inbox)
-        co_return inbox.error();
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, inbox] = *name;
     if (const auto fits = check_count("searches", request.searches_size(), max_searches); !fits)
         co_return fits.error();
     std::vector<mailbox::email_search> searches;
     for (const auto& search : request.searches())
         searches.push_back(read_search(search));
 
-    const auto found = co_await emails_.find_first(*account, *inbox, std::move(searches));
+    const auto found = co_await emails_.find_first(account, inbox, std::move(searches));
     if (!found)
         co_return found.error();
     v1::FindFirstEmailsResponse response;
