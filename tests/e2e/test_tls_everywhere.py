@@ -3,89 +3,45 @@ Kafka, verified to PostgreSQL.
 """
 
 import contextlib
-import json
 import socket
 import ssl
-import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pytest
-from dev import places
 from harness import (
     Api,
     Authority,
     Cluster,
     Gateway,
-    Inbox,
-    MailIngest,
     RateLimit,
     Receiver,
     Replica,
     SecureKafka,
+    SecureSuite,
     Suite,
-    WebhookDispatcher,
     client_context,
     eventually,
     send,
 )
+from harness.secure_suite import HOST, Settings, by_name, rpc_tls_settings
 
-# Certificates are for this name only, while services are dialled by the addresses behind it.
-_HOST = "localhost"
-_DOMAIN = "secure.example"
-_TOPICS = places.ROOT / "deploy" / "kafka" / "topics.json"
 _REQUEST = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
-
-
-def _tls_settings(identity: Path) -> dict[str, str]:
-    return {
-        "rpc_tls_certificate_file": f"{identity}/certificate.pem",
-        "rpc_tls_key_file": f"{identity}/key.pem",
-        "rpc_tls_ca_file": f"{identity}/ca.pem",
-    }
-
-
-def _by_name(service: Replica) -> str:
-    return f"{_HOST}:{service.address.rpartition(':')[2]}"
 
 
 @dataclass(frozen=True)
 class _Secured:
-    """The suite of this test."""
+    """The suite of this test, and what its certificates come from."""
 
     suite: Suite
     authority: Authority
     database: Cluster
-    gateway: Gateway
-    inbox: Inbox
-    ingest: MailIngest
-    common: dict[str, str]  # PostgreSQL and Kafka
-    calls: dict[str, str]  # where a gateway finds the others
-    operator: dict[str, str]  # of the operator's command line
-
-    def operate(self, *arguments: str) -> Any:
-        """The JSON answer of tempinboxctl."""
-        done = _operate(self.suite, self.operator, *arguments, "--output", "json")
-        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
-        return json.loads(done.stdout)
-
-
-def _operate(
-    suite: Suite, settings: dict[str, str], *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    """Whatever its exit code is."""
-    given = {f"TEMPINBOX_{name.upper()}": value for name, value in settings.items()}
-    return subprocess.run(
-        [suite.program("tempinboxctl"), *arguments],
-        env=places.clean_environment() | given,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    common: Settings  # PostgreSQL and Kafka
+    services: SecureSuite
 
 
 @pytest.fixture(scope="module")
@@ -93,57 +49,20 @@ def secured(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """Ready, with a mail domain."""
     folder = tmp_path_factory.mktemp("secured")
     authority = Authority(folder / "authority")
-
-    def of_service(name: str) -> dict[str, str]:
-        return _tls_settings(authority.issue(name, f"DNS:{_HOST}"))
-
     with contextlib.ExitStack() as running:
-        broker = running.enter_context(SecureKafka(authority.issue("kafka", f"DNS:{_HOST}")))
+        broker = running.enter_context(SecureKafka(authority.issue("kafka", f"DNS:{HOST}")))
         database = running.enter_context(
             Cluster(suite, identity=authority.issue("postgres", "IP:127.0.0.1"))
         )
         common = {"database": database.dsn, **broker.settings}
-        # Applied before anything looks for its topics.
-        applied = _operate(
-            suite,
-            common,
-            "topics",
-            "apply",
-            str(_TOPICS),
-            "--partitions",
-            "2",
-            "--replication",
-            "1",
-        )
-        assert applied.returncode == 0, applied.stdout + applied.stderr
-        rate_limit = RateLimit(suite, **common, **of_service("rate-limit"), rpc_tls_name=_HOST)
-        inbox = Inbox(suite, **common, **of_service("inbox"))
-        dispatcher = WebhookDispatcher(suite, **common, **of_service("webhook-dispatcher"))
-        calls = {
-            "inbox_rpc": _by_name(inbox),
-            "rate_limit_rpc": _by_name(rate_limit),
-            "webhook_dispatcher_rpc": _by_name(dispatcher),
-        }
-        ingest = MailIngest(suite, **common, spool_directory=str(folder / "spool"))
-        gateway = Gateway(suite, **common, **calls, **of_service("gateway"))
-        for service in (rate_limit, inbox, dispatcher, ingest, gateway):
-            running.enter_context(service)
-        token_file = Inbox.settings_of(suite)["TEMPINBOX_RPC_TOKEN_FILE"]
-        operator = common | calls | {"rpc_token_file": token_file} | of_service("operator")
-        secured = _Secured(
-            suite, authority, database, gateway, inbox, ingest, common, calls, operator
-        )
-        secured.operate("domain", "add", _DOMAIN)
-        yield secured
 
+        def settings_of(service: str) -> Settings:
+            if service == "mail-ingest":
+                return common | {"spool_directory": str(folder / "spool")}
+            return common | rpc_tls_settings(authority.issue(service, f"DNS:{HOST}"))
 
-def _make_key(secured: _Secured, plan: str, requests_per_day: int) -> str:
-    """Of an account of its own."""
-    limits = ("--requests-per-day", str(requests_per_day), "--burst-per-second", "0")
-    secured.operate("plan", "set", plan, *limits)
-    made = secured.operate("account", "create", "--email", f"{plan}@example.com", "--plan", plan)
-    key: str = secured.operate("key", "create", made["accountId"], "--label", "test")["key"]
-    return key
+        services = running.enter_context(SecureSuite(suite, settings_of))
+        yield _Secured(suite, authority, database, common, services)
 
 
 class _SteadyReads:
@@ -179,7 +98,7 @@ def _certificate_shown(service: Replica, context: ssl.SSLContext) -> bytes:
     host, _, port = service.address.rpartition(":")
     with (
         socket.create_connection((host, int(port)), timeout=10) as plain,
-        context.wrap_socket(plain, server_hostname=_HOST) as secure,
+        context.wrap_socket(plain, server_hostname=HOST) as secure,
     ):
         return secure.getpeercert(binary_form=True) or b""
 
@@ -191,7 +110,7 @@ def _answer(service: Replica, context: ssl.SSLContext | None) -> bytes:
         contextlib.suppress(ssl.SSLError, ConnectionError),
         socket.create_connection((host, int(port)), timeout=10) as plain,
     ):
-        wire = context.wrap_socket(plain, server_hostname=_HOST) if context else plain
+        wire = context.wrap_socket(plain, server_hostname=HOST) if context else plain
         wire.sendall(_REQUEST)
         return wire.recv(4096)
     return b""
@@ -200,7 +119,8 @@ def _answer(service: Replica, context: ssl.SSLContext | None) -> bytes:
 def test_a_mail_becomes_a_webhook_over_tls_while_a_certificate_is_replaced(
     secured: _Secured,
 ) -> None:
-    key, base = _make_key(secured, "premium", 1_000_000), f"http://{secured.gateway.address}"
+    services = secured.services
+    key, base = services.make_key("premium", 1_000_000), f"http://{services.gateway.address}"
     api = Api(base, key)
     shown = client_context(secured.authority.ca_file, secured.authority.issue("test", "DNS:test"))
     with Receiver() as receiver:
@@ -212,21 +132,21 @@ def test_a_mail_becomes_a_webhook_over_tls_while_a_certificate_is_replaced(
                 secured.suite,
                 inbox["emailAddress"],
                 subject=subject,
-                server=secured.ingest.address,
+                server=services.ingest.address,
             )
             assert sent.is_accepted, sent.transcript
             assert api.get("/v1/emails/" + sent.email_id)["subject"] == subject
             receiver.wait_for(lambda it: it.webhook_id == sent.email_id, subject, seconds=30)
 
         send_and_check("Before")
-        before = _certificate_shown(secured.inbox, shown)
+        before = _certificate_shown(services.inbox, shown)
         with _SteadyReads(Api(base, key), f"/v1/inboxes/{inbox['inboxId']}") as reads:
             eventually(lambda: len(reads.statuses) > 5, "reads are under way")
 
-            secured.authority.issue("inbox", f"DNS:{_HOST}")
+            secured.authority.issue("inbox", f"DNS:{HOST}")
 
             eventually(
-                lambda: _certificate_shown(secured.inbox, shown) != before,
+                lambda: _certificate_shown(services.inbox, shown) != before,
                 "new connections get the new certificate",
                 seconds=10,
             )
@@ -236,9 +156,11 @@ def test_a_mail_becomes_a_webhook_over_tls_while_a_certificate_is_replaced(
         assert set(reads.statuses) == {200}
 
     # Quota fails open: requests alone do not show that rate-limit was reached.
-    assert secured.gateway.metric("tempinbox_gateway_quota_calls_total") > secured.gateway.metric(
-        "tempinbox_gateway_quota_calls_failed_total"
+    calls, failed = (
+        services.gateway.metric(f"tempinbox_gateway_quota_{name}_total")
+        for name in ("calls", "calls_failed")
     )
+    assert calls > failed
     unencrypted = secured.database.query(
         "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
         "WHERE client_port IS NOT NULL AND NOT ssl"
@@ -247,24 +169,24 @@ def test_a_mail_becomes_a_webhook_over_tls_while_a_certificate_is_replaced(
 
 
 def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> None:
-    key = _make_key(secured, "pro", 100)
-    of_both = f"DNS:{_HOST}"
+    key = secured.services.make_key("pro", 100)
+    of_both = f"DNS:{HOST}"
     with contextlib.ExitStack() as running:
         asker = running.enter_context(
             RateLimit(
                 secured.suite,
                 **secured.common,
-                **_tls_settings(secured.authority.issue("asker", of_both)),
-                rpc_tls_name=_HOST,
+                **rpc_tls_settings(secured.authority.issue("asker", of_both)),
+                rpc_tls_name=HOST,
             )
         )
         # A gateway that is started now has new connections only, and calls the other replica.
-        settings = secured.common | secured.calls | {"rate_limit_rpc": _by_name(asker)}
+        settings = secured.common | secured.services.calls | {"rate_limit_rpc": by_name(asker)}
         second = running.enter_context(
             Gateway(
                 secured.suite,
                 **settings,
-                **_tls_settings(secured.authority.issue("second", of_both)),
+                **rpc_tls_settings(secured.authority.issue("second", of_both)),
             )
         )
 
@@ -273,13 +195,13 @@ def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> N
             return Counter(api.call("GET", "/v1/inboxes").status_code for _ in range(requests))
 
         assert statuses(second, 90) == {200: 90}
-        assert statuses(secured.gateway, 1) == {200: 1}
+        assert statuses(secured.services.gateway, 1) == {200: 1}
 
         answers = statuses(second, 12)
 
         # What is left of the other replica's block is asked back before a request is refused. On
         # a machine that stalls, a late call lets its request through, and may count it as well.
-        both = (second, secured.gateway)
+        both = (second, secured.services.gateway)
         let_through, late = (
             sum(int(gateway.metric(f"tempinbox_gateway_quota_{name}_total")) for gateway in both)
             for name in ("fail_open", "calls_failed")
@@ -290,26 +212,25 @@ def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> N
 
 
 def test_the_operators_certificate_is_good_for_each_replica(secured: _Secured) -> None:
-    done = _operate(
-        secured.suite, secured.operator, "doctor", "--partitions", "2", "--replication", "1"
-    )
+    done = secured.services.run_operator("doctor", "--partitions", "2", "--replication", "1")
 
     for service in ("inbox", "rate-limit", "webhook-dispatcher"):
-        port = secured.calls[f"{service.replace('-', '_')}_rpc"].rpartition(":")[2]
+        port = secured.services.calls[f"{service.replace('-', '_')}_rpc"].rpartition(":")[2]
         assert f"{service} at 127.0.0.1:{port} answers" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_port_for_calls_refuses_whoever_lacks_what_the_services_have(
     secured: _Secured, tmp_path: Path
 ) -> None:
+    inbox = secured.services.inbox
     ca_file = secured.authority.ca_file
     own = secured.authority.issue("test", "DNS:test")
-    stranger = Authority(tmp_path / "strangers").issue("stranger", f"DNS:{_HOST}")
+    stranger = Authority(tmp_path / "strangers").issue("stranger", f"DNS:{HOST}")
     old = client_context(ca_file, own)
     old.maximum_version = ssl.TLSVersion.TLSv1_2
 
-    assert _answer(secured.inbox, client_context(ca_file, own)).startswith(b"HTTP/1.1 401")
-    assert _answer(secured.inbox, None) == b"", "plain HTTP"
-    assert _answer(secured.inbox, client_context(ca_file)) == b"", "no certificate"
-    assert _answer(secured.inbox, client_context(ca_file, stranger)) == b"", "another authority"
-    assert _answer(secured.inbox, old) == b"", "TLS 1.2"
+    assert _answer(inbox, client_context(ca_file, own)).startswith(b"HTTP/1.1 401")
+    assert _answer(inbox, None) == b"", "plain HTTP"
+    assert _answer(inbox, client_context(ca_file)) == b"", "no certificate"
+    assert _answer(inbox, client_context(ca_file, stranger)) == b"", "another authority"
+    assert _answer(inbox, old) == b"", "TLS 1.2"

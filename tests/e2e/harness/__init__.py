@@ -19,6 +19,7 @@ from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
 from harness.secure_kafka import SecureKafka
+from harness.secure_suite import SecureSuite
 from harness.strangers import Strangers
 from harness.suite import Suite
 from harness.topics import Event, Topic
@@ -51,6 +52,7 @@ __all__ = [
     "Replica",
     "Request",
     "SecureKafka",
+    "SecureSuite",
     "Span",
     "Strangers",
     "Suite",

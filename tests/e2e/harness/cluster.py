@@ -71,13 +71,23 @@ class Cluster:
         checked = f"?sslmode=verify-full&sslrootcert={self._identity}/ca.pem"
         return self._server.dsn() + (checked if self._identity else "")
 
-    def _require_tls(self, identity: Path) -> None:
+    def renew_certificate(self) -> None:
+        """Shows new connections what the folder holds now."""
+        assert self._identity
+        self._copy_certificate(self._identity)
+        self._server.query("SELECT pg_reload_conf()")
+
+    def _copy_certificate(self, identity: Path) -> None:
         data = self._server.data
         for source, target in (("certificate.pem", "server.crt"), ("key.pem", "server.key")):
             shutil.copyfile(identity / source, data / target)
             (data / target).chmod(0o600)
             if os.geteuid() == 0:
                 shutil.chown(data / target, postgres.OS_USER, postgres.OS_USER)
+
+    def _require_tls(self, identity: Path) -> None:
+        data = self._server.data
+        self._copy_certificate(identity)
         with open(data / "postgresql.conf", "a", encoding="utf-8") as settings:
             settings.write("ssl = on\n")
         access = data / "pg_hba.conf"

@@ -8,6 +8,7 @@ import secrets
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -45,18 +46,22 @@ class Event:
 
 
 class Dashboard:
-    """One browser.
+    """One browser; with a file of authorities, over TLS that trusts them alone.
 
     `call` answers the response whatever its status; `get`, `post`, `patch`, `delete` insist on
     success and answer the JSON.
     """
 
-    def __init__(self, base: str, address: str | None = None) -> None:
+    def __init__(self, base: str, address: str | None = None, ca_file: Path | None = None) -> None:
         self.base = base
         self.address = address or next(_addresses)
         self.csrf: str | None = None
         self.browser = requests.Session()
-        self.browser.mount("http://", _FromAddress(self.address))
+        if ca_file:
+            self.browser.trust_env = False  # its bundle would win over `verify`
+            self.browser.verify = str(ca_file)
+        for scheme in ("http://", "https://"):
+            self.browser.mount(scheme, _FromAddress(self.address))
         self.browser.headers["Sec-Fetch-Site"] = "same-origin"
 
     def call(

@@ -68,10 +68,10 @@ class Replica:
         return self.readiness()[0] == 200
 
     def readiness(self) -> tuple[int, dict[str, Any]]:
-        """The status and the body of /readyz; 0 and nothing while nobody listens."""
+        """The status and the body of /readyz; 0 and nothing while nobody answers."""
         try:
             answer = requests.get(f"http://{self.admin}/readyz", timeout=2)
-        except requests.exceptions.ConnectionError:
+        except (requests.exceptions.ConnectionError, requests.exceptions.Timeout):
             return 0, {}
         return answer.status_code, answer.json()
 

@@ -8,18 +8,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 from dev import kafka, places
 from dev.ports import free_port
 
 _USER = "suite"
 _MECHANISM = "SCRAM-SHA-512"
+_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class _Node(kafka.Cluster):
-    """A cluster of one, whose only listener for clients is SASL_SSL."""
+    """A cluster of one, whose only listener for clients is SASL_SSL; INTERNAL is its own, and for
+    changes of it.
+    """
 
+    internal: int
     identity: Path
+    client_authorities: Path | None
+    asks_for_rights: bool
     password: str
     client_properties: Path
 
@@ -35,28 +51,33 @@ class _Node(kafka.Cluster):
 
     def _properties(self, number: int, folder: Path) -> dict[str, object]:
         listener, controller = self.ports[number - 1]
-        login = (
-            "org.apache.kafka.common.security.scram.ScramLoginModule required "
-            f'username="{_USER}" password="{self.password}";'
-        )
-        return super()._properties(number, folder) | {
-            "listeners": f"SASL_SSL://127.0.0.1:{listener},CONTROLLER://127.0.0.1:{controller}",
-            "advertised.listeners": f"SASL_SSL://{self.brokers}",
-            "listener.security.protocol.map": "SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT",
-            "inter.broker.listener.name": "SASL_SSL",
+        internal = f"INTERNAL://127.0.0.1:{self.internal}"
+        login = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        properties: dict[str, object] = super()._properties(number, folder) | {
+            "listeners": (
+                f"SASL_SSL://127.0.0.1:{listener},{internal},CONTROLLER://127.0.0.1:{controller}"
+            ),
+            "advertised.listeners": f"SASL_SSL://{self.brokers},{internal}",
+            "listener.security.protocol.map": (
+                "SASL_SSL:SASL_SSL,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT"
+            ),
+            "inter.broker.listener.name": "INTERNAL",
             "sasl.enabled.mechanisms": _MECHANISM,
-            "sasl.mechanism.inter.broker.protocol": _MECHANISM,
             f"listener.name.sasl_ssl.{_MECHANISM.lower()}.sasl.jaas.config": login,
-            "ssl.keystore.type": "PEM",
-            "ssl.keystore.certificate.chain": self._pem("certificate.pem"),
-            "ssl.keystore.key": self._pem("key.pem"),
-            "ssl.truststore.type": "PEM",
-            "ssl.truststore.certificates": self._pem("ca.pem"),
         }
-
-    def _pem(self, name: str) -> str:
-        """As a value of a properties file, which is one line."""
-        return (self.identity / name).read_text(encoding="ascii").replace("\n", "\\n")
+        properties |= certificate_properties(self.identity)
+        if self.client_authorities:
+            properties |= {
+                "listener.name.sasl_ssl.ssl.client.auth": "required",
+                "listener.name.sasl_ssl.ssl.truststore.type": "PEM",
+                "listener.name.sasl_ssl.ssl.truststore.certificates": _pem(self.client_authorities),
+            }
+        if self.asks_for_rights:
+            properties |= {
+                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "super.users": "User:ANONYMOUS",
+            }
+        return properties
 
     def _format_options(self) -> list[str]:
         return ["--add-scram", f'{_MECHANISM}=[name="{_USER}",password="{self.password}"]']
@@ -65,31 +86,67 @@ class _Node(kafka.Cluster):
         return ["-F", str(self.client_properties)]
 
 
+def _pem(file: Path) -> str:
+    """As a value of a properties file, which is one line."""
+    return file.read_text(encoding="ascii").replace("\n", "\\n")
+
+
+def certificate_properties(identity: Path) -> dict[str, str]:
+    """What a broker shows its clients, with a folder's certificate."""
+    listener = "listener.name.sasl_ssl.ssl.keystore."
+    return {
+        f"{listener}type": "PEM",
+        f"{listener}certificate.chain": _pem(identity / "certificate.pem"),
+        f"{listener}key": _pem(identity / "key.pem"),
+    }
+
+
 class SecureKafka:
-    """Its certificate is that of a folder, as Authority.issue makes it for localhost.
+    """Its certificate is that of a folder, as Authority.issue makes it for localhost. With a file
+    of authorities, clients must show a certificate of them; if it asks for rights, they have none
+    until an operator gives them some, at `internal`.
 
     `settings` are what a service needs for it, by name. Use as a context manager; nothing of it
     stays.
     """
 
-    def __init__(self, identity: Path) -> None:
+    user = _USER
+    mechanism = _MECHANISM
+
+    def __init__(
+        self,
+        identity: Path,
+        client_authorities: Path | None = None,
+        *,
+        asks_for_rights: bool = False,
+    ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-kafka-"))
-        password = secrets.token_urlsafe(16)
+        self.password = secrets.token_urlsafe(16)
         properties = self._folder / "client.properties"
         properties.touch(mode=0o600)
         properties.write_text(
             "security.protocol=SASL_SSL\n"
             f"sasl.mechanism={_MECHANISM}\n"
             f"sasl.username={_USER}\n"
-            f"sasl.password={password}\n"
+            f"sasl.password={self.password}\n"
             f"ssl.ca.location={identity}/ca.pem\n"
+            f"ssl.certificate.location={identity}/certificate.pem\n"
+            f"ssl.key.location={identity}/key.pem\n"
             "broker.address.family=v4\n",
             encoding="ascii",
         )
         self._node = _Node(
-            self._folder, [(free_port(), free_port())], identity, password, properties
+            self._folder,
+            [(free_port(), free_port())],
+            free_port(),
+            identity,
+            client_authorities,
+            asks_for_rights,
+            self.password,
+            properties,
         )
         self._process: subprocess.Popen[bytes] | None = None
+        self.internal = f"127.0.0.1:{self._node.internal}"
         self.settings = {
             "kafka_brokers": self._node.brokers,
             "kafka_properties_file": str(properties),
@@ -120,6 +177,32 @@ class SecureKafka:
             self._process.kill()
             self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def change_password(self) -> None:
+        """`password` is the one that counts for new connections."""
+        password = secrets.token_urlsafe(16)
+        credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+        change = UserScramCredentialUpsertion(_USER, credential, password.encode())
+        operator = self._operator()  # which ends what it has begun when it ends
+        for done in operator.alter_user_scram_credentials([change]).values():
+            done.result(_SECONDS)
+        self.password = password
+
+    def use_certificate(self, identity: Path) -> None:
+        """That of another folder, for the same names, from the next connections on."""
+        changes = [
+            ConfigEntry(
+                name, value.replace("\\n", "\n"), incremental_operation=AlterConfigOpType.SET
+            )
+            for name, value in certificate_properties(identity).items()
+        ]
+        broker = ConfigResource(ResourceType.BROKER, "1", incremental_configs=changes)
+        operator = self._operator()
+        for done in operator.incremental_alter_configs([broker]).values():
+            done.result(_SECONDS)
+
+    def _operator(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.internal})
 
     def _print_log(self) -> None:
         for log in self._folder.glob("*.log"):
