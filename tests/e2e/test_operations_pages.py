@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import textwrap
 from collections.abc import Callable, Iterator
@@ -99,16 +100,16 @@ class _Shell:
             text = text.replace(example, ours)
         return ["bash", "-euo", "pipefail", "-c", text]
 
-    def run(self, text: str, **more: str) -> str:
-        """What it printed; it has to succeed. `more` is its environment."""
-        return self.run_with({}, text, **more)
+    def run(self, text: str) -> str:
+        """What it printed; it has to succeed."""
+        return self.run_with({}, text)
 
-    def run_with(self, swaps: dict[str, str], text: str, **more: str) -> str:
+    def run_with(self, swaps: dict[str, str], text: str) -> str:
         """With other texts in place of those of the page."""
         done = subprocess.run(
             self._command(text, swaps),
             cwd=self.folder,
-            env=self.environment | more,
+            env=self.environment,
             capture_output=True,
             text=True,
             timeout=120,
@@ -136,7 +137,7 @@ class _Shell:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def check_settings(self, text: str, **more: str) -> None:
+    def check_settings(self, text: str) -> None:
         """The lines are settings, and every service that knows them takes them."""
         shown = self.run(f"set -a\n{text}\nenv -0 > settings")
         assert not shown, shown
@@ -149,7 +150,7 @@ class _Shell:
             environment = service.settings_of(self.suite) | {name: given[name] for name in names}
             done = subprocess.run(
                 [self.suite.program(f"tempinbox-{service.service}"), "--check-config"],
-                env=environment | more,
+                env=environment,
                 capture_output=True,
                 text=True,
                 timeout=30,
@@ -166,6 +167,17 @@ def _knows(suite: Suite, service: type[Replica], names: set[str]) -> bool:
     known = {setting["environment"] for setting in settings}
     # OpenTelemetry's own names set ours.
     return {name if name in known else f"TEMPINBOX_{name}" for name in names} <= known
+
+
+def _wait_for_listener(address: str) -> None:
+    host, _, port = address.rpartition(":")
+
+    def listens() -> bool:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
+            return True
+        return False
+
+    eventually(listens, f"somebody listens at {address}", seconds=30)
 
 
 # What runs each block.
@@ -210,13 +222,8 @@ def _haproxy(shell: _Shell, block: _Block) -> None:
         ),
         shell.running({":25 ": f"{address} ", "10.0.0.11:2526": proxied}, block.text),
     ):
-
-        def is_accepted() -> bool:
-            with contextlib.suppress(OSError):
-                return send(shell.suite, inbox["emailAddress"], server=address).is_accepted
-            return False
-
-        eventually(is_accepted, "mail through HAProxy")
+        _wait_for_listener(address)
+        assert send(shell.suite, inbox["emailAddress"], server=address).is_accepted
 
 
 def _proxy_header(shell: _Shell, block: _Block) -> None:
@@ -244,7 +251,7 @@ def _prefixed_topics(shell: _Shell, block: _Block) -> None:
     finally:
         operator = AdminClient({"bootstrap.servers": shell.suite["KAFKA"]})
         topics = [it for it in operator.list_topics(timeout=10).topics if it.startswith(_PREFIX)]
-        for done in operator.delete_topics(topics).values():
+        for done in operator.delete_topics(topics).values() if topics else []:
             done.result(30)
 
     assert f"{_PREFIX}email.received" in topics
@@ -302,7 +309,7 @@ def _files_in_use(shell: _Shell, block: _Block) -> None:
 
 
 def _dsn_file(shell: _Shell, block: _Block) -> None:
-    shell.run(block.text, **{"PASSWORD": "p%40ss"})
+    shell.run(f"PASSWORD=p%40ss\n{block.text}")
 
     (line,) = (shell.folder / "database").read_text(encoding="ascii").splitlines()
     assert ":p%40ss@" in line
@@ -348,13 +355,8 @@ def _printed_traces(shell: _Shell, block: _Block) -> None:
     )
     inbox = Account.make(shell.suite).api.new_inbox()
     with shell.running({"4318": str(free_port())}, block.text) as printed:
-
-        def is_accepted() -> bool:
-            with contextlib.suppress(OSError):
-                return send(shell.suite, inbox["emailAddress"], server=ingest).is_accepted
-            return False
-
-        eventually(is_accepted, "mail-ingest takes mail", seconds=30)
+        _wait_for_listener(ingest)
+        assert send(shell.suite, inbox["emailAddress"], server=ingest).is_accepted
         eventually(
             lambda: "smtp transaction" in printed.read_text(encoding="utf-8"),
             "the trace is printed",
