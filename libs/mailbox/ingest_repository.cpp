@@ -1,6 +1,7 @@
 #include "mailbox/ingest_repository.hpp"
 
 #include "common/core/encoding.hpp"
+#include "common/events/events.hpp"
 #include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/composite_type.hpp"
@@ -404,7 +405,7 @@ outbox::row ingest_repository::event_of(const new_delivery& delivery, std::int64
     constexpr char sequence_tag = 0x20;
     constexpr int last_shift = 49;
     auto row = delivery.event;
-    row.sequence = sequence;
+    events::set_sequence(row, sequence);
     row.message.value.push_back(sequence_tag);
     for (int shift = 0; shift <= last_shift; shift += 7)
         row.message.value.push_back(

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -34,6 +35,20 @@ result<std::string> read_text_file(const std::string& path)
     if (!file)
         return failure{errc::invalid_argument, "the file " + quote(path) + " cannot be read"};
     return content.str();
+}
+
+result<void> write_text_file(const std::string& path, const std::string& content)
+{
+    const auto next = path + ".new";
+    std::ofstream file(next, std::ios::binary | std::ios::trunc);
+    file << content;
+    file.close();
+    if (file && std::rename(next.c_str(), path.c_str()) == 0)
+        return {};
+    const std::string reason = std::strerror(errno);
+    ::unlink(next.c_str());
+    return failure{errc::invalid_argument,
+                   "the file " + quote(path) + " cannot be written: " + reason};
 }
 
 result<secret> read_secret_file(const std::string& path)

@@ -10,6 +10,9 @@ namespace tempinbox::ctl {
 // The whole file; invalid_argument if it cannot be read.
 result<std::string> read_text_file(const std::string& path);
 
+// Writes the whole file, in place of one that is there: a reader sees the old one or the new one.
+result<void> write_text_file(const std::string& path, const std::string& content);
+
 // The first line of a file that holds a password or a key.
 result<secret> read_secret_file(const std::string& path);
 

@@ -5,19 +5,30 @@ import re
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
-from harness import Api, Suite, Topic, send
+from harness import Api, Event, Suite, Topic, send
 from harness.suite import ROOT
 
 _UUID7 = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
-def _assert_cloud_event(headers: dict[str, str], kind: str, source: str) -> None:
+_SCHEMAS = {
+    "email.received": "tempinbox.events.v1.EmailReceived",
+    "inbox.created": "tempinbox.events.v1.InboxCreated",
+    "inbox.expired": "tempinbox.events.v1.InboxExpired",
+}
+
+
+def _assert_cloud_event(event: Event, source: str, account: str) -> None:
+    headers, kind = event.headers, event.topic
     assert headers["ce_specversion"] == "1.0"
     assert headers["ce_type"] == kind
     assert headers["ce_source"] == source
     assert re.fullmatch(_UUID7, headers["ce_id"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", headers["ce_time"])
     assert headers["content-type"] == "application/protobuf"
+    assert headers["ce_dataschema"] == f"urn:tempinbox:schema:{_SCHEMAS[kind]}"
+    assert headers["ce_accountid"] == account
+    assert headers["ce_subject"] == headers["ce_partitionkey"] == event.key
     assert re.fullmatch(
         r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", headers["traceparent"]
     )
@@ -33,7 +44,8 @@ def test_email_received(suite: Suite, api: Api) -> None:
         event = topic.wait_for(lambda it: it["inbox_id"] == inbox["inboxId"], "the mail's event")
 
     assert event.key == inbox["inboxId"]
-    _assert_cloud_event(event.headers, "email.received", "/tempinbox/mail-ingest")
+    _assert_cloud_event(event, "/tempinbox/mail-ingest", suite["ACCOUNT"])
+    assert event.headers["ce_sequence"] == "0000000000000000001"
     assert event.headers["ce_id"] == event["email_id"] == sent.email_id
     assert event["account_id"] == suite["ACCOUNT"]
     assert event["sequence"] == "1"
@@ -58,9 +70,10 @@ def test_inbox_created_and_expired(suite: Suite, api: Api) -> None:
             lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.expired"
         )
 
-    for event, kind in ((created, "inbox.created"), (expired, "inbox.expired")):
+    for event in (created, expired):
         assert event.key == inbox["inboxId"]
-        _assert_cloud_event(event.headers, kind, "/tempinbox/inbox")
+        _assert_cloud_event(event, "/tempinbox/inbox", suite["ACCOUNT"])
+        assert "ce_sequence" not in event.headers
         assert event["email_address"] == inbox["emailAddress"]
     assert expired["reason"] == "EXPIRY_REASON_DELETED"
     assert created.partition == expired.partition, "one inbox's events share a partition"

@@ -5,31 +5,64 @@
 
 #include <google/protobuf/timestamp.pb.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace tempinbox::events {
 namespace {
 
-// CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
-outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id,
-                           time_point time, std::string value, const trace::context& cause)
+// A URI, as CloudEvents wants it; the rest of it is the message's name in proto-schemas/.
+constexpr std::string_view schema_prefix = "urn:tempinbox:schema:";
+
+// What the headers of an event say beside its type.
+struct event_facts
+{
+    std::string_view source;
+    std::string key; // also what the event is about
+    std::string account;
+    std::string schema; // of the value: a message's full name
+    event_id id;
+    time_point time;
+};
+
+// CloudEvents 1.0.2: Kafka protocol binding, section 3.2 (binary content mode); extensions
+// partitioning and sequence. `accountid` is an extension of ours.
+outbox::row make_event_row(const char* topic, const event_facts& facts, std::string value,
+                           const trace::context& cause)
 {
     outbox::row made;
-    made.id = id;
+    made.id = facts.id;
     made.message.topic = topic;
-    made.message.key = std::move(key);
+    made.message.key = facts.key;
     made.message.value = std::move(value);
     auto& headers = made.message.headers;
     headers.emplace_back("ce_specversion", "1.0");
-    headers.emplace_back("ce_id", id.text());
+    headers.emplace_back("ce_id", facts.id.text());
     headers.emplace_back("ce_type", topic);
-    headers.emplace_back("ce_source", "/tempinbox/" + std::string(source));
-    headers.emplace_back("ce_time", to_iso8601(time));
+    headers.emplace_back("ce_source", "/tempinbox/" + std::string(facts.source));
+    headers.emplace_back("ce_subject", facts.key);
+    headers.emplace_back("ce_time", to_iso8601(facts.time));
+    headers.emplace_back("ce_dataschema", std::string(schema_prefix) + facts.schema);
+    headers.emplace_back("ce_accountid", facts.account);
+    headers.emplace_back("ce_partitionkey", facts.key);
     headers.emplace_back("content-type", "application/protobuf");
     headers.emplace_back("traceparent", cause.span.text());
     if (!cause.tracestate.empty())
         headers.emplace_back("tracestate", cause.tracestate);
     return made;
+}
+
+// The facts of an event about an inbox.
+template <class Event>
+event_facts facts_of(const Event& event, std::string_view source, event_id id,
+                     const google::protobuf::Timestamp& time)
+{
+    return {source,
+            event.inbox_id(),
+            event.account_id(),
+            Event::descriptor()->full_name(),
+            id,
+            rpc::to_time(time)};
 }
 
 template <class Message>
@@ -59,6 +92,13 @@ result<void> require_id(std::string_view text)
 
 } // namespace
 
+std::vector<topic_schema> public_schemas()
+{
+    return {{topics::email_received, v1::EmailReceived::descriptor()},
+            {topics::inbox_created, v1::InboxCreated::descriptor()},
+            {topics::inbox_expired, v1::InboxExpired::descriptor()}};
+}
+
 std::string dead_letter_topic(std::string_view topic)
 {
     return std::string(topic) + std::string(dead_letter_suffix);
@@ -66,23 +106,36 @@ std::string dead_letter_topic(std::string_view topic)
 
 outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause)
 {
-    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
-                               event_id::parse(event.email_id()).value(),
-                               rpc::to_time(event.received_at()), event.SerializeAsString(), cause);
-    made.sequence = event.sequence();
+    const auto id = event_id::parse(event.email_id()).value();
+    auto made = make_event_row(topics::email_received,
+                               facts_of(event, "mail-ingest", id, event.received_at()),
+                               event.SerializeAsString(), cause);
+    if (event.sequence() != 0)
+        set_sequence(made, event.sequence());
     return made;
+}
+
+void set_sequence(outbox::row& email_received, std::int64_t sequence)
+{
+    // CloudEvents wants texts that sort as the numbers do.
+    constexpr std::size_t width = 19;
+    auto digits = std::to_string(sequence);
+    digits.insert(0, width - std::min(width, digits.size()), '0');
+    email_received.sequence = sequence;
+    email_received.message.headers.emplace_back("ce_sequence", std::move(digits));
 }
 
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause)
 {
-    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id,
-                          rpc::to_time(event.created_at()), event.SerializeAsString(), cause);
+    return make_event_row(topics::inbox_created, facts_of(event, "inbox", id, event.created_at()),
+                          event.SerializeAsString(), cause);
 }
 
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause)
 {
-    auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id,
-                               rpc::to_time(event.expired_at()), event.SerializeAsString(), cause);
+    auto made =
+        make_event_row(topics::inbox_expired, facts_of(event, "inbox", id, event.expired_at()),
+                       event.SerializeAsString(), cause);
     made.sequence = INT64_MAX; // after all mail of the inbox
     return made;
 }
@@ -90,7 +143,9 @@ outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::co
 outbox::row make_row(const plans::account_state& state, event_id id, const trace::context& cause)
 {
     auto made = make_event_row(
-        topics::account_state, "gateway", state.account.text(), id, id.value().time(),
+        topics::account_state,
+        {"gateway", state.account.text(), state.account.text(),
+         accounts::v1::AccountState::descriptor()->full_name(), id, id.value().time()},
         state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), cause);
     made.message.is_tombstone = state.is_deleted;
     if (state.is_deleted)

@@ -12,6 +12,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tempinbox::events {
 
@@ -22,6 +23,15 @@ inline constexpr const char* inbox_expired = "inbox.expired";
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
+// What the values of a topic are.
+struct topic_schema
+{
+    const char* topic;
+    const google::protobuf::Descriptor* message;
+};
+// Of the topics that other teams read.
+std::vector<topic_schema> public_schemas();
+
 // The consumer group whose offsets a restore sets back.
 inline constexpr const char* webhook_dispatcher_group = "tempinbox-webhook-dispatcher";
 
@@ -30,8 +40,13 @@ std::string dead_letter_topic(std::string_view topic);
 
 // The outbox rows of the events: key, Protobuf value and CloudEvents headers in binary mode (Kafka
 // protocol binding 1.0.2): ce_specversion, ce_id, ce_type, ce_source (`/tempinbox/<service>`),
-// ce_time, content-type application/protobuf, traceparent, and tracestate where there is one.
+// ce_subject (the key), ce_time, ce_dataschema (`urn:tempinbox:schema:<message>`), ce_accountid,
+// ce_partitionkey (the key), content-type application/protobuf, traceparent, and tracestate where
+// there is one; email.received has ce_sequence, too.
 outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause);
+// For an event that was made before its sequence was known: the row's order and ce_sequence, not
+// the value. mailbox.store_mail writes the same header.
+void set_sequence(outbox::row& email_received, std::int64_t sequence);
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause);
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause);
 outbox::row make_row(const plans::account_state& state, event_id id, const trace::context& cause);

@@ -3,6 +3,7 @@
 #include "common/kafka/client.hpp"
 #include "common/kafka/client_reloader.hpp"
 #include "common/kafka/names.hpp"
+#include "common/kafka/schema_ids.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/completion_queue.hpp"
 
@@ -34,6 +35,20 @@ std::size_t size_of(const message& one)
     for (const auto& [name, value] : one.headers)
         bytes += name.size() + value.size();
     return bytes;
+}
+
+void add_header(rd_kafka_headers_t* headers, std::string_view name, std::string_view value)
+{
+    rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
+                        static_cast<ssize_t>(value.size()));
+}
+
+// A tombstone has no value; a dead letter that is replayed may have its id already.
+bool needs_schema_id(const message& one)
+{
+    return !one.is_tombstone &&
+           std::none_of(one.headers.begin(), one.headers.end(),
+                        [](const auto& header) { return header.first == schema_id_header; });
 }
 
 // Sent while the client is replaced.
@@ -77,6 +92,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     runtime::completion_queue completions;
     broker_watch watch;
     client_reloader clients;
+    schema_ids schemas;
     // Guards the next four, except that the poll thread reads `client` without it: only that thread
     // changes it.
     std::mutex client_mutex;
@@ -101,6 +117,7 @@ producer::state::state(runtime::host& where, const settings& chosen)
       completions(where.loop()),
       watch(where),
       clients(where, chosen, [this](const settings& now) { return make_client(now); }),
+      schemas(where, chosen.schema_ids_file),
       client(clients.start()),
       nothing_outstanding(where.loop())
 {}
@@ -286,10 +303,11 @@ bool producer::state::hold(message outgoing, outcome_handler on_outcome)
 // The caller holds the lock.
 rd_kafka_resp_err_t producer::state::produce(const message& outgoing, outcome_handler on_outcome)
 {
-    rd_kafka_headers_t* headers = rd_kafka_headers_new(outgoing.headers.size());
+    rd_kafka_headers_t* headers = rd_kafka_headers_new(outgoing.headers.size() + 1);
     for (const auto& [name, value] : outgoing.headers)
-        rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
-                            static_cast<ssize_t>(value.size()));
+        add_header(headers, name, value);
+    if (const auto schema = schemas.find(outgoing.topic); schema && needs_schema_id(outgoing))
+        add_header(headers, schema_id_header, *schema);
     auto handler = std::make_unique<outcome_handler>(std::move(on_outcome));
     const auto topic = prefixed(cluster, outgoing.topic);
     // librdkafka takes a non-const pointer but only reads from it.
@@ -317,6 +335,7 @@ rd_kafka_resp_err_t producer::state::produce(const message& outgoing, outcome_ha
 void producer::state::stop()
 {
     clients.stop();
+    schemas.stop();
     is_stopping = true;
     poller.join();
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);

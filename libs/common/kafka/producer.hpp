@@ -20,6 +20,9 @@ namespace tempinbox::kafka {
 // The messages of one key are written in the order of `send`; one that is reported as not
 // acknowledged may be missing or may have been written.
 //
+// Events of a topic that has a schema in `schema_ids_file` get the header of its id: it is binary,
+// while headers in an outbox are text (schema_ids.hpp).
+//
 // The client is replaced when the files change that it is made of (client_reloader.hpp). Messages
 // sent meanwhile are held. The old client finishes what it has within 5 s; what is left is reported
 // as not acknowledged. Only then are the held messages passed to the new client, so the order of a

@@ -1,6 +1,7 @@
 #include "common/kafka/settings.hpp"
 
 #include "common/core/text.hpp"
+#include "common/kafka/schema_ids.hpp"
 #include "common/runtime/file_watch.hpp"
 
 #include <algorithm>
@@ -63,6 +64,18 @@ void read_file(config::reader& reader, std::string_view name, const Read& read)
     }
 }
 
+void read_schema_ids_file(config::reader& reader, settings& chosen)
+{
+    constexpr const char* name = "kafka-schema-ids-file";
+    const auto before = reader.problems().size();
+    chosen.schema_ids_file = reader.readable_file(
+        name, "",
+        "What `tempinboxctl schemas publish` wrote: events get the header `__value_schema_id`, by "
+        "which a consumer finds their schema in a registry; read again when it changes");
+    if (!chosen.schema_ids_file.empty() && !has_problem(reader, before))
+        read_file(reader, name, [&chosen] { read_published_schemas(chosen.schema_ids_file); });
+}
+
 } // namespace
 
 settings read_settings(config::reader& reader)
@@ -85,6 +98,7 @@ void read_client_settings(config::reader& reader, settings& chosen)
     constexpr const char* password_name = "kafka-sasl-password-file";
     chosen.prefix = read_prefix(reader);
     chosen.client_rack = read_rack(reader);
+    read_schema_ids_file(reader, chosen);
 
     auto before = reader.problems().size();
     chosen.properties_file = reader.readable_file(

@@ -21,11 +21,14 @@ struct settings
     // (client_reloader.hpp).
     std::string properties_file;
     std::string password_file;
+    // The schemas that a registry has (schema_ids.hpp); empty: events carry no schema id.
+    std::string schema_ids_file;
 };
 
 // `kafka-brokers`, and those of `read_client_settings`.
 settings read_settings(config::reader& reader);
-// `kafka-prefix`, `kafka-client-rack`, `kafka-properties-file`, `kafka-sasl-password-file`
+// `kafka-prefix`, `kafka-client-rack`, `kafka-properties-file`, `kafka-sasl-password-file`,
+// `kafka-schema-ids-file`
 void read_client_settings(config::reader& reader, settings& chosen);
 
 // `name = value` lines, as librdkafka's documentation spells them. Throws std::runtime_error that

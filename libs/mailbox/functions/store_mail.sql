@@ -99,7 +99,8 @@ BEGIN
         INSERT INTO mailbox.outbox (
             event_id, topic, key, sequence, headers,
             payload, owner, lease_until)
-        SELECT s.email, 'email.received', s.inbox::text, s.sequence, s.headers,
+        SELECT s.email, 'email.received', s.inbox::text, s.sequence,
+               s.headers || 'ce_sequence: ' || lpad(s.sequence::text, 19, '0') || E'\n',
                s.event || mailbox.sequence_field(s.sequence), owner, moment + interval '30 seconds'
         FROM stored AS s
     ), counted AS (

@@ -18,6 +18,8 @@ from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
+from harness.schema_registry import SchemaRegistry
+from harness.schemas import event_class, message_class
 from harness.secure_kafka import SecureKafka
 from harness.secure_suite import SecureSuite
 from harness.strangers import Strangers
@@ -51,6 +53,7 @@ __all__ = [
     "Relay",
     "Replica",
     "Request",
+    "SchemaRegistry",
     "SecureKafka",
     "SecureSuite",
     "Span",
@@ -60,8 +63,10 @@ __all__ = [
     "User",
     "WebhookDispatcher",
     "client_context",
+    "event_class",
     "eventually",
     "make_certificate",
+    "message_class",
     "queued_id",
     "send",
     "send_raw",

@@ -13,6 +13,7 @@ from confluent_kafka import OFFSET_END, Consumer, Message, TopicPartition
 from harness.suite import ROOT, Suite
 
 _SCHEMAS = ROOT / "proto-schemas"
+_SCHEMA_ID = "__value_schema_id"  # the only header that is no text
 _MESSAGES = {
     "email.received": (
         "tempinbox.events.v1.EmailReceived",
@@ -36,8 +37,9 @@ class Event:
     topic: str
     partition: int
     key: str
-    headers: dict[str, str]
+    headers: dict[str, str]  # those that are text
     value: bytes
+    binary_headers: dict[str, bytes]  # all of them
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -131,11 +133,10 @@ class Topic:
         )
 
     def _read(self, record: Message) -> Event:
-        headers = {
-            name: _octets(value).decode() for name, value in dict(record.headers() or []).items()
-        }
+        octets = {name: _octets(value) for name, value in dict(record.headers() or []).items()}
+        text = {name: value.decode() for name, value in octets.items() if name != _SCHEMA_ID}
         key, value = (_octets(part) for part in (record.key(), record.value()))
-        return Event(self._name, record.partition() or 0, key.decode(), headers, value)
+        return Event(self._name, record.partition() or 0, key.decode(), text, value, octets)
 
 
 def _octets(part: str | bytes | None) -> bytes:

@@ -36,6 +36,18 @@ TEST_CASE("a file that is there is never overwritten, nor what a link leads to",
     CHECK_FALSE(std::filesystem::exists(folder.file("absent")));
 }
 
+TEST_CASE("a file that is written again is replaced as a whole", "[tempinboxctl]")
+{
+    const testing::scratch_folder folder;
+    const auto file = folder.write("ids", "a long old content\n");
+
+    REQUIRE(write_text_file(file, "new\n"));
+
+    CHECK(read_text_file(file).value() == "new\n");
+    CHECK_FALSE(std::filesystem::exists(file + ".new"));
+    CHECK(write_text_file(folder.file("no/ids"), "x").error().code == errc::invalid_argument);
+}
+
 TEST_CASE("a secret is the first line of its file", "[tempinboxctl]")
 {
     const testing::scratch_folder folder;

@@ -1,7 +1,9 @@
 #include "common/kafka/producer.hpp"
 
+#include "common/kafka/schema_ids.hpp"
 #include "integration/common/kafka/collected.hpp"
 #include "integration/common/kafka/sent.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -57,6 +59,46 @@ TEST_CASE("what is sent arrives whole: key, value, headers, tombstones", "[kafka
     CHECK(found.records()[1].is_tombstone);
     CHECK_FALSE(found.records()[2].is_tombstone);
     CHECK(found.records()[2].value.empty());
+}
+
+TEST_CASE("values of a topic whose schema is published carry its id, and no other record does",
+          "[kafka]")
+{
+    const auto topic = testing::scratch_topic("schemas");
+    const auto other = testing::scratch_topic("no-schemas");
+    const testing::scratch_folder folder;
+    kafka::published_schema schema;
+    schema.topic = topic;
+    schema.subject = topic + "-value";
+    schema.guid = uuid::make_v7();
+    auto cluster = testing::test_cluster();
+    cluster.schema_ids_file = folder.write("ids", kafka::to_json({schema}));
+    kafka::producer producer(testing::test_host(), cluster);
+    int acknowledged = 0;
+    const auto count = [&acknowledged](bool is_acknowledged) {
+        acknowledged += is_acknowledged ? 1 : 0;
+    };
+
+    REQUIRE(producer.send(make_message(topic, "key", "value"), count));
+    auto tombstone = make_message(topic, "key", "");
+    tombstone.is_tombstone = true;
+    REQUIRE(producer.send(tombstone, count));
+    auto replayed = make_message(topic, "key", "value");
+    replayed.headers = {{kafka::schema_id_header, "its own"}};
+    REQUIRE(producer.send(replayed, count));
+    REQUIRE(producer.send(make_message(other, "key", "value"), count));
+
+    REQUIRE(testing::eventually([&] { return acknowledged == 4; }));
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has(3));
+    const kafka::header_list with_id{{kafka::schema_id_header, kafka::schema_id_of(schema)}};
+    CHECK(found.records()[0].headers == with_id);
+    CHECK(found.records()[0].value == "value");
+    CHECK(found.records()[1].headers.empty());
+    CHECK(found.records()[2].headers == replayed.headers);
+    testing::collected without(testing::test_cluster(), {other});
+    REQUIRE(without.has(1));
+    CHECK(without.records()[0].headers.empty());
 }
 
 TEST_CASE("messages of one key keep their order", "[kafka]")

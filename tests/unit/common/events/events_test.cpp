@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/timestamp.pb.h>
+
+#include <algorithm>
 
 using namespace tempinbox;
 
@@ -51,13 +54,89 @@ TEST_CASE("email.received is a CloudEvent in binary mode", "[events]")
     CHECK(row.message.topic == "email.received");
     CHECK(row.message.key == inbox);
     CHECK_FALSE(row.message.is_tombstone);
-    CHECK(row.message.headers == kafka::header_list{{"ce_specversion", "1.0"},
-                                                    {"ce_id", email},
-                                                    {"ce_type", "email.received"},
-                                                    {"ce_source", "/tempinbox/mail-ingest"},
-                                                    {"ce_time", "2026-11-21T10:00:00.123Z"},
-                                                    {"content-type", "application/protobuf"},
-                                                    {"traceparent", parent.text()}});
+    CHECK(row.message.headers ==
+          kafka::header_list{{"ce_specversion", "1.0"},
+                             {"ce_id", email},
+                             {"ce_type", "email.received"},
+                             {"ce_source", "/tempinbox/mail-ingest"},
+                             {"ce_subject", inbox},
+                             {"ce_time", "2026-11-21T10:00:00.123Z"},
+                             {"ce_dataschema", "urn:tempinbox:schema:tempinbox.events.v1."
+                                               "EmailReceived"},
+                             {"ce_accountid", account},
+                             {"ce_partitionkey", inbox},
+                             {"content-type", "application/protobuf"},
+                             {"traceparent", parent.text()},
+                             {"ce_sequence", "0000000000000000007"}});
+}
+
+TEST_CASE("sequences of events sort as texts as they do as numbers", "[events]")
+{
+    std::vector<std::string> texts;
+    for (const std::int64_t sequence : {std::int64_t{1}, std::int64_t{9}, std::int64_t{10},
+                                        std::int64_t{1} << 40, INT64_MAX}) {
+        auto event = some_email();
+        event.clear_sequence();
+        auto row = events::make_row(event, parent);
+        CHECK(row.message.headers.back().first == "traceparent");
+
+        events::set_sequence(row, sequence);
+
+        CHECK(row.sequence == sequence);
+        texts.push_back(row.message.headers.back().second);
+        CHECK(std::stoll(texts.back()) == sequence);
+    }
+    CHECK(std::is_sorted(texts.begin(), texts.end()));
+}
+
+TEST_CASE("every event says whose it is and what its value is", "[events]")
+{
+    events::v1::InboxCreated created;
+    created.set_inbox_id(inbox);
+    created.set_account_id(account);
+    events::v1::InboxExpired expired;
+    expired.set_inbox_id(inbox);
+    expired.set_account_id(account);
+    plans::account_state state;
+    state.account = account_id::parse(account).value();
+
+    const auto id = event_id::make();
+    for (const auto& row :
+         {events::make_row(created, id, parent), events::make_row(expired, id, parent),
+          events::make_row(state, id, parent)}) {
+        const auto record = as_read(row);
+        CHECK(record.header("ce_accountid") == account);
+        CHECK(record.header("ce_subject") == record.key);
+        CHECK(record.header("ce_partitionkey") == record.key);
+    }
+    CHECK(as_read(events::make_row(state, id, parent)).header("ce_dataschema") ==
+          "urn:tempinbox:schema:tempinbox.accounts.v1.AccountState");
+}
+
+TEST_CASE("headers that a reader does not know change nothing", "[events]")
+{
+    auto record = as_read(events::make_row(some_email(), parent));
+    const auto before = events::read_envelope(record).value();
+    record.headers.emplace_back("ce_later", "extension");
+    record.headers.emplace_back("__value_schema_id", std::string("\x01\xff\x00\xfe", 4));
+    record.headers.emplace_back("", "");
+
+    const auto after = events::read_envelope(record).value();
+
+    CHECK(after.id == before.id);
+    CHECK(after.time == before.time);
+    CHECK(events::read_email_received(record)->email_id() == email);
+}
+
+TEST_CASE("the schemas of the public topics are the ones that their events name", "[events]")
+{
+    for (const auto& [topic, message] : events::public_schemas()) {
+        CAPTURE(topic);
+        CHECK(message->file()->name().starts_with("tempinbox/events/v1/"));
+        CHECK(message->containing_type() == nullptr);
+    }
+    CHECK(events::public_schemas().front().message->full_name() ==
+          "tempinbox.events.v1.EmailReceived");
 }
 
 TEST_CASE("an id that came in capitals is published in lower case", "[events]")
@@ -203,12 +282,10 @@ TEST_CASE("a dead letter is the record as it came, and why", "[events]")
     CHECK(dead_letter.key == record.key);
     CHECK(dead_letter.value == record.value);
     REQUIRE(dead_letter.headers.size() == record.headers.size() + 3);
-    CHECK(dead_letter.headers[7] ==
-          std::pair<std::string, std::string>("dead_letter_reason", "it is broken"));
-    CHECK(dead_letter.headers[8] ==
-          std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
-    CHECK(dead_letter.headers[9] ==
-          std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
+    const kafka::header_list added(dead_letter.headers.end() - 3, dead_letter.headers.end());
+    CHECK(added == kafka::header_list{{"dead_letter_reason", "it is broken"},
+                                      {"dead_letter_source", "email.received/3/42"},
+                                      {"dead_letter_consumer", "webhook-dispatcher"}});
 }
 
 TEST_CASE("a replayed dead letter is the original record", "[events]")

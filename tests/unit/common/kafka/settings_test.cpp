@@ -113,3 +113,17 @@ TEST_CASE("a password needs one user and one place", "[kafka]")
     REQUIRE(empty.problems().size() == 1);
     CHECK_THAT(empty.problems()[0], Contains("is empty"));
 }
+
+TEST_CASE("a file of schema ids that cannot be read is a problem that says why", "[kafka]")
+{
+    const testing::scratch_folder folder;
+    const auto file = folder.write("ids", R"({"schemas":[{"topic":"t","subject":"s"}]})");
+    config::reader bad(given{{"kafka-schema-ids-file", file}});
+    kafka::read_settings(bad);
+    REQUIRE(bad.problems().size() == 1);
+    CHECK_THAT(bad.problems()[0], Contains("kafka-schema-ids-file") && Contains("guid"));
+
+    config::reader good(given{{"kafka-schema-ids-file", folder.write("ids", "{\"schemas\":[]}")}});
+    CHECK(kafka::read_settings(good).schema_ids_file == file);
+    CHECK(good.problems().empty());
+}
