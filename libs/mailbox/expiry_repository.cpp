@@ -9,12 +9,14 @@ namespace {
 // What `finish` reads of an inbox that was ended.
 constexpr std::string_view ended_columns =
     " RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at),"
-    " mailbox.to_micros(clock_timestamp())";
+    " mailbox.to_micros(clock_timestamp()), mailbox.to_micros(i.created_at),"
+    " mailbox.to_micros(i.expires_at), i.state_version";
 
 constexpr std::string_view end_at_request = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()),
-        expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0 )";
+        expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0,
+        state_version = i.state_version + 1 )";
 
 // The limit is a literal, so that the planner knows it.
 const std::string batch_limit = std::to_string(expiry_repository::batch_size);
@@ -22,7 +24,7 @@ const std::string batch_limit = std::to_string(expiry_repository::batch_size);
 const std::string claim_due_sql = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl',
-        has_mail_to_purge = i.last_sequence > 0
+        has_mail_to_purge = i.last_sequence > 0, state_version = i.state_version + 1
     FROM (SELECT account_id, inbox_id FROM mailbox.inboxes WHERE is_live AND expires_at <= now()
           ORDER BY expires_at LIMIT )" +
                                   batch_limit + R"( FOR UPDATE SKIP LOCKED) AS due
@@ -87,7 +89,13 @@ constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
     SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
     FROM locked WHERE u.account_id = locked.account_id)"};
 
+// With it go older states that wait to be published, as in inbox_repository's changes.
 constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses", R"(
+    WITH superseded AS (
+        DELETE FROM mailbox.outbox WHERE event_id IN (
+            SELECT event_id FROM mailbox.outbox
+            WHERE topic = 'inbox.state' AND key = ANY ($2::uuid[]::text[])
+            FOR UPDATE SKIP LOCKED))
     UPDATE mailbox.addresses AS a
     SET state = 'quarantined',
         until = mailbox.from_micros(ended.at) + make_interval(secs => $4::bigint)
@@ -113,6 +121,9 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         ended.id = inbox_id::parse(row[1].c_str()).value();
         ended.address = row[2].as<std::string>();
         ended.expired_at = from_unix_micros(row[3].as<std::int64_t>());
+        ended.created_at = from_unix_micros(row[5].as<std::int64_t>());
+        ended.expires_at = from_unix_micros(row[6].as<std::int64_t>());
+        ended.state_version = row[7].as<std::int64_t>();
         ended.reason = reason;
         batch.oldest_delay = std::max(
             batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
@@ -121,6 +132,7 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         addresses.push_back(ended.address);
         times.push_back(row[3].as<std::int64_t>());
         batch.events.push_back(make_expired_event(ended));
+        batch.events.push_back(make_state_event(ended));
         batch.ended.push_back(std::move(ended));
     }
     if (batch.ended.empty())

@@ -23,7 +23,7 @@ struct expiry_batch
 };
 
 // Ends inboxes: marks them, frees the account's slot, quarantines the address and writes
-// inbox.expired, all in one transaction, exactly once under any concurrency. Throws if PostgreSQL
+// inbox.expired and inbox.state, all in one transaction, exactly once under any concurrency. Throws if PostgreSQL
 // cannot be reached.
 class expiry_repository
 {

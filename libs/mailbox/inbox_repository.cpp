@@ -67,6 +67,8 @@ constexpr row_column<inbox> inbox_columns[] = {
     {"expired_micros",
      "mailbox.to_micros(coalesce(expired_at, CASE WHEN expires_at <= now() THEN expires_at END))",
      [](inbox& row, const pqxx::field& value) { row.expired_at = read_time(value); }},
+    {"state_version", "state_version",
+     [](inbox& row, const pqxx::field& value) { row.state_version = value.as<std::int64_t>(); }},
 };
 
 inbox read_inbox(const pqxx::row& row, int first_column = 0)
@@ -172,7 +174,7 @@ failure address_not_available(const std::string& address)
     return failure{errc::conflict, "The address " + address + " is not available"};
 }
 
-// Writes address, inbox and event; the account is already locked and counted.
+// Writes address, inbox and events; the account is already locked and counted.
 result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
                                 const std::string& domain, std::chrono::seconds ttl,
                                 bool is_operator, const std::string& outbox_owner)
@@ -191,6 +193,7 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
         created_inbox created;
         created.inbox = read_inbox(rows[0]);
         created.events.push_back(make_created_event(created.inbox));
+        created.events.push_back(make_state_event(created.inbox, created.inbox.created_at));
         outbox::insert(tx, schema, outbox_owner, created.events);
         return created;
     }
@@ -371,14 +374,21 @@ const std::string change_inbox_sql = R"(
     UPDATE mailbox.inboxes SET name = $3, tags = $4::text[], metadata = $5::jsonb,
         expires_at = coalesce(
             date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $6::bigint),
-            expires_at)
+            expires_at),
+        state_version = state_version + CASE WHEN $6::bigint IS NULL THEN 0 ELSE 1 END
     WHERE account_id = $1 AND inbox_id = $2
     RETURNING )" + select_list(inbox_columns);
 const postgres::statement change_inbox{"mailbox_change_inbox", change_inbox_sql.c_str()};
 
+// An older state that waits to be published must not follow the new one. A row that is being
+// published or claimed at this moment is skipped: readers compare versions.
 constexpr postgres::statement change_address_end{"mailbox_change_address_end", R"(
+    WITH superseded AS (
+        DELETE FROM mailbox.outbox WHERE event_id IN (
+            SELECT event_id FROM mailbox.outbox
+            WHERE topic = 'inbox.state' AND key = $2::uuid::text FOR UPDATE SKIP LOCKED))
     UPDATE mailbox.addresses SET until = mailbox.from_micros($3)
-    WHERE address = $1 AND inbox_id = $2 AND state = 'live')"};
+    WHERE address = $1 AND inbox_id = $2::uuid AND state = 'live')"};
 
 std::optional<plans::account_state> newer_stored_state(pqxx::work& tx,
                                                        const plans::account_state& known)
@@ -410,7 +420,8 @@ result<void> apply(inbox& target, const inbox_change& requested)
     return {};
 }
 
-result<inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_point now)
+result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_point now,
+                                const std::string& outbox_owner)
 {
     const auto account = requested.account.account.text();
     const auto rows = tx.exec_prepared(lock_inbox.name, account, requested.id.text());
@@ -432,10 +443,14 @@ result<inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_poin
     const auto changed = tx.exec_prepared1(change_inbox.name, account, requested.id.text(),
                                            or_null(target.name), postgres::to_array(target.tags),
                                            to_json(target.metadata), or_null(seconds));
-    auto after = read_inbox(changed);
-    if (requested.ttl)
-        tx.exec_prepared0(change_address_end.name, after.address, after.id.text(),
-                          to_unix_micros(after.expires_at));
+    changed_inbox after;
+    after.inbox = read_inbox(changed);
+    if (!requested.ttl)
+        return after;
+    tx.exec_prepared0(change_address_end.name, after.inbox.address, after.inbox.id.text(),
+                      to_unix_micros(after.inbox.expires_at));
+    after.events.push_back(make_state_event(after.inbox, now));
+    outbox::insert(tx, schema, outbox_owner, after.events);
     return after;
 }
 
@@ -572,11 +587,12 @@ awaitable<result<page<inbox>>> inbox_repository::list(account_id account, inbox_
             pqxx::nontransaction& tx) { return list_inboxes(tx, account, filter, limit, cursor); });
 }
 
-awaitable<result<inbox>> inbox_repository::change(inbox_change requested, time_point now)
+awaitable<result<changed_inbox>> inbox_repository::change(inbox_change requested, time_point now)
 {
-    return db_.transact([requested = std::move(requested), now](pqxx::work& tx) {
-        return change_in(tx, requested, now);
-    });
+    return db_.transact(
+        [requested = std::move(requested), now, owner = outbox_owner_](pqxx::work& tx) {
+            return change_in(tx, requested, now, owner);
+        });
 }
 
 } // namespace tempinbox::mailbox

@@ -37,6 +37,14 @@ struct created_inbox
     std::vector<outbox::row> events;
 };
 
+// An inbox as it was changed and the committed events to publish; none if only its name, tags or
+// metadata were.
+struct changed_inbox
+{
+    mailbox::inbox inbox;
+    std::vector<outbox::row> events;
+};
+
 // Changes to a live inbox; what is absent stays.
 struct inbox_change
 {
@@ -73,7 +81,7 @@ public:
     // Events are written with `outbox_owner` as owner.
     inbox_repository(postgres::pool& db, std::string outbox_owner);
 
-    // Writes address, inbox and inbox.created in one transaction; idempotent on the id. Fails with
+    // Writes address, inbox, inbox.created and inbox.state in one transaction; idempotent on the id. Fails with
     // permission_denied if the plan's live inboxes are used up (exact under any concurrency),
     // conflict (one text) if the address is taken, quarantined or reserved.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
@@ -101,8 +109,8 @@ public:
 
     // Applies all changes or none. not_found if the inbox has ended; invalid_argument for a TTL
     // past the plan's limit, and for more metadata than an inbox can have. The address lives as
-    // long as its inbox.
-    awaitable<result<inbox>> change(inbox_change requested, time_point now);
+    // long as its inbox. Another TTL is written to inbox.state.
+    awaitable<result<changed_inbox>> change(inbox_change requested, time_point now);
 
 private:
     postgres::pool& db_;

@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "mailbox/body_removal.hpp"
+#include "mailbox/inbox_events.hpp"
 
 #include <algorithm>
 #include <map>
@@ -282,7 +283,8 @@ const std::string purge_ended_sql = R"(
                AND expired_at < now() - make_interval(secs => $1::bigint)
            ORDER BY expired_at LIMIT )" +
                                     batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
-    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)";
+    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id
+    RETURNING i.account_id, i.inbox_id, i.state_version)";
 const postgres::statement purge_ended{"mailbox_forget_ended", purge_ended_sql.c_str()};
 
 const std::string free_addresses_sql = R"(
@@ -361,7 +363,9 @@ purge_batch purge_in(pqxx::work& tx)
 
 } // namespace
 
-maintenance_repository::maintenance_repository(postgres::pool& db) : db_(db)
+maintenance_repository::maintenance_repository(postgres::pool& db, std::string outbox_owner)
+    : db_(db),
+      outbox_owner_(std::move(outbox_owner))
 {
     for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
                                   purge_ended, free_addresses, purge_rejections})
@@ -375,13 +379,17 @@ awaitable<purge_batch> maintenance_repository::purge_mail()
 
 awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::seconds retention)
 {
-    return db_.transact([retention](pqxx::work& tx) {
-        const auto inboxes =
-            tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count()))
-                .affected_rows();
+    return db_.transact([retention, owner = outbox_owner_](pqxx::work& tx) {
+        purge_batch batch;
+        for (const auto& row :
+             tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count())))
+            batch.events.push_back(make_state_tombstone(
+                account_id::parse(row[0].c_str()).value(), inbox_id::parse(row[1].c_str()).value(),
+                row[2].as<std::int64_t>()));
+        outbox::insert(tx, schema, owner, batch.events);
+        const auto inboxes = batch.events.size();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
         const auto rejections = tx.exec_prepared(purge_rejections.name).affected_rows();
-        purge_batch batch;
         batch.inboxes = static_cast<std::int64_t>(inboxes);
         batch.is_full =
             std::max({inboxes, addresses, rejections}) == static_cast<std::size_t>(batch_size);

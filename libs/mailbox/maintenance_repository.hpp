@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
 #include "common/postgres/inspection.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
@@ -33,7 +34,8 @@ struct purge_batch
     std::int64_t emails = 0;
     std::int64_t bodies = 0;
     std::int64_t inboxes = 0;
-    bool is_full = false; // call again at once
+    std::vector<outbox::row> events; // committed, to publish
+    bool is_full = false;            // call again at once
 };
 
 // Purges what has ended, in transactions of bounded size, and makes and drops partitions; any
@@ -50,13 +52,15 @@ class maintenance_repository
 public:
     static constexpr int batch_size = 500;
 
-    explicit maintenance_repository(postgres::pool& db);
+    // Events are written with `outbox_owner` as owner.
+    maintenance_repository(postgres::pool& db, std::string outbox_owner);
 
     // Emails of ended inboxes, and the bodies that no email needs any more. If an inbox ended by
     // its TTL and the body's hour has come, the body is left to be dropped with its partition.
     awaitable<purge_batch> purge_mail();
 
-    // Inboxes that ended more than `retention` ago and whose mail is purged, addresses whose
+    // Inboxes that ended more than `retention` ago and whose mail is purged, with the tombstones of
+    // inbox.state; addresses whose
     // quarantine is over, and rejections that are a day old.
     awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
@@ -88,6 +92,7 @@ public:
 
 private:
     postgres::pool& db_;
+    std::string outbox_owner_;
 };
 
 } // namespace tempinbox::mailbox

@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "mailbox/inbox_events.hpp"
 #include "mailbox/types.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ WITH batch AS (
     SELECT account_id, inbox_id FROM mailbox.inboxes
     WHERE (account_id, inbox_id) > ($1::uuid, $2::uuid)
     ORDER BY account_id, inbox_id LIMIT $3 FOR UPDATE)
-UPDATE mailbox.inboxes AS i SET last_sequence = last_sequence + $4 FROM batch
+UPDATE mailbox.inboxes AS i
+SET last_sequence = last_sequence + $4, state_version = state_version + $4 FROM batch
 WHERE i.account_id = batch.account_id AND i.inbox_id = batch.inbox_id
 RETURNING i.account_id, i.inbox_id)";
 
@@ -37,7 +39,7 @@ ON CONFLICT (address) DO UPDATE SET until = greatest(known.until, excluded.until
 RETURNING address)";
 
 constexpr const char* list_lost = R"(
-SELECT DISTINCT inbox_id FROM unnest($1::uuid[], $2::uuid[]) AS known(account_id, inbox_id)
+SELECT DISTINCT account_id, inbox_id FROM unnest($1::uuid[], $2::uuid[]) AS known(account_id, inbox_id)
 WHERE NOT EXISTS (SELECT FROM mailbox.inboxes AS i
                   WHERE i.account_id = known.account_id AND i.inbox_id = known.inbox_id))";
 
@@ -62,6 +64,19 @@ struct inbox_columns_of
         }
     }
 };
+
+// For inbox.state, which holds the lost inboxes as they were after the moment. Nothing is known of
+// their versions, so these are above all.
+std::vector<outbox::row> make_tombstones(pqxx::work& tx, const inbox_columns_of& published)
+{
+    std::vector<outbox::row> tombstones;
+    for (const auto& row : tx.exec_params(list_lost, postgres::to_array(published.accounts),
+                                          postgres::to_array(published.ids)))
+        tombstones.push_back(make_state_tombstone(column<account_id>(row, "account_id"),
+                                                  column<inbox_id>(row, "inbox_id"),
+                                                  INT64_MAX - 1));
+    return tombstones;
+}
 
 std::pair<std::string, std::string> split(const std::string& position)
 {
@@ -127,6 +142,7 @@ awaitable<step_progress> quarantine_lost(postgres::pool& db, std::string restore
         const auto rows = tx.exec_params(quarantine_batch, postgres::to_array(lost.addresses),
                                          postgres::to_array(lost.accounts),
                                          postgres::to_array(lost.ids), quarantine.count());
+        outbox::insert(tx, schema, "restore", make_tombstones(tx, lost));
         progress.rows += static_cast<std::int64_t>(rows.size());
         progress.is_finished = is_last;
         postgres::save_step(tx, schema, id, "addresses", progress);

@@ -25,16 +25,18 @@ struct known_inbox
 };
 
 constexpr std::size_t restore_batch_size = 1'000;
-// More than any inbox got since the moment: no sequence is given to a second email.
+// More than any inbox got since the moment: no sequence is given to a second email, and no state of
+// the inbox counts as older than one that is lost.
 constexpr std::int64_t sequence_gap = 1'000'000;
 
 awaitable<std::int64_t> count_restored_inboxes(postgres::pool& db);
 
-// Raises every inbox's last_sequence by sequence_gap. Call it until it is finished.
+// Raises every inbox's last_sequence and state_version by sequence_gap. Call it until it is finished.
 awaitable<postgres::step_progress> raise_sequences(postgres::pool& db, std::string restore_id);
 
 // Quarantines the addresses of those of the inboxes (up to restore_batch_size a call) that the
-// database does not have: mail for their owner must reach nobody else. A live inbox that has such
+// database does not have: mail for their owner must reach nobody else. Writes their tombstones for
+// inbox.state, too. A live inbox that has such
 // an address keeps it. `is_last` finishes the step.
 awaitable<postgres::step_progress> quarantine_lost(postgres::pool& db, std::string restore_id,
                                                    std::vector<known_inbox> published,

@@ -15,7 +15,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 3;
+inline constexpr int schema_version = 5;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
@@ -38,6 +38,7 @@ struct inbox
     time_point created_at;
     time_point expires_at;
     std::optional<time_point> expired_at;
+    std::int64_t state_version = 1; // of what inbox.state reports
 };
 
 enum class expiry_reason { ttl, deleted };

@@ -12,10 +12,10 @@ core::core(runtime::host& host, const settings& chosen)
       inboxes(db, host.instance()),
       emails(db),
       expiry_repository(db, host.instance(), chosen.quarantine),
-      maintenance_repository(db),
+      maintenance_repository(db, host.instance()),
       partitions(host, maintenance_repository),
       expiry(host, expiry_repository, publisher),
-      purge(host, maintenance_repository, chosen.purge_interval, chosen.quarantine),
+      purge(host, maintenance_repository, publisher, chosen.purge_interval, chosen.quarantine),
       mail_reader(chosen.mail_readers, chosen.view, chosen.reading_bytes)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);

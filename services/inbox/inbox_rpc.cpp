@@ -128,12 +128,13 @@ awaitable<result<v1::UpdateInboxResponse>> inbox_rpc::update(v1::UpdateInboxRequ
     if (!parsed)
         co_return parsed.error();
 
-    const auto changed = co_await inboxes_.change(std::move(*parsed), clock_.now());
+    auto changed = co_await inboxes_.change(std::move(*parsed), clock_.now());
     if (!changed)
         co_return changed.error();
-    partitions_.note_end(changed->expires_at);
+    partitions_.note_end(changed->inbox.expires_at);
+    publisher_.publish(std::move(changed->events));
     v1::UpdateInboxResponse response;
-    *response.mutable_inbox() = to_message(*changed, bounds_);
+    *response.mutable_inbox() = to_message(changed->inbox, bounds_);
     co_return response;
 }
 

@@ -9,8 +9,10 @@ constexpr std::chrono::milliseconds batch_delay{10};
 } // namespace
 
 purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
-             std::chrono::milliseconds interval, std::chrono::seconds retention)
+             outbox::publisher& publisher, std::chrono::milliseconds interval,
+             std::chrono::seconds retention)
     : repository_(repository),
+      publisher_(publisher),
       interval_(interval),
       retention_(retention),
       emails_(host.metrics().counter("tempinbox_inbox_emails_purged_total",
@@ -44,7 +46,8 @@ awaitable<std::chrono::microseconds> purge::purge_mail()
 
 awaitable<std::chrono::microseconds> purge::purge_inboxes()
 {
-    const auto batch = co_await repository_.purge_inboxes(retention_);
+    auto batch = co_await repository_.purge_inboxes(retention_);
+    publisher_.publish(std::move(batch.events));
     co_return batch.is_full ? batch_delay : std::chrono::milliseconds(std::chrono::minutes(1));
 }
 

@@ -54,15 +54,14 @@ outbox::row make_event_row(const char* topic, const event_facts& facts, std::str
 
 // The facts of an event about an inbox.
 template <class Event>
-event_facts facts_of(const Event& event, std::string_view source, event_id id,
-                     const google::protobuf::Timestamp& time)
+event_facts facts_of(const Event& event, std::string_view source, event_id id, time_point time)
 {
     return {source,
             event.inbox_id(),
             event.account_id(),
             Event::descriptor()->full_name(),
             id,
-            rpc::to_time(time)};
+            time};
 }
 
 template <class Message>
@@ -96,7 +95,8 @@ std::vector<topic_schema> public_schemas()
 {
     return {{topics::email_received, v1::EmailReceived::descriptor()},
             {topics::inbox_created, v1::InboxCreated::descriptor()},
-            {topics::inbox_expired, v1::InboxExpired::descriptor()}};
+            {topics::inbox_expired, v1::InboxExpired::descriptor()},
+            {topics::inbox_state, v1::InboxState::descriptor()}};
 }
 
 std::string dead_letter_topic(std::string_view topic)
@@ -108,7 +108,7 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause
 {
     const auto id = event_id::parse(event.email_id()).value();
     auto made = make_event_row(topics::email_received,
-                               facts_of(event, "mail-ingest", id, event.received_at()),
+                               facts_of(event, "mail-ingest", id, rpc::to_time(event.received_at())),
                                event.SerializeAsString(), cause);
     if (event.sequence() != 0)
         set_sequence(made, event.sequence());
@@ -127,16 +127,37 @@ void set_sequence(outbox::row& email_received, std::int64_t sequence)
 
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause)
 {
-    return make_event_row(topics::inbox_created, facts_of(event, "inbox", id, event.created_at()),
+    return make_event_row(topics::inbox_created,
+                          facts_of(event, "inbox", id, rpc::to_time(event.created_at())),
                           event.SerializeAsString(), cause);
 }
 
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause)
 {
-    auto made =
-        make_event_row(topics::inbox_expired, facts_of(event, "inbox", id, event.expired_at()),
-                       event.SerializeAsString(), cause);
+    auto made = make_event_row(topics::inbox_expired,
+                               facts_of(event, "inbox", id, rpc::to_time(event.expired_at())),
+                               event.SerializeAsString(), cause);
     made.sequence = INT64_MAX; // after all mail of the inbox
+    return made;
+}
+
+outbox::row make_row(const v1::InboxState& state, event_id id, time_point changed_at,
+                     const trace::context& cause)
+{
+    auto made = make_event_row(topics::inbox_state, facts_of(state, "inbox", id, changed_at),
+                               state.SerializeAsString(), cause);
+    made.sequence = state.version();
+    return made;
+}
+
+outbox::row make_tombstone(const v1::InboxState& purged, event_id id, const trace::context& cause)
+{
+    auto made =
+        make_event_row(topics::inbox_state, facts_of(purged, "inbox", id, id.value().time()),
+                       std::string(), cause);
+    made.message.is_tombstone = true;
+    made.message.headers.emplace_back("inbox_version", std::to_string(purged.version()));
+    made.sequence = purged.version();
     return made;
 }
 

@@ -9,6 +9,7 @@
 #include "tempinbox/events/v1/email_received.pb.h"
 #include "tempinbox/events/v1/inbox_created.pb.h"
 #include "tempinbox/events/v1/inbox_expired.pb.h"
+#include "tempinbox/events/v1/inbox_state.pb.h"
 
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace topics {
 inline constexpr const char* email_received = "email.received";
 inline constexpr const char* inbox_created = "inbox.created";
 inline constexpr const char* inbox_expired = "inbox.expired";
+inline constexpr const char* inbox_state = "inbox.state";
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
@@ -49,6 +51,12 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause
 void set_sequence(outbox::row& email_received, std::int64_t sequence);
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause);
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause);
+// `changed_at` is when the inbox came into the state.
+outbox::row make_row(const v1::InboxState& state, event_id id, time_point changed_at,
+                     const trace::context& cause);
+// Of an inbox that was purged: its ids and a version above that of every state, in the header
+// `inbox_version`.
+outbox::row make_tombstone(const v1::InboxState& purged, event_id id, const trace::context& cause);
 outbox::row make_row(const plans::account_state& state, event_id id, const trace::context& cause);
 
 // A record as read: its identity and time from the headers, the message from the value. Failures

@@ -10,7 +10,7 @@ namespace {
 
 struct maintenance_world : mailbox::seeds::world
 {
-    mailbox::maintenance_repository partitions{scratch.db()};
+    mailbox::maintenance_repository partitions{scratch.db(), "test"};
 
     std::int64_t old_partitions()
     {

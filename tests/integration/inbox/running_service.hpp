@@ -51,10 +51,11 @@ struct running_service
         auto& host = testing::test_host();
         cluster.brokers = testing::test_brokers();
         const std::vector<std::string> topics{events::topics::inbox_created,
-                                              events::topics::inbox_expired};
+                                              events::topics::inbox_expired,
+                                              events::topics::inbox_state};
         std::vector<kafka::topic_spec> specs;
         for (const auto* name : {events::topics::inbox_created, events::topics::inbox_expired,
-                                 events::topics::account_state})
+                                 events::topics::inbox_state, events::topics::account_state})
             specs.push_back({name, 3, 1, {}});
         kafka::apply_topics(cluster, specs, 20s).value();
         reader = std::make_unique<kafka::broadcast_reader>(

@@ -31,6 +31,50 @@ TEST_CASE("an inbox made by RPC can be read and listed, and its event is publish
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
 }
 
+TEST_CASE("inbox.state tells an inbox's making, its new TTL, its end and that it was purged, in order",
+          "[inbox][postgres][kafka]")
+{
+    running_service running;
+    running.add_domain();
+    const auto account = account_id::make().text();
+    const auto made = running.create(account).value().inbox();
+    v1::UpdateInboxRequest extend;
+    extend.mutable_account()->set_account_id(account);
+    extend.mutable_account()->mutable_limits()->set_max_ttl_seconds(7'200);
+    extend.set_inbox_id(made.inbox_id());
+    extend.set_ttl_seconds(7'200);
+    running.call<v1::UpdateInboxResponse>("UpdateInbox", extend).value();
+    v1::DeleteInboxRequest remove;
+    remove.set_account_id(account);
+    remove.set_inbox_id(made.inbox_id());
+    running.call<v1::DeleteInboxResponse>("DeleteInbox", remove).value();
+    running.scratch.execute("UPDATE mailbox.inboxes SET expired_at = now() - interval '31 days'");
+    mailbox::maintenance_repository purge(running.scratch.db(), "another process");
+    testing::await(purge.purge_inboxes(24h * 30));
+    running.scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 second' "
+                            "WHERE owner = 'another process'");
+
+    const auto states = [&] {
+        std::vector<kafka::record> found;
+        for (const auto& one : running.events)
+            if (one.topic == "inbox.state" && one.key == made.inbox_id())
+                found.push_back(one);
+        return found;
+    };
+    REQUIRE(testing::eventually([&] { return states().size() == 4; }, 20s));
+
+    const auto found = states();
+    for (int i = 0; i < 3; ++i) {
+        events::v1::InboxState state;
+        REQUIRE(state.ParseFromString(found[static_cast<std::size_t>(i)].value));
+        CHECK(state.version() == i + 1);
+        CHECK(state.status() ==
+              (i == 2 ? events::v1::INBOX_STATUS_EXPIRED : events::v1::INBOX_STATUS_ACTIVE));
+    }
+    CHECK(found[3].is_tombstone);
+    CHECK(found[3].header("inbox_version") == "4");
+}
+
 TEST_CASE("an inbox that holds all it can is reported as full", "[inbox][postgres][kafka]")
 {
     running_service running;

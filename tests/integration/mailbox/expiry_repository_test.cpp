@@ -1,6 +1,7 @@
 #include "integration/mailbox/seeds.hpp"
 
 #include "common/events/events.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/email_repository.hpp"
 #include "mailbox/maintenance_repository.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("a due inbox is ended with its event, its slot freed and its address q
     REQUIRE(batch.ended.size() == 1);
     CHECK(batch.ended[0].id == due.id);
     CHECK(batch.oldest_delay >= 3s);
-    REQUIRE(batch.events.size() == 1);
+    REQUIRE(batch.events.size() == 2);
     CHECK(world.count("outbox WHERE topic = 'inbox.expired' AND event_id = '" +
                       batch.events[0].id.text() + "'") == 1);
     const auto found = testing::await(world.inboxes.find(account.account, due.id)).value();
@@ -151,7 +152,7 @@ TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postg
 
     const auto batch = testing::await(world.endings.expire(account.account, mine.id)).value();
 
-    REQUIRE(batch.events.size() == 1);
+    REQUIRE(batch.events.size() == 2);
     events::v1::InboxExpired event;
     REQUIRE(event.ParseFromString(batch.events[0].message.value));
     CHECK(event.reason() == events::v1::EXPIRY_REASON_DELETED);
@@ -159,6 +160,54 @@ TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postg
     CHECK(testing::await(world.endings.expire(account.account, mine.id)).error().code ==
           errc::not_found);
     CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1);
+}
+
+TEST_CASE("the state of an ended inbox has a higher version, and replaces one that waits",
+          "[mailbox][inbox-state][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto due = world.create(account), deleted = world.create(account),
+               living = world.create(account);
+    world.make_due("inbox_id = '" + due.id.text() + "'");
+
+    testing::await(world.endings.expire(account.account, deleted.id)).value();
+    const auto batch = testing::await(world.endings.expire_due());
+
+    events::v1::InboxState state;
+    REQUIRE(state.ParseFromString(batch.events.at(1).message.value));
+    CHECK(state.inbox_id() == due.id.text());
+    CHECK(state.status() == events::v1::INBOX_STATUS_EXPIRED);
+    CHECK(state.version() == 2);
+    CHECK(rpc::to_time(state.expired_at()) == rpc::to_time(state.expires_at()));
+    const auto states = [&](const inbox& of) {
+        return world.scratch.execute("SELECT sequence FROM mailbox.outbox WHERE topic = "
+                                     "'inbox.state' AND key = '" +
+                                     of.id.text() + "'");
+    };
+    for (const auto& ended : {due, deleted}) {
+        const auto waiting = states(ended);
+        REQUIRE(waiting.size() == 1);
+        CHECK(waiting[0][0].as<int>() == 2);
+    }
+    CHECK(states(living).size() == 1);
+    CHECK(world.count("outbox WHERE topic = 'inbox.created'") == 3);
+}
+
+TEST_CASE("a state that is being published does not hold up the inbox's end",
+          "[mailbox][inbox-state][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto mine = world.create(account);
+    pqxx::connection publisher(world.scratch.dsn());
+    pqxx::work claim(publisher);
+    claim.exec("SELECT FROM mailbox.outbox FOR UPDATE");
+
+    REQUIRE(testing::await(world.endings.expire(account.account, mine.id)));
+
+    claim.commit();
+    CHECK(world.count("outbox WHERE topic = 'inbox.state'") == 2);
 }
 
 TEST_CASE("an address is given again once its quarantine is over, not before",
@@ -200,7 +249,7 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     const auto again = testing::await(world.endings.expire_tagged(alice.account, "ci"));
 
     CHECK(batch.ended.size() == 2);
-    CHECK(batch.events.size() == 2);
+    CHECK(batch.events.size() == 4);
     CHECK(again.ended.empty());
     CHECK(testing::await(world.inboxes.count_live(alice.account)) == 1);
     CHECK(testing::await(world.inboxes.find(bob.account, foreign.id)).value().is_live);
@@ -229,9 +278,11 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's",
     const auto again = testing::await(world.endings.expire_of_deleted());
 
     CHECK(batch.ended.size() == 2);
-    REQUIRE(batch.events.size() == 2);
+    REQUIRE(batch.events.size() == 4);
     CHECK_FALSE(batch.has_more_of_deleted);
     for (const auto& row : batch.events) {
+        if (row.message.topic != events::topics::inbox_expired)
+            continue;
         events::v1::InboxExpired event;
         REQUIRE(event.ParseFromString(row.message.value));
         CHECK(event.reason() == events::v1::EXPIRY_REASON_DELETED);
@@ -245,7 +296,7 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's",
     CHECK(world.count("deleted_accounts") == 0);
     // Its mail cannot be read from then on and goes like other mail.
     CHECK(testing::await(emails.find(gone.account, email)).error().code == errc::not_found);
-    CHECK(testing::await(maintenance_repository(world.scratch.db()).purge_mail()).emails == 1);
+    CHECK(testing::await(maintenance_repository(world.scratch.db(), "test").purge_mail()).emails == 1);
     CHECK(world.count("bodies") == 0);
 }
 

@@ -1,5 +1,6 @@
 #include "mailbox/inbox_repository.hpp"
 
+#include "common/rpc/timestamp.hpp"
 #include "integration/mailbox/seeds.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,6 +15,7 @@ struct changing : seeds::world
 {
     plans::account_state account = seeds::account();
     mailbox::inbox made = create(account, "ann");
+    std::vector<outbox::row> events; // of the last change
 
     inbox_change make_change()
     {
@@ -24,7 +26,11 @@ struct changing : seeds::world
     }
     result<mailbox::inbox> change(inbox_change requested)
     {
-        return testing::await(inboxes.change(std::move(requested), seeds::now()));
+        auto changed = testing::await(inboxes.change(std::move(requested), seeds::now()));
+        if (!changed)
+            return changed.error();
+        events = std::move(changed->events);
+        return std::move(changed->inbox);
     }
     mailbox::inbox now() { return testing::await(inboxes.find(account.account, made.id)).value(); }
 };
@@ -86,6 +92,30 @@ TEST_CASE("a new TTL counts from now, any number of times, and the address lives
     CHECK(life <= std::chrono::hours(48));
     CHECK(world.count("addresses WHERE address = 'ann@mail.test' AND until = mailbox.from_micros(" +
                       std::to_string(to_unix_micros(changed.expires_at)) + ")") == 1);
+}
+
+TEST_CASE("a new TTL is a new state with a higher version; a new name is none",
+          "[mailbox][inbox-change][inbox-state][postgres]")
+{
+    changing world;
+    auto renamed = world.make_change();
+    renamed.name = "CI";
+    world.change(renamed).value();
+    CHECK(world.events.empty());
+    auto extended = world.make_change();
+    extended.ttl = std::chrono::hours(48);
+
+    const auto changed = world.change(extended).value();
+
+    REQUIRE(world.events.size() == 1);
+    events::v1::InboxState state;
+    REQUIRE(state.ParseFromString(world.events[0].message.value));
+    CHECK(state.version() == 2);
+    CHECK(state.status() == events::v1::INBOX_STATUS_ACTIVE);
+    CHECK(rpc::to_time(state.expires_at()) == changed.expires_at);
+    // The first state has not been published yet: it must not follow the second.
+    CHECK(world.count("outbox WHERE topic = 'inbox.state'") == 1);
+    CHECK(world.count("outbox WHERE topic = 'inbox.state' AND sequence = 2") == 1);
 }
 
 TEST_CASE("a life past the plan's longest is refused by the newest state of the account",

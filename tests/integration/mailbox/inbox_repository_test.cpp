@@ -1,3 +1,4 @@
+#include "common/rpc/timestamp.hpp"
 #include "integration/mailbox/seeds.hpp"
 
 #include <catch2/catch.hpp>
@@ -33,11 +34,40 @@ TEST_CASE("a new inbox has a random address on the default domain, its plan's li
     CHECK(created.inbox.address.ends_with("@mail.test"));
     CHECK(created.inbox.is_live);
     CHECK(created.inbox.expires_at - created.inbox.created_at == 24h);
-    REQUIRE(created.events.size() == 1);
+    REQUIRE(created.events.size() == 2);
     CHECK(created.events[0].message.topic == "inbox.created");
     CHECK(created.events[0].message.key == created.inbox.id.text());
     CHECK(world.count("outbox WHERE event_id = '" + created.events[0].id.text() +
                       "' AND owner = 'test'") == 1);
+}
+
+TEST_CASE("a new inbox has a state with its address and times, and nothing that its user wrote",
+          "[mailbox][inbox-state][postgres]")
+{
+    seeds::world world;
+    new_inbox requested;
+    requested.account = seeds::account();
+    requested.id = inbox_id::make();
+    requested.name = "secret name";
+    requested.tags = {"secret tag"};
+    requested.metadata = {{"key", "secret value"}};
+
+    const auto created = testing::await(world.inboxes.create(requested, seeds::now())).value();
+
+    const auto& row = created.events.at(1);
+    CHECK(row.message.topic == "inbox.state");
+    CHECK(row.sequence == 1);
+    events::v1::InboxState state;
+    REQUIRE(state.ParseFromString(row.message.value));
+    CHECK(state.inbox_id() == created.inbox.id.text());
+    CHECK(state.account_id() == requested.account.account.text());
+    CHECK(state.email_address() == created.inbox.address);
+    CHECK(state.status() == events::v1::INBOX_STATUS_ACTIVE);
+    CHECK(rpc::to_time(state.created_at()) == created.inbox.created_at);
+    CHECK(rpc::to_time(state.expires_at()) == created.inbox.expires_at);
+    CHECK_FALSE(state.has_expired_at());
+    CHECK(state.version() == 1);
+    CHECK(row.message.value.find("secret") == std::string::npos);
 }
 
 TEST_CASE("what was asked for is kept and read back", "[mailbox][postgres]")
@@ -80,7 +110,7 @@ TEST_CASE("making an inbox again with its id answers the one made first and no e
     CHECK(second.events.empty());
     CHECK(world.count("inboxes") == 1);
     CHECK(world.count("addresses") == 1);
-    CHECK(world.count("outbox") == 1);
+    CHECK(world.count("outbox") == 2);
     CHECK(testing::await(world.inboxes.count_live(requested.account.account)) == 1);
 }
 
@@ -126,7 +156,8 @@ TEST_CASE("of a hundred calls at once with one slot left exactly one passes", "[
     CHECK(refused == 99);
     CHECK(world.count("inboxes WHERE is_live") == 5);
     CHECK(world.count("addresses") == 5);
-    CHECK(world.count("outbox") == 5);
+    CHECK(world.count("outbox WHERE topic = 'inbox.created'") == 5);
+    CHECK(world.count("outbox WHERE topic = 'inbox.state'") == 5);
 }
 
 TEST_CASE(

@@ -179,7 +179,7 @@ TEST_CASE("a day after its last attempt a rejection is no longer shown, and is p
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db());
+    maintenance_repository purge(world.scratch.db(), "test");
     const auto box = world.create(seeds::account());
     note(world, {refuse(box, "old@x.test"), refuse(box, "new@x.test")});
     world.scratch.execute("UPDATE mailbox.rejections SET first_at = now() - interval '25 hours'");
@@ -199,7 +199,7 @@ TEST_CASE("a day after its last attempt a rejection is no longer shown, and is p
 TEST_CASE("old rejections are purged in batches", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db());
+    maintenance_repository purge(world.scratch.db(), "test");
     const auto box = world.create(seeds::account());
     note(world, {refuse(box, "a@x.test")});
     world.scratch.execute(

@@ -25,7 +25,7 @@ TEST_CASE("the next hours and every hour in which an inbox ends get a partition"
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', now(), "
@@ -46,7 +46,7 @@ TEST_CASE("the next hours and every hour in which an inbox ends get a partition"
 TEST_CASE("the days ahead get a partition once", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
 
     testing::await(partitions.ensure_email_days(5));
     testing::await(partitions.ensure_email_days(5));
@@ -57,7 +57,7 @@ TEST_CASE("the days ahead get a partition once", "[mailbox][postgres]")
 TEST_CASE("rows that came before their partition are moved into it", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.add_email({inbox}, "early");
@@ -73,7 +73,7 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
     world.scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) VALUES "
@@ -109,7 +109,7 @@ TEST_CASE("an hour may be dropped an hour after its end, and is overdue six hour
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     for (const auto age : {0h, 1h, 2h, 8h, 9h})
         testing::await(partitions.ensure_body_hour(seeds::now() - age));
 
@@ -127,7 +127,7 @@ TEST_CASE(
     "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     const auto past = testing::await(partitions.past_partitions());
     REQUIRE(past.size() == 1);
@@ -156,7 +156,7 @@ TEST_CASE("one process at a time is at the partitions, and none waits for anothe
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db());
+    maintenance_repository partitions(world.scratch.db(), "test");
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     const auto past = testing::await(partitions.past_partitions());
     pqxx::connection connection(world.scratch.dsn());
@@ -176,7 +176,7 @@ namespace {
 // Live inboxes with mail in partitions of future hours; then time passes for some of it.
 struct hours_world : seeds::world
 {
-    maintenance_repository partitions{scratch.db()};
+    maintenance_repository partitions{scratch.db(), "test"};
     email_repository emails{scratch.db()};
     plans::account_state account = seeds::account();
     time_point early = std::chrono::floor<std::chrono::hours>(seeds::now() - 3h);

@@ -39,6 +39,7 @@ TEST_CASE("a restore raises every sequence by a million, once", "[mailbox][postg
     }
 
     CHECK(world.count("inboxes WHERE last_sequence = 1000000") == 1);
+    CHECK(world.count("inboxes WHERE state_version = 1000001") == 2);
     seeds::store_emails(world.mail, used, 1);
     CHECK(world.count("emails WHERE sequence = 1000003") == 1);
 }
@@ -76,6 +77,18 @@ TEST_CASE("addresses of inboxes that only Kafka knows are quarantined", "[mailbo
     CHECK(await(quarantine_lost(db, restore_id, {lost("late@mail.test")}, quarantine, true)).rows ==
           1); // the step is finished: nothing is added
     CHECK(world.count("addresses WHERE address = 'late@mail.test'") == 0);
+}
+
+TEST_CASE("inboxes that only Kafka knows leave the topic of states", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto live = world.create(seeds::account());
+    const auto gone = lost("gone@mail.test");
+
+    await(quarantine_lost(world.scratch.db(), restore_id, {known(live), gone}, quarantine, true));
+
+    CHECK(world.count("outbox WHERE topic = 'inbox.state' AND payload IS NULL") == 1);
+    CHECK(world.count("outbox WHERE payload IS NULL AND key = '" + gone.id.text() + "'") == 1);
 }
 
 TEST_CASE("a live inbox keeps an address that a lost inbox had", "[mailbox][postgres]")

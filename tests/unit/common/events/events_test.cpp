@@ -188,6 +188,36 @@ TEST_CASE("the events of an inbox are ordered: made, mail, ended", "[events]")
     CHECK(events::read_inbox_expired(as_read(ended))->inbox_id() == inbox);
 }
 
+TEST_CASE("inbox.state is keyed by the inbox and ordered by version; a purged inbox is a tombstone",
+          "[events]")
+{
+    events::v1::InboxState state;
+    state.set_inbox_id(inbox);
+    state.set_account_id(account);
+    state.set_email_address("a@example.com");
+    state.set_status(events::v1::INBOX_STATUS_ACTIVE);
+    state.set_version(3);
+    const auto changed_at = parse_iso8601("2026-11-21T10:00:00.123Z").value();
+
+    const auto row = events::make_row(state, event_id::make(), changed_at, parent);
+    CHECK(row.message.topic == "inbox.state");
+    CHECK(row.message.key == inbox);
+    CHECK(row.sequence == 3);
+    CHECK(as_read(row).header("ce_time") == "2026-11-21T10:00:00.123Z");
+    CHECK_FALSE(as_read(row).header("inbox_version"));
+    events::v1::InboxState read;
+    REQUIRE(read.ParseFromString(row.message.value));
+    CHECK(read.email_address() == "a@example.com");
+
+    state.set_version(4);
+    const auto tombstone = events::make_tombstone(state, event_id::make(), parent);
+    CHECK(tombstone.message.is_tombstone);
+    CHECK(tombstone.message.value.empty());
+    CHECK(tombstone.sequence == 4);
+    CHECK(as_read(tombstone).header("inbox_version") == "4");
+    CHECK(as_read(tombstone).header("ce_accountid") == account);
+}
+
 TEST_CASE("account.state is keyed by the account; a deleted account is a tombstone", "[events]")
 {
     plans::account_state state;
