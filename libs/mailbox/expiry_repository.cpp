@@ -10,13 +10,13 @@ namespace {
 constexpr std::string_view ended_columns =
     " RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at),"
     " mailbox.to_micros(clock_timestamp()), mailbox.to_micros(i.created_at),"
-    " mailbox.to_micros(i.expires_at), i.state_version";
+    " mailbox.to_micros(i.expires_at), i.state_version, i.expired_event_id";
 
 constexpr std::string_view end_at_request = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()),
         expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0,
-        state_version = i.state_version + 1 )";
+        state_version = i.state_version + 1, expired_event_id = mailbox.new_event_id() )";
 
 // The limit is a literal, so that the planner knows it.
 const std::string batch_limit = std::to_string(expiry_repository::batch_size);
@@ -24,7 +24,8 @@ const std::string batch_limit = std::to_string(expiry_repository::batch_size);
 const std::string claim_due_sql = R"(
     UPDATE mailbox.inboxes AS i
     SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl',
-        has_mail_to_purge = i.last_sequence > 0, state_version = i.state_version + 1
+        has_mail_to_purge = i.last_sequence > 0, state_version = i.state_version + 1,
+        expired_event_id = mailbox.new_event_id()
     FROM (SELECT account_id, inbox_id FROM mailbox.inboxes WHERE is_live AND expires_at <= now()
           ORDER BY expires_at LIMIT )" +
                                   batch_limit + R"( FOR UPDATE SKIP LOCKED) AS due
@@ -124,6 +125,7 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         ended.created_at = from_unix_micros(row[5].as<std::int64_t>());
         ended.expires_at = from_unix_micros(row[6].as<std::int64_t>());
         ended.state_version = row[7].as<std::int64_t>();
+        ended.event = event_id::parse(row[8].c_str()).value();
         ended.reason = reason;
         batch.oldest_delay = std::max(
             batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);

@@ -24,7 +24,7 @@ events::v1::InboxState state_of(const Inbox& from, events::v1::InboxStatus statu
 
 } // namespace
 
-outbox::row make_created_event(const inbox& made)
+outbox::row make_created_event(const inbox& made, event_id id)
 {
     events::v1::InboxCreated event;
     event.set_inbox_id(made.id.text());
@@ -32,7 +32,7 @@ outbox::row make_created_event(const inbox& made)
     event.set_email_address(made.address);
     *event.mutable_created_at() = rpc::to_timestamp(made.created_at);
     *event.mutable_expires_at() = rpc::to_timestamp(made.expires_at);
-    return events::make_row(event, event_id::make(), trace::current_or_new());
+    return events::make_row(event, id, trace::current_or_new());
 }
 
 outbox::row make_expired_event(const ended_inbox& ended)
@@ -44,7 +44,7 @@ outbox::row make_expired_event(const ended_inbox& ended)
     *event.mutable_expired_at() = rpc::to_timestamp(ended.expired_at);
     event.set_reason(ended.reason == expiry_reason::ttl ? events::v1::EXPIRY_REASON_TTL
                                                         : events::v1::EXPIRY_REASON_DELETED);
-    return events::make_row(event, event_id::make(), trace::current_or_new());
+    return events::make_row(event, ended.event, trace::current_or_new());
 }
 
 outbox::row make_state_event(const inbox& living, time_point changed_at)

@@ -5,8 +5,9 @@
 
 namespace tempinbox::mailbox {
 
-// Outbox rows for inbox events; each has an id of its own and starts a trace.
-outbox::row make_created_event(const inbox& made);
+// Outbox rows for inbox events; each starts a trace. The row of the inbox keeps the ids of the first
+// two, so that they can be made again (backfill.hpp).
+outbox::row make_created_event(const inbox& made, event_id id);
 
 struct ended_inbox
 {
@@ -17,6 +18,7 @@ struct ended_inbox
     time_point expires_at;
     time_point expired_at;
     std::int64_t state_version = 1;
+    event_id event; // of inbox.expired
     expiry_reason reason = expiry_reason::ttl;
 };
 outbox::row make_expired_event(const ended_inbox& ended);

@@ -110,8 +110,10 @@ const std::string insert_inbox_sql = R"(
             WHERE a.state = 'quarantined' AND (a.until <= now() OR $8::boolean)
         RETURNING 1)
     INSERT INTO mailbox.inboxes (
-        account_id, inbox_id, email_address, name, tags, metadata, created_at, expires_at)
-    SELECT $1::uuid, $2::uuid, $3::text, $5::text, $6::text[], $7::jsonb, start, past
+        account_id, inbox_id, email_address, name, tags, metadata, created_at, expires_at,
+        created_event_id, first_expires_at)
+    SELECT $1::uuid, $2::uuid, $3::text, $5::text, $6::text[], $7::jsonb, start, past,
+        $9::uuid, past
     FROM life, address
     RETURNING )" + select_list(inbox_columns);
 const postgres::statement insert_inbox{"mailbox_insert_inbox", insert_inbox_sql.c_str()};
@@ -179,6 +181,7 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
                                 const std::string& domain, std::chrono::seconds ttl,
                                 bool is_operator, const std::string& outbox_owner)
 {
+    const auto event = event_id::make();
     // A random name is almost never taken; retries tell bad luck from a fault.
     for (int tries = requested.local_part ? 1 : 3; tries > 0; --tries) {
         const std::string address =
@@ -187,12 +190,13 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
         const auto rows = tx.exec_prepared(
             insert_inbox.name, requested.account.account.text(), requested.id.text(), address,
             static_cast<std::int64_t>(ttl.count()), or_null(requested.name),
-            postgres::to_array(requested.tags), to_json(requested.metadata), is_operator);
+            postgres::to_array(requested.tags), to_json(requested.metadata), is_operator,
+            event.text());
         if (rows.empty())
             continue;
         created_inbox created;
         created.inbox = read_inbox(rows[0]);
-        created.events.push_back(make_created_event(created.inbox));
+        created.events.push_back(make_created_event(created.inbox, event));
         created.events.push_back(make_state_event(created.inbox, created.inbox.created_at));
         outbox::insert(tx, schema, outbox_owner, created.events);
         return created;

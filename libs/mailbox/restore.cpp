@@ -3,6 +3,7 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "mailbox/inbox_events.hpp"
+#include "mailbox/row_position.hpp"
 #include "mailbox/types.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@ namespace {
 
 using postgres::column;
 using postgres::step_progress;
-
-constexpr const char* first_id = "00000000-0000-0000-0000-000000000000";
 
 // The primary key begins with the account, so the position is both ids.
 constexpr const char* raise_batch = R"(
@@ -78,14 +77,6 @@ std::vector<outbox::row> make_tombstones(pqxx::work& tx, const inbox_columns_of&
     return tombstones;
 }
 
-std::pair<std::string, std::string> split(const std::string& position)
-{
-    const auto slash = position.find('/');
-    if (slash == std::string::npos)
-        return {first_id, first_id};
-    return {position.substr(0, slash), position.substr(slash + 1)};
-}
-
 awaitable<std::vector<inbox_id>> list(postgres::pool& db, const char* sql,
                                       const std::vector<known_inbox>& published)
 {
@@ -114,7 +105,7 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, std::string restore
         auto progress = postgres::lock_step(tx, schema, id, "sequences");
         if (progress.is_finished)
             return progress;
-        const auto [account, inbox] = split(progress.position);
+        const auto [account, inbox] = split_position(progress.position);
         const auto raised =
             tx.exec_params(raise_batch, account, inbox, restore_batch_size, sequence_gap);
         std::pair<account_id, inbox_id> last;

@@ -1,7 +1,6 @@
 #include "tempinboxctl/topic_content.hpp"
 
 #include "common/kafka/consumer.hpp"
-#include "common/kafka/producer.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -62,9 +61,16 @@ awaitable<result<void>> write_messages(runtime::host& host, kafka::settings clus
                                        std::vector<kafka::message> messages,
                                        std::chrono::milliseconds timeout)
 {
+    kafka::producer producer(host, cluster);
+    co_return co_await write_messages(host, producer, std::move(messages), timeout);
+}
+
+awaitable<result<void>> write_messages(runtime::host& host, kafka::producer& producer,
+                                       std::vector<kafka::message> messages,
+                                       std::chrono::milliseconds timeout)
+{
     const auto deadline = steady::now() + timeout;
     const auto count = std::make_shared<sent_count>();
-    kafka::producer producer(host, cluster);
     for (auto& message : messages) {
         ++count->open;
         kafka::producer::outcome_handler on_outcome = [count](bool acknowledged) {

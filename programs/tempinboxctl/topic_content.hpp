@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "common/kafka/message.hpp"
+#include "common/kafka/producer.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/runtime/host.hpp"
 
@@ -21,6 +22,10 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
 
 // Writes the messages and returns when the broker has all of them; unavailable if it does not take
 // one.
+awaitable<result<void>> write_messages(runtime::host& host, kafka::producer& producer,
+                                       std::vector<kafka::message> messages,
+                                       std::chrono::milliseconds timeout);
+// The same by a producer of its own.
 awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
                                        std::vector<kafka::message> messages,
                                        std::chrono::milliseconds timeout);

@@ -292,4 +292,15 @@ result<kafka::message> make_replay(const kafka::record& dead_letter)
     return event;
 }
 
+kafka::message make_backfill(outbox::row event, std::string to_topic)
+{
+    auto again = std::move(event.message);
+    again.topic = std::move(to_topic);
+    std::erase_if(again.headers, [](const auto& header) {
+        return header.first == "traceparent" || header.first == "tracestate";
+    });
+    again.headers.emplace_back("ce_backfill", "true");
+    return again;
+}
+
 } // namespace tempinbox::events

@@ -81,4 +81,8 @@ kafka::message make_dead_letter(const kafka::record& record, std::string_view co
 // Reverses make_dead_letter, once the reason is fixed: the original record, for its own topic.
 result<kafka::message> make_replay(const kafka::record& dead_letter);
 
+// The event as written again for consumers of `to_topic`: marked by the header `ce_backfill`, and
+// without the trace of the work that first stored it.
+kafka::message make_backfill(outbox::row event, std::string to_topic);
+
 } // namespace tempinbox::events

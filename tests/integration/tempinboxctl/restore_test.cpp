@@ -155,6 +155,7 @@ private:
         lost_inbox.address = "lost-" + uuid::make_v7().text() + "@" + mail_domain;
         lost_inbox.created_at = now();
         mailbox::ended_inbox ended;
+        ended.event = event_id::make();
         ended.account = live.account;
         ended.id = live.id;
         ended.address = live.address;
@@ -163,8 +164,8 @@ private:
         std::vector<kafka::message> messages{
             events::make_row(later, event_id::make(), cause).message,
             events::make_row(stranger, event_id::make(), cause).message,
-            mailbox::make_created_event(live).message,
-            mailbox::make_created_event(lost_inbox).message,
+            mailbox::make_created_event(live, event_id::make()).message,
+            mailbox::make_created_event(lost_inbox, event_id::make()).message,
             mailbox::make_expired_event(ended).message};
         await(ctl::write_messages(testing::test_host(), testing::test_cluster(),
                                   std::move(messages), 20s))

@@ -218,6 +218,24 @@ TEST_CASE("inbox.state is keyed by the inbox and ordered by version; a purged in
     CHECK(as_read(tombstone).header("ce_accountid") == account);
 }
 
+TEST_CASE("an event that is written again is the same but for its mark and its trace", "[events]")
+{
+    trace::context cause(parent);
+    cause.tracestate = "vendor=1";
+    const auto row = events::make_row(some_email(), cause);
+
+    const auto again = events::make_backfill(row, "email.received.again");
+
+    CHECK(again.topic == "email.received.again");
+    CHECK(again.key == row.message.key);
+    CHECK(again.value == row.message.value);
+    auto expected = row.message.headers;
+    std::erase_if(expected, [](const auto& header) { return header.first.starts_with("trace"); });
+    expected.emplace_back("ce_backfill", "true");
+    CHECK(again.headers == expected);
+    CHECK(row.message.headers.size() == again.headers.size() + 1);
+}
+
 TEST_CASE("account.state is keyed by the account; a deleted account is a tombstone", "[events]")
 {
     plans::account_state state;

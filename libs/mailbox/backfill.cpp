@@ -1,0 +1,230 @@
+#include "mailbox/backfill.hpp"
+
+#include "common/events/events.hpp"
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
+#include "common/rpc/timestamp.hpp"
+#include "mailbox/columns.hpp"
+#include "mailbox/inbox_events.hpp"
+#include "mailbox/ingest_repository.hpp"
+#include "mailbox/row_position.hpp"
+
+namespace tempinbox::mailbox {
+namespace {
+
+using postgres::column;
+
+constexpr const char* begin = R"(
+INSERT INTO mailbox.backfills AS b (event_type, to_topic, since, until)
+VALUES ($1, $2, mailbox.from_micros($3), coalesce(mailbox.from_micros($4), now()))
+ON CONFLICT (event_type, to_topic, since) DO UPDATE
+SET until = CASE WHEN $5::boolean THEN excluded.until ELSE b.until END,
+    position = CASE WHEN $5 THEN '' ELSE b.position END,
+    written = CASE WHEN $5 THEN 0 ELSE b.written END,
+    skipped = CASE WHEN $5 THEN 0 ELSE b.skipped END,
+    finished_at = CASE WHEN $5 THEN NULL ELSE b.finished_at END
+RETURNING position, written, skipped, finished_at IS NOT NULL AS is_finished,
+    mailbox.to_micros(until) AS until)";
+
+constexpr const char* save = R"(
+UPDATE mailbox.backfills
+SET position = $4, written = $5, skipped = $6,
+    finished_at = CASE WHEN $7::boolean THEN clock_timestamp() END
+WHERE event_type = $1 AND to_topic = $2 AND since = mailbox.from_micros($3))";
+
+// An email's id is of its time; ten minutes allow for clocks that differ. It leaves out partitions.
+constexpr const char* list_emails = R"(
+SELECT account_id, email_id, inbox_id, sequence, from_address, subject,
+       rcpt_to, mailbox.to_micros(received_at) AS received,
+       size_bytes, attachment_count, jsonb_array_length(codes) > 0 AS has_code
+FROM mailbox.emails
+WHERE (account_id, email_id) > ($1::uuid, $2::uuid)
+    AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+    AND email_id < mailbox.lowest_uuid(mailbox.from_micros($4) + interval '10 minutes')
+ORDER BY account_id, email_id LIMIT $5)";
+
+constexpr const char* list_inboxes = R"(
+SELECT account_id, inbox_id, email_address, is_live, state_version,
+       mailbox.to_micros(created_at) AS created, mailbox.to_micros(expires_at) AS expires,
+       mailbox.to_micros(first_expires_at) AS first_expires,
+       mailbox.to_micros(expired_at) AS expired, created_event_id, expired_event_id,
+       coalesce(expiry_reason = 'ttl', false) AS is_by_time
+FROM mailbox.inboxes
+WHERE (account_id, inbox_id) > ($1::uuid, $2::uuid)
+ORDER BY account_id, inbox_id LIMIT $3)";
+
+// The time in which events are wanted.
+struct period
+{
+    time_point since;
+    time_point until;
+
+    bool holds(time_point time) const { return time >= since && time < until; }
+};
+
+// As mail-ingest made it (services/mail-ingest/ingest/reading.cpp), byte for byte.
+outbox::row read_email(const pqxx::row& row)
+{
+    events::v1::EmailReceived event;
+    event.set_email_id(column<std::string>(row, "email_id"));
+    event.set_inbox_id(column<std::string>(row, "inbox_id"));
+    event.set_account_id(column<std::string>(row, "account_id"));
+    event.set_from(column<std::string>(row, "from_address"));
+    event.set_subject(column<std::string>(row, "subject"));
+    for (auto& recipient : from_array(row["rcpt_to"].c_str()))
+        event.add_to(std::move(recipient));
+    *event.mutable_received_at() = rpc::to_timestamp(column<time_point>(row, "received"));
+    event.set_size_bytes(column<std::int64_t>(row, "size_bytes"));
+    event.set_attachment_count(column<int>(row, "attachment_count"));
+    event.set_has_code(column<bool>(row, "has_code"));
+    new_delivery delivery;
+    delivery.event = events::make_row(event, trace::context(trace::traceparent::make()));
+    return ingest_repository::event_of(delivery, column<std::int64_t>(row, "sequence"));
+}
+
+// The inbox as far as its events show it.
+inbox read_inbox(const pqxx::row& row)
+{
+    inbox read;
+    read.account = column<account_id>(row, "account_id");
+    read.id = column<inbox_id>(row, "inbox_id");
+    read.address = column<std::string>(row, "email_address");
+    read.created_at = column<time_point>(row, "created");
+    read.expires_at = column<time_point>(row, "expires");
+    read.is_live = column<bool>(row, "is_live");
+    read.state_version = column<std::int64_t>(row, "state_version");
+    return read;
+}
+
+ended_inbox read_ended(const pqxx::row& row)
+{
+    ended_inbox read;
+    read.account = column<account_id>(row, "account_id");
+    read.id = column<inbox_id>(row, "inbox_id");
+    read.address = column<std::string>(row, "email_address");
+    read.created_at = column<time_point>(row, "created");
+    read.expires_at = column<time_point>(row, "expires");
+    read.expired_at = column<time_point>(row, "expired");
+    read.state_version = column<std::int64_t>(row, "state_version");
+    read.reason = column<bool>(row, "is_by_time") ? expiry_reason::ttl : expiry_reason::deleted;
+    return read;
+}
+
+void add_created(backfill_batch& batch, const period& within, const pqxx::row& row)
+{
+    auto made = read_inbox(row);
+    if (!within.holds(made.created_at))
+        return;
+    const auto id = column<std::optional<event_id>>(row, "created_event_id");
+    if (!id) {
+        ++batch.progress.skipped;
+        return;
+    }
+    made.expires_at = column<time_point>(row, "first_expires");
+    batch.events.push_back(make_created_event(made, *id));
+}
+
+void add_expired(backfill_batch& batch, const period& within, const pqxx::row& row)
+{
+    if (column<bool>(row, "is_live"))
+        return;
+    auto ended = read_ended(row);
+    if (!within.holds(ended.expired_at))
+        return;
+    const auto id = column<std::optional<event_id>>(row, "expired_event_id");
+    if (!id) {
+        ++batch.progress.skipped;
+        return;
+    }
+    ended.event = *id;
+    batch.events.push_back(make_expired_event(ended));
+}
+
+void add_state(backfill_batch& batch, const period& within, const pqxx::row& row)
+{
+    const auto found = read_inbox(row);
+    if (!within.holds(found.created_at))
+        return;
+    // When it came into its state is not known any more: the row is as it is now.
+    batch.events.push_back(found.is_live
+                               ? make_state_event(found, system_clock_source().now())
+                               : make_state_event(read_ended(row)));
+}
+
+void add(backfill_batch& batch, const std::string& type, const period& within, const pqxx::row& row)
+{
+    if (type == events::topics::inbox_created)
+        add_created(batch, within, row);
+    else if (type == events::topics::inbox_expired)
+        add_expired(batch, within, row);
+    else if (type == events::topics::inbox_state)
+        add_state(batch, within, row);
+    else if (within.holds(column<time_point>(row, "received")))
+        batch.events.push_back(read_email(row));
+}
+
+} // namespace
+
+awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill wanted,
+                                                    std::optional<time_point> until, bool is_anew)
+{
+    return db.transact([wanted = std::move(wanted), until,
+                        is_anew](pqxx::work& tx) -> result<backfill_progress> {
+        std::optional<std::string> end;
+        if (until)
+            end = std::to_string(to_unix_micros(*until));
+        const auto row =
+            tx.exec_params1(begin, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
+                            or_null(end), is_anew);
+        backfill_progress progress;
+        progress.until = column<time_point>(row, "until");
+        if (until && *until != progress.until)
+            return failure{errc::conflict, "this backfill was begun until " +
+                                               to_iso8601(progress.until) +
+                                               ": --until must be the same, or absent"};
+        progress.position = column<std::string>(row, "position");
+        progress.written = column<std::int64_t>(row, "written");
+        progress.skipped = column<std::int64_t>(row, "skipped");
+        progress.is_finished = column<bool>(row, "is_finished");
+        return progress;
+    });
+}
+
+awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
+                                        backfill_progress progress, int limit)
+{
+    return db.transact([wanted = std::move(wanted), progress = std::move(progress),
+                        limit](pqxx::work& tx) {
+        backfill_batch batch;
+        batch.progress = progress;
+        const period within{wanted.since, progress.until};
+        const bool is_mail = wanted.type == events::topics::email_received;
+        const auto [account, id] = split_position(progress.position);
+        const auto rows =
+            is_mail ? tx.exec_params(list_emails, account, id, to_unix_micros(within.since),
+                                     to_unix_micros(within.until), limit)
+                    : tx.exec_params(list_inboxes, account, id, limit);
+        for (const auto& row : rows)
+            add(batch, wanted.type, within, row);
+        if (!rows.empty()) {
+            const auto last = rows.back();
+            batch.progress.position = column<std::string>(last, "account_id") + "/" +
+                                      column<std::string>(last, is_mail ? "email_id" : "inbox_id");
+        }
+        batch.progress.written += static_cast<std::int64_t>(batch.events.size());
+        batch.progress.is_finished = static_cast<int>(rows.size()) < limit;
+        return batch;
+    });
+}
+
+awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress)
+{
+    return db.transact(
+        [wanted = std::move(wanted), progress = std::move(progress)](pqxx::work& tx) {
+            tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
+                           progress.position, progress.written, progress.skipped,
+                           progress.is_finished);
+        });
+}
+
+} // namespace tempinbox::mailbox
