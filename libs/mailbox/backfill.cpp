@@ -1,7 +1,6 @@
 #include "mailbox/backfill.hpp"
 
 #include "common/events/events.hpp"
-#include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/rpc/timestamp.hpp"
 #include "mailbox/columns.hpp"
@@ -146,9 +145,8 @@ void add_state(backfill_batch& batch, const period& within, const pqxx::row& row
     if (!within.holds(found.created_at))
         return;
     // When it came into its state is not known any more: the row is as it is now.
-    batch.events.push_back(found.is_live
-                               ? make_state_event(found, system_clock_source().now())
-                               : make_state_event(read_ended(row)));
+    batch.events.push_back(found.is_live ? make_state_event(found, system_clock_source().now())
+                                         : make_state_event(read_ended(row)));
 }
 
 void add(backfill_batch& batch, const std::string& type, const period& within, const pqxx::row& row)
@@ -168,26 +166,25 @@ void add(backfill_batch& batch, const std::string& type, const period& within, c
 awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill wanted,
                                                     std::optional<time_point> until, bool is_anew)
 {
-    return db.transact([wanted = std::move(wanted), until,
-                        is_anew](pqxx::work& tx) -> result<backfill_progress> {
-        std::optional<std::string> end;
-        if (until)
-            end = std::to_string(to_unix_micros(*until));
-        const auto row =
-            tx.exec_params1(begin, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
-                            or_null(end), is_anew);
-        backfill_progress progress;
-        progress.until = column<time_point>(row, "until");
-        if (until && *until != progress.until)
-            return failure{errc::conflict, "this backfill was begun until " +
-                                               to_iso8601(progress.until) +
-                                               ": --until must be the same, or absent"};
-        progress.position = column<std::string>(row, "position");
-        progress.written = column<std::int64_t>(row, "written");
-        progress.skipped = column<std::int64_t>(row, "skipped");
-        progress.is_finished = column<bool>(row, "is_finished");
-        return progress;
-    });
+    return db.transact(
+        [wanted = std::move(wanted), until, is_anew](pqxx::work& tx) -> result<backfill_progress> {
+            std::optional<std::string> end;
+            if (until)
+                end = std::to_string(to_unix_micros(*until));
+            const auto row = tx.exec_params1(begin, wanted.type, wanted.to_topic,
+                                             to_unix_micros(wanted.since), or_null(end), is_anew);
+            backfill_progress progress;
+            progress.until = column<time_point>(row, "until");
+            if (until && *until != progress.until)
+                return failure{errc::conflict, "this backfill was begun until " +
+                                                   to_iso8601(progress.until) +
+                                                   ": --until must be the same, or absent"};
+            progress.position = column<std::string>(row, "position");
+            progress.written = column<std::int64_t>(row, "written");
+            progress.skipped = column<std::int64_t>(row, "skipped");
+            progress.is_finished = column<bool>(row, "is_finished");
+            return progress;
+        });
 }
 
 awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
@@ -219,12 +216,11 @@ awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
 
 awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress)
 {
-    return db.transact(
-        [wanted = std::move(wanted), progress = std::move(progress)](pqxx::work& tx) {
-            tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
-                           progress.position, progress.written, progress.skipped,
-                           progress.is_finished);
-        });
+    return db.transact([wanted = std::move(wanted),
+                        progress = std::move(progress)](pqxx::work& tx) {
+        tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
+                       progress.position, progress.written, progress.skipped, progress.is_finished);
+    });
 }
 
 } // namespace tempinbox::mailbox

@@ -23,8 +23,8 @@ struct expiry_batch
 };
 
 // Ends inboxes: marks them, frees the account's slot, quarantines the address and writes
-// inbox.expired and inbox.state, all in one transaction, exactly once under any concurrency. Throws if PostgreSQL
-// cannot be reached.
+// inbox.expired and inbox.state, all in one transaction, exactly once under any concurrency. Throws
+// if PostgreSQL cannot be reached.
 class expiry_repository
 {
 public:

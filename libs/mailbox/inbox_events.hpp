@@ -5,8 +5,8 @@
 
 namespace tempinbox::mailbox {
 
-// Outbox rows for inbox events; each starts a trace. The row of the inbox keeps the ids of the first
-// two, so that they can be made again (backfill.hpp).
+// Outbox rows for inbox events; each starts a trace. The row of the inbox keeps the ids of the
+// first two, so that they can be made again (backfill.hpp).
 outbox::row make_created_event(const inbox& made, event_id id);
 
 struct ended_inbox

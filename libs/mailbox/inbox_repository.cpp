@@ -187,11 +187,11 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
         const std::string address =
             (requested.local_part ? *requested.local_part : make_random_local_part()) + "@" +
             domain;
-        const auto rows = tx.exec_prepared(
-            insert_inbox.name, requested.account.account.text(), requested.id.text(), address,
-            static_cast<std::int64_t>(ttl.count()), or_null(requested.name),
-            postgres::to_array(requested.tags), to_json(requested.metadata), is_operator,
-            event.text());
+        const auto rows =
+            tx.exec_prepared(insert_inbox.name, requested.account.account.text(),
+                             requested.id.text(), address, static_cast<std::int64_t>(ttl.count()),
+                             or_null(requested.name), postgres::to_array(requested.tags),
+                             to_json(requested.metadata), is_operator, event.text());
         if (rows.empty())
             continue;
         created_inbox created;
@@ -593,10 +593,8 @@ awaitable<result<page<inbox>>> inbox_repository::list(account_id account, inbox_
 
 awaitable<result<changed_inbox>> inbox_repository::change(inbox_change requested, time_point now)
 {
-    return db_.transact(
-        [requested = std::move(requested), now, owner = outbox_owner_](pqxx::work& tx) {
-            return change_in(tx, requested, now, owner);
-        });
+    return db_.transact([requested = std::move(requested), now, owner = outbox_owner_](
+                            pqxx::work& tx) { return change_in(tx, requested, now, owner); });
 }
 
 } // namespace tempinbox::mailbox

@@ -81,9 +81,9 @@ public:
     // Events are written with `outbox_owner` as owner.
     inbox_repository(postgres::pool& db, std::string outbox_owner);
 
-    // Writes address, inbox, inbox.created and inbox.state in one transaction; idempotent on the id. Fails with
-    // permission_denied if the plan's live inboxes are used up (exact under any concurrency),
-    // conflict (one text) if the address is taken, quarantined or reserved.
+    // Writes address, inbox, inbox.created and inbox.state in one transaction; idempotent on the
+    // id. Fails with permission_denied if the plan's live inboxes are used up (exact under any
+    // concurrency), conflict (one text) if the address is taken, quarantined or reserved.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
 
     // Fails with invalid_argument where create would; creates nothing.

@@ -383,9 +383,9 @@ awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::second
         purge_batch batch;
         for (const auto& row :
              tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count())))
-            batch.events.push_back(make_state_tombstone(
-                account_id::parse(row[0].c_str()).value(), inbox_id::parse(row[1].c_str()).value(),
-                row[2].as<std::int64_t>()));
+            batch.events.push_back(make_state_tombstone(account_id::parse(row[0].c_str()).value(),
+                                                        inbox_id::parse(row[1].c_str()).value(),
+                                                        row[2].as<std::int64_t>()));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();

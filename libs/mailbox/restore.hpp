@@ -31,7 +31,8 @@ constexpr std::int64_t sequence_gap = 1'000'000;
 
 awaitable<std::int64_t> count_restored_inboxes(postgres::pool& db);
 
-// Raises every inbox's last_sequence and state_version by sequence_gap. Call it until it is finished.
+// Raises every inbox's last_sequence and state_version by sequence_gap. Call it until it is
+// finished.
 awaitable<postgres::step_progress> raise_sequences(postgres::pool& db, std::string restore_id);
 
 // Quarantines the addresses of those of the inboxes (up to restore_batch_size a call) that the

@@ -56,11 +56,7 @@ outbox::row make_event_row(const char* topic, const event_facts& facts, std::str
 template <class Event>
 event_facts facts_of(const Event& event, std::string_view source, event_id id, time_point time)
 {
-    return {source,
-            event.inbox_id(),
-            event.account_id(),
-            Event::descriptor()->full_name(),
-            id,
+    return {source, event.inbox_id(), event.account_id(), Event::descriptor()->full_name(), id,
             time};
 }
 
@@ -107,9 +103,10 @@ std::string dead_letter_topic(std::string_view topic)
 outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause)
 {
     const auto id = event_id::parse(event.email_id()).value();
-    auto made = make_event_row(topics::email_received,
-                               facts_of(event, "mail-ingest", id, rpc::to_time(event.received_at())),
-                               event.SerializeAsString(), cause);
+    auto made =
+        make_event_row(topics::email_received,
+                       facts_of(event, "mail-ingest", id, rpc::to_time(event.received_at())),
+                       event.SerializeAsString(), cause);
     if (event.sequence() != 0)
         set_sequence(made, event.sequence());
     return made;

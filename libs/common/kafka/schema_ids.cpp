@@ -103,8 +103,8 @@ std::vector<published_schema> read_published_schemas(const std::string& file)
 schema_ids::schema_ids(runtime::host& host, const std::string& file)
 {
     if (!file.empty())
-        watch_ = host.files().watch("kafka-schema-ids-file", {file},
-                                    [this, file] { read_again(file); });
+        watch_ =
+            host.files().watch("kafka-schema-ids-file", {file}, [this, file] { read_again(file); });
 }
 
 std::optional<std::string> schema_ids::find(const std::string& topic) const
