@@ -7,6 +7,7 @@ docs/operations/alerts.md and each page of docs/runbooks hold a table between th
 """
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,10 +19,12 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 ALERTS = ROOT / "deploy" / "helm" / "tempinbox" / "alerts"
 RUNBOOKS = ROOT / "docs" / "runbooks"
+DASHBOARD = ALERTS.parent / "dashboards" / "tempinbox.json"
 PAGE = ROOT / "docs" / "operations" / "alerts.md"
 
 _BEGIN, _END = "<!-- thresholds -->\n", "<!-- end of thresholds -->\n"
 _PERIODS = {"days": 86_400, "h": 3_600, "min": 60, "s": 1}
+_LABELS = {"http_request_method", "http_route", "http_response_status_code"}
 _FOR_UNITS = {"s": "s", "m": "min", "h": "h"}
 
 Threshold = TypedDict(
@@ -62,7 +65,25 @@ def metrics_of(expression: str) -> set[str]:
     """The names of the services' metrics in an expression; those that rules record are left out."""
     without_strings = re.sub(r'"[^"]*"', '""', expression)
     found = re.findall(r"(?<![\w:])(?:tempinbox|http|messaging|process)_\w+(?!:)\b", without_strings)
-    return {name for name in found if not name.startswith(("http_re", "http_route"))}
+    return set(found) - _LABELS
+
+
+def dashboard_expressions() -> list[tuple[str, str]]:
+    """The title and query of each series of the dashboard, with values for Grafana's variables."""
+    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    return [
+        (panel["title"], without_variables(target["expr"]))
+        for panel in panels
+        for target in panel.get("targets", [])
+    ]
+
+
+def without_variables(expression: str, interval: str = "5m") -> str:
+    """A query as Grafana sends it where every namespace and service is chosen."""
+    values = {"$__rate_interval": interval, "$namespace": ".*", "$service": ".*"}
+    for variable, value in values.items():
+        expression = expression.replace(variable, value)
+    return expression
 
 
 def family(metric: str) -> str:
