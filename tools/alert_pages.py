@@ -58,13 +58,15 @@ def rules(alert: str) -> list[dict[str, Any]]:
 
 def alerts() -> list[str]:
     """The names of all alerts that have a file."""
-    return sorted(path.stem for path in ALERTS.glob("[A-Z]*.yaml") if path.stem != "README")
+    return sorted(path.stem for path in ALERTS.glob("[A-Z]*.yaml"))
 
 
 def metrics_of(expression: str) -> set[str]:
     """The names of the services' metrics in an expression; those that rules record are left out."""
     without_strings = re.sub(r'"[^"]*"', '""', expression)
-    found = re.findall(r"(?<![\w:])(?:tempinbox|http|messaging|process)_\w+(?!:)\b", without_strings)
+    found = re.findall(
+        r"(?<![\w:])(?:tempinbox|http|messaging|process)_\w+(?!:)\b", without_strings
+    )
     return set(found) - _LABELS
 
 
@@ -76,6 +78,12 @@ def dashboard_expressions() -> list[tuple[str, str]]:
         for panel in panels
         for target in panel.get("targets", [])
     ]
+
+
+def expressions() -> list[tuple[str, str]]:
+    """Those of alerts and dashboard, with where they stand."""
+    of_alerts = [(alert, rule["expr"]) for alert in alerts() for rule in rules(alert)]
+    return of_alerts + dashboard_expressions()
 
 
 def without_variables(expression: str, interval: str = "5m") -> str:
@@ -148,9 +156,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Writes the alerts' thresholds into the docs.")
     parser.add_argument("--check", action="store_true", help="change nothing, name what differs")
     only_checks = parser.parse_args().check
-    outdated = [
-        (path, text) for path, text in pages() if path.read_text(encoding="utf-8") != text
-    ]
+    outdated = [(path, text) for path, text in pages() if path.read_text(encoding="utf-8") != text]
     for path, text in outdated:
         print(f"{path.relative_to(ROOT)}: {'not up to date' if only_checks else 'written'}")
         if not only_checks:

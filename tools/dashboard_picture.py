@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,15 @@ _POINTS = 60
 _COLUMN, _ROW, _GAP = 48, 24, 6  # pixels of a unit of Grafana's grid, and between panels
 _TOP = 44
 _COLORS = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#f2495c", "#b877d9", "#37872d", "#8ab8ff")
+_STYLE = """
+text { font: 10px 'DejaVu Sans', sans-serif; fill: #c7d0d9 }
+.panel { fill: #181b1f; stroke: #2c3235 }
+.title { font-size: 12px; fill: #e6e9ed }
+.row { font-size: 14px; fill: #e6e9ed }
+.stat { font-size: 26px; fill: #73bf69 }
+.grid { stroke: #2c3235 }
+.line { fill: none; stroke-width: 1.3 }
+"""
 _MOST_SERIES = 6  # in a panel's legend and drawing
 
 Points = list[tuple[float, float]]
@@ -38,6 +47,12 @@ class Series:
 
     name: str
     points: Points
+
+
+def _name(legend: str, labels: dict[str, str]) -> str:
+    for label in re.findall(r"{{(\w+)}}", legend):
+        legend = legend.replace("{{" + label + "}}", labels.get(label, ""))
+    return legend
 
 
 class Prometheus:
@@ -59,7 +74,7 @@ class Prometheus:
             results = json.load(answer)["data"]["result"]
         return [
             Series(
-                re.sub(r"{{(\w+)}}", lambda found, of=one: of["metric"].get(found[1], ""), legend),
+                _name(legend, one["metric"]),
                 [(at, float(text)) for at, text in one["values"] if math.isfinite(float(text))],
             )
             for one in results
@@ -128,9 +143,12 @@ def _chart(
         y = bottom - (bottom - top) * part
         out.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
         out.append(_text(left - 5, y + 4, _shown(most * part, unit), text_anchor="end"))
-    place: Callable[[float, float], str] = lambda at, value: (  # noqa: E731 - used twice below
-        f"{left + (at - asked.begin) * share:.0f} {bottom - (bottom - top) * value / most:.0f}"
-    )
+
+    def place(at: float, value: float) -> str:
+        return (
+            f"{left + (at - asked.begin) * share:.0f} {bottom - (bottom - top) * value / most:.0f}"
+        )
+
     for number, line in reversed(list(enumerate(shapes))):
         path = "L".join(place(*point) for point in line.points)
         color = _COLORS[number % len(_COLORS)]
@@ -196,12 +214,9 @@ def draw(dashboard: dict[str, Any], prometheus: Prometheus) -> str:
     heading = f"{dashboard['title']}: preview of the Grafana dashboard, {minutes} minutes"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
-            ' font-family="\'DejaVu Sans\', sans-serif" font-size="10" fill="#c7d0d9">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
             f"<title>{escape(heading)}</title>",
-            "<style>.panel{fill:#181b1f;stroke:#2c3235}.title{font-size:12px;fill:#e6e9ed}"
-            ".row{font-size:14px;fill:#e6e9ed}.stat{font-size:26px;fill:#73bf69}"
-            ".grid{stroke:#2c3235}.line{fill:none;stroke-width:1.3}</style>",
+            f"<style>{_STYLE}</style>",
             f'<rect width="{width}" height="{height}" fill="#111217"/>',
             _text(8, 28, heading, "row"),
             *(_panel(one, prometheus) for one in panels),

@@ -43,12 +43,6 @@ def _comparison(expression: str) -> tuple[str, float]:
     return found[1], float(found[2])
 
 
-def _all_expressions() -> list[tuple[str, str]]:
-    """Those of alerts and dashboard, with where they stand."""
-    rules = [(alert, text) for alert in _ALERTS for text in _expressions(alert)]
-    return rules + alert_pages.dashboard_expressions()
-
-
 def test_there_is_a_file_a_case_a_runbook_and_a_threshold_for_each_alert() -> None:
     cases = [path.name.removesuffix("_test.yaml") for path in sorted(_CASES.glob("*.yaml"))]
     runbooks = [path.stem for path in sorted(alert_pages.RUNBOOKS.glob("*.md"))]
@@ -140,7 +134,9 @@ def test_an_alert_says_what_is_wrong_and_where_help_is(alert: str) -> None:
 @pytest.mark.parametrize("alert", _ALERTS)
 def test_each_installation_alerts_by_itself(alert: str) -> None:
     groupings = [
-        found for text in _expressions(alert) for found in re.findall(r"\b(?:by|on) \(([^)]*)\)", text)
+        found
+        for text in _expressions(alert)
+        for found in re.findall(r"\b(?:by|on) \(([^)]*)\)", text)
     ]
 
     assert groupings
@@ -173,7 +169,7 @@ def test_a_runbook_answers_the_questions_of_whoever_is_woken(alert: str) -> None
 def test_every_metric_is_described() -> None:
     unknown = {
         (where, name)
-        for where, text in _all_expressions()
+        for where, text in alert_pages.expressions()
         for name in alert_pages.metrics_of(text)
         if alert_pages.family(name) not in _DESCRIBED
     }
@@ -185,7 +181,7 @@ def test_gauges_of_a_whole_schema_are_never_added_up() -> None:
     assert len(_OF_WHOLE_SCHEMA) >= 5
     added_up = [
         (where, name)
-        for where, text in _all_expressions()
+        for where, text in alert_pages.expressions()
         for name in _OF_WHOLE_SCHEMA
         for found in re.finditer(rf"\b{name}\b", text)
         if not re.search(r"\b(max|min)( by \([^)]*\))? \(?$|\b(max|min)\($", text[: found.start()])
@@ -197,7 +193,7 @@ def test_gauges_of_a_whole_schema_are_never_added_up() -> None:
 def test_counters_are_read_as_rates() -> None:
     plain = [
         (where, name)
-        for where, text in _all_expressions()
+        for where, text in alert_pages.expressions()
         for name in alert_pages.metrics_of(text)
         if name.endswith(("_total", "_bucket", "_count", "_sum"))
         for found in re.finditer(rf"\b{name}\b", text)
@@ -235,7 +231,11 @@ def test_the_dashboard_stands_alone_and_keeps_its_address() -> None:
     ]
     assert sources == {"${datasource}"}
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
-    assert all('namespace=~"$namespace"' in target["expr"] for panel in panels for target in panel["targets"])
+    assert all(
+        'namespace=~"$namespace"' in target["expr"]
+        for panel in panels
+        for target in panel["targets"]
+    )
 
 
 def _sources(panel: dict[str, Any]) -> list[dict[str, str]]:

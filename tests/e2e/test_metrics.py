@@ -3,12 +3,22 @@
 import re
 import subprocess
 
+import alert_pages
 import pytest
 import requests
 from harness.suite import Suite
 
 _SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")
 _PREFIXES = ("tempinbox_", "http_", "messaging_", "process_")
+# Their labels' values come from what happens, so a fresh suite may not show them yet.
+_FROM_FIRST_USE = {
+    "messaging_client_operation_duration_seconds",
+    "messaging_process_duration_seconds",
+    "tempinbox_mail_ingest_connections_refused_total",
+    "tempinbox_mail_ingest_recipients_total",
+    "tempinbox_rpc_client_duration_seconds",
+    "tempinbox_smtp_transactions_total",
+}
 
 
 def _metrics(suite: Suite, service: str) -> str:
@@ -83,3 +93,16 @@ def test_calls_between_services_are_measured_by_their_outcome(suite: Suite) -> N
         text,
         re.MULTILINE,
     )
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_are_there(suite: Suite) -> None:
+    text = "\n".join(_metrics(suite, service) for service in _SERVICES)
+    there = set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE))
+
+    missing = {
+        alert_pages.family(name)
+        for _, expression in alert_pages.expressions()
+        for name in alert_pages.metrics_of(expression)
+    } - there
+
+    assert missing - _FROM_FIRST_USE == set()

@@ -234,7 +234,7 @@ class WatchedMetrics(unittest.TestCase):
     @staticmethod
     def _unexplained() -> set[str]:
         """Whose threshold needs no reason beyond its summary."""
-        return {"TempinboxFailsOpen", "TempinboxFilesOutdated", "TempinboxTaskFails"}
+        return {"TempinboxFilesOutdated"}
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not here: ./dev test brings it")
     def test_prometheus_takes_the_rules_and_the_expressions(self) -> None:
