@@ -385,6 +385,47 @@ class FrontDoor(unittest.TestCase):
             self.assertEqual(named - verbs, set(), page.name)
 
 
+class Links(unittest.TestCase):
+    """Every link of every page leads to a file, and to a heading of it."""
+
+    pages = tuple(
+        sorted(
+            {
+                page
+                for pattern in ("*.md", "docs/**/*.md", "libs/**/README.md", "services/*/README.md")
+                for page in ROOT.glob(pattern)
+            }
+        )
+    )
+
+    @staticmethod
+    def _prose(page: Path) -> str:
+        return re.sub(r"^ *```.*?^ *```", "", _read(page), flags=re.MULTILINE | re.DOTALL)
+
+    def _anchors(self, page: Path) -> set[str]:
+        """Of a page's headings, as the sites that show Markdown make them."""
+        seen: dict[str, int] = {}
+        for heading in re.findall(r"^#+ (.*)$", self._prose(page), re.MULTILINE):
+            shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+            anchor = re.sub(r"[^\w\- ]", "", shown).strip().replace(" ", "-")
+            seen[anchor] = seen.get(anchor, 0) + 1
+        repeated = {f"{one}-{n}" for one, count in seen.items() for n in range(1, count)}
+        return repeated | seen.keys()
+
+    def test_they_lead_to_files_and_headings(self) -> None:
+        self.assertIn("the-load", self._anchors(_DOCS / "scaling.md"))
+        for page in self.pages:
+            for target in re.findall(r"\]\(([^)\s]+)\)", self._prose(page)):
+                name, _, anchor = target.partition("#")
+                if re.match(r"[a-z]+:", target):
+                    continue
+                with self.subTest(page.relative_to(ROOT).as_posix(), target=target):
+                    file = (page.parent / name).resolve() if name else page
+                    self.assertTrue(file.exists())
+                    if anchor and file.suffix == ".md":
+                        self.assertIn(anchor, self._anchors(file))
+
+
 class Failures(unittest.TestCase):
     """Every service says what happens without each part that it needs."""
 
