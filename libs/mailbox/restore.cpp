@@ -38,7 +38,8 @@ ON CONFLICT (address) DO UPDATE SET until = greatest(known.until, excluded.until
 RETURNING address)";
 
 constexpr const char* list_lost = R"(
-SELECT DISTINCT account_id, inbox_id FROM unnest($1::uuid[], $2::uuid[]) AS known(account_id, inbox_id)
+SELECT DISTINCT account_id, inbox_id
+FROM unnest($1::uuid[], $2::uuid[]) AS known(account_id, inbox_id)
 WHERE NOT EXISTS (SELECT FROM mailbox.inboxes AS i
                   WHERE i.account_id = known.account_id AND i.inbox_id = known.inbox_id))";
 

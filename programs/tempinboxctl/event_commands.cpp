@@ -42,8 +42,8 @@ result<std::optional<time_point>> read_time(const arguments& given, const std::s
     const auto time = parse_iso8601(*text);
     if (!time)
         return failure{errc::invalid_argument,
-                       "--" + option_name +
-                           " must be a time such as 2026-11-21T10:00:00Z, not " + quote(*text)};
+                       "--" + option_name + " must be a time such as 2026-11-21T10:00:00Z, not " +
+                           quote(*text)};
     return time;
 }
 
@@ -172,8 +172,8 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
     const auto& wanted = request->wanted;
     const auto schema_id = find_schema_id(suite, wanted.type);
     kafka::producer producer(suite.host(), suite.kafka());
-    auto begun = co_await mailbox::begin_backfill(suite.db(), wanted, request->until,
-                                                  request->is_anew);
+    auto begun =
+        co_await mailbox::begin_backfill(suite.db(), wanted, request->until, request->is_anew);
     if (!begun)
         co_return begun.error();
     auto progress = std::move(*begun);

@@ -105,9 +105,8 @@ std::vector<command> schema_commands()
                                     option::kind::required);
     publishing.options.emplace_back("user", "NAME", "for a registry that wants one",
                                     option::kind::optional);
-    publishing.options.emplace_back("password-file", "FILE",
-                                    "the user's password in its first line",
-                                    option::kind::optional);
+    publishing.options.emplace_back(
+        "password-file", "FILE", "the user's password in its first line", option::kind::optional);
     publishing.options.emplace_back("ca-file", "FILE",
                                     "who signed the registry's certificate (PEM), instead of the "
                                     "system's authorities",

@@ -76,9 +76,8 @@ awaitable<result<uuid>> register_schema(http::sender send, schema_registry regis
     const auto id = registered->find("id");
     if (!id || !id->is_integer())
         co_return failure(errc::unavailable, "the schema registry named no id for " + subject);
-    auto asking = make_request(registry, "GET",
-                               "/schemas/ids/" + std::to_string(id->integer()) +
-                                   "?subject=" + subject);
+    auto asking = make_request(
+        registry, "GET", "/schemas/ids/" + std::to_string(id->integer()) + "?subject=" + subject);
     const auto found = read_response(co_await send(std::move(asking)), subject);
     if (!found)
         co_return found.error();

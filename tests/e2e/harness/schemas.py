@@ -1,4 +1,4 @@
-"""Values read with the schemas that a registry or proto-schemas/ has, as another team reads them."""
+"""Values read with the schemas that a registry or proto-schemas/ has, as by another team."""
 
 import subprocess
 import tempfile

@@ -31,8 +31,9 @@ TEST_CASE("an inbox made by RPC can be read and listed, and its event is publish
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
 }
 
-TEST_CASE("inbox.state tells an inbox's making, its new TTL, its end and that it was purged, in order",
-          "[inbox][postgres][kafka]")
+TEST_CASE(
+    "inbox.state tells an inbox's making, its new TTL, its end and that it was purged, in order",
+    "[inbox][postgres][kafka]")
 {
     running_service running;
     running.add_domain();

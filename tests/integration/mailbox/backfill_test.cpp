@@ -205,9 +205,9 @@ TEST_CASE("a backfill goes on where it stopped, and begins anew on request",
     const auto finished = begin(world, wanted);
     CHECK(finished.is_finished);
     CHECK(finished.written == 5);
-    CHECK(await(begin_backfill(world.scratch.db(), wanted, seeds::now() + 1h, false))
-              .error()
-              .code == errc::conflict);
+    CHECK(
+        await(begin_backfill(world.scratch.db(), wanted, seeds::now() + 1h, false)).error().code ==
+        errc::conflict);
     const auto anew = begin(world, wanted, true);
     CHECK_FALSE(anew.is_finished);
     CHECK(anew.written == 0);

@@ -296,7 +296,8 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's",
     CHECK(world.count("deleted_accounts") == 0);
     // Its mail cannot be read from then on and goes like other mail.
     CHECK(testing::await(emails.find(gone.account, email)).error().code == errc::not_found);
-    CHECK(testing::await(maintenance_repository(world.scratch.db(), "test").purge_mail()).emails == 1);
+    CHECK(testing::await(maintenance_repository(world.scratch.db(), "test").purge_mail()).emails ==
+          1);
     CHECK(world.count("bodies") == 0);
 }
 

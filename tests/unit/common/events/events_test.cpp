@@ -73,8 +73,8 @@ TEST_CASE("email.received is a CloudEvent in binary mode", "[events]")
 TEST_CASE("sequences of events sort as texts as they do as numbers", "[events]")
 {
     std::vector<std::string> texts;
-    for (const std::int64_t sequence : {std::int64_t{1}, std::int64_t{9}, std::int64_t{10},
-                                        std::int64_t{1} << 40, INT64_MAX}) {
+    for (const std::int64_t sequence :
+         {std::int64_t{1}, std::int64_t{9}, std::int64_t{10}, std::int64_t{1} << 40, INT64_MAX}) {
         auto event = some_email();
         event.clear_sequence();
         auto row = events::make_row(event, parent);
