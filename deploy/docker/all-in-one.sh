@@ -1,0 +1,135 @@
+#!/bin/bash
+# PostgreSQL, Kafka and the suite in one container, for tests. Ends when it is told to, or with
+# exit code 1 when one of them ends. docs/operations/images.md lists the variables.
+set -euo pipefail
+
+domain=${TEMPINBOX_DOMAIN:-inbox.example}
+email=${TEMPINBOX_EMAIL:-test@example.com}
+password=${TEMPINBOX_PASSWORD:-test-password}
+# They are this script's: services warn of variables that are no settings of theirs.
+unset TEMPINBOX_DOMAIN TEMPINBOX_EMAIL TEMPINBOX_PASSWORD
+
+data=/var/lib/tempinbox
+keys=$data/keys
+rm -f /tmp/ready
+declare -A pids=()
+
+say() {
+    printf '{"ts":"%(%Y-%m-%dT%H:%M:%SZ)T","level":"info","service":"all-in-one","msg":"%s"}\n' -1 "$1"
+}
+
+start() {
+    local name=$1
+    shift
+    "$@" &
+    pids[$name]=$!
+}
+
+# Ends the processes with these names, if they run, and waits for them.
+end() {
+    local signal=$1 name
+    shift
+    for name; do
+        [[ -z ${pids[$name]:-} ]] || kill "-$signal" "${pids[$name]}" 2>/dev/null || true
+    done
+    for name; do
+        [[ -z ${pids[$name]:-} ]] || wait "${pids[$name]}" || true
+        unset "pids[$name]"
+    done
+}
+
+# Services first, for they drain into the other two.
+services=(gateway mail-ingest webhook-dispatcher inbox rate-limit)
+stop() {
+    trap '' TERM INT
+    rm -f /tmp/ready
+    say 'stopping'
+    end TERM "${services[@]}"
+    end TERM kafka
+    end INT postgres
+    say 'stopped'
+    exit "$1"
+}
+trap 'stop 0' TERM INT
+trap 'say "a step of the start failed"; stop 1' ERR
+
+# until_true SECONDS COMMAND...: the command's success, or the failure of the start.
+until_true() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < deadline)) || { say "not in time: $*"; return 1; }
+        sleep 0.1
+    done
+}
+
+make_keys() {
+    umask 077
+    mkdir -p "$keys"
+    [[ -s $keys/rpc-token ]] || head -c 24 /dev/urandom | base64 >"$keys/rpc-token"
+    [[ -s $keys/master-key ]] || echo "test:$(head -c 32 /dev/urandom | base64)" >"$keys/master-key"
+    echo "$password" >"$keys/password"
+    umask 022
+}
+
+# service NAME ADMIN_PORT SETTING=VALUE...; what the user set wins over what is set here.
+service() {
+    local name=$1 port=$2 setting
+    shift 2
+    (
+        for setting in "TEMPINBOX_ADMIN_LISTEN=0.0.0.0:$port" "$@"; do
+            [[ -v ${setting%%=*} ]] || export "$setting"
+        done
+        exec "/usr/bin/tempinbox-$name"
+    ) &
+    pids[$name]=$!
+}
+
+ready() {
+    local port
+    for port in 9090 9091 9092 9093 9094; do
+        /usr/lib/nagios/plugins/check_http -I 127.0.0.1 -p $port -u /readyz || return 1
+    done
+}
+
+make_keys
+PGDATA=$data/postgres POSTGRES_USER=tempinbox POSTGRES_PASSWORD=tempinbox \
+    start postgres /usr/bin/postgres-server -c listen_addresses=127.0.0.1 -c max_connections=100 \
+    -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c shared_buffers=64MB
+KAFKA_LOG_DIRS=$data/kafka KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093 \
+    KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://127.0.0.1:19092 \
+    KAFKA_CONTROLLER_QUORUM_VOTERS=1@127.0.0.1:19093 KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \
+    KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS=4 start kafka /usr/bin/kafka
+
+export TEMPINBOX_DATABASE=postgresql://tempinbox:tempinbox@127.0.0.1:5432/tempinbox
+export TEMPINBOX_KAFKA_BROKERS=127.0.0.1:19092
+export TEMPINBOX_RPC_TOKEN_FILE=$keys/rpc-token TEMPINBOX_MASTER_KEY_FILE=$keys/master-key
+export TEMPINBOX_INBOX_RPC=127.0.0.1:9101 TEMPINBOX_RATE_LIMIT_RPC=127.0.0.1:9102
+export TEMPINBOX_WEBHOOK_DISPATCHER_RPC=127.0.0.1:9103
+private=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8,fc00::/7,::1/128
+
+until_true 60 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
+tempinbox-migrate >/dev/null
+service rate-limit 9091 TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
+service inbox 9092 TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
+until_true 60 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
+tempinboxctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1 >/dev/null
+# Receivers and senders of a test are on its own machine or network.
+service webhook-dispatcher 9093 TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 \
+    TEMPINBOX_WEBHOOK_ALLOW_HTTP=true TEMPINBOX_WEBHOOK_ALLOW_NETWORKS=$private
+service mail-ingest 9094 TEMPINBOX_SMTP_LISTEN=0.0.0.0:2525 TEMPINBOX_HOSTNAME="mx.$domain" \
+    TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_INBOX_RATE_PER_MINUTE=0 \
+    TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool
+service gateway 9090 TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private \
+    TEMPINBOX_SIGNUP=open TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard
+tempinboxctl plan set premium --burst-per-second 0 >/dev/null
+tempinboxctl bootstrap --domain "$domain" --email "$email" --plan premium \
+    --password-file "$keys/password" --key-file "$data/api-key" >/dev/null
+until_true 60 ready
+touch /tmp/ready
+say 'ready'
+
+# The trap of TERM runs at once only while the shell waits for processes in the background.
+wait -n || true
+say 'a process ended by itself'
+stop 1

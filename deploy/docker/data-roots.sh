@@ -1,0 +1,71 @@
+#!/bin/sh
+# Collects what the images of PostgreSQL, of Kafka and of everything in one hold, below /roots:
+# `shell` is below all three, `postgres`, `kafka` and `all-in-one` come on top of it.
+set -eu
+. /context/deploy/docker/collect.sh
+
+# with_libraries ROOT FILE...: programs or libraries, and what they load.
+with_libraries() {
+    root=$1
+    shift
+    for file; do
+        for part in "$file" $(libraries "$file"); do
+            [ -e "/roots/shell$(merged "$part")" ] || copy "$part" "$root"
+        done
+    done
+}
+
+base_root /roots/shell
+with_libraries /roots/shell /bin/bash /bin/cat /bin/chmod /bin/mkdir /bin/rm /bin/sleep /bin/touch \
+    /usr/bin/base64 /usr/bin/head /usr/bin/test
+ln -s bash /roots/shell/usr/bin/sh
+certificates /roots/shell
+record_packages /roots/shell
+
+# PostgreSQL without LLVM, which would compile long queries at run time and weighs 120 MB.
+server=/usr/lib/postgresql/15
+mkdir -p /roots/postgres
+with_libraries /roots/postgres $server/bin/postgres $server/bin/initdb $server/bin/pg_isready \
+    $server/bin/pg_dump $server/bin/psql
+find $server/lib -name '*.so' ! -name 'llvmjit*' | while read -r library; do
+    copy "$library" /roots/postgres
+done
+copy_folder /usr/share/postgresql/15 /roots/postgres
+copy_folder /usr/share/zoneinfo /roots/postgres
+install -D -m 755 /context/deploy/docker/postgres.sh /roots/postgres/usr/bin/postgres-server
+install -d -m 700 -o 10001 -g 10001 /roots/postgres/var/lib/postgresql/data
+record_packages /roots/postgres
+
+java=$(dirname "$(dirname "$(readlink -f /usr/bin/java)")")
+mkdir -p /roots/kafka/usr/share/kafka
+# -L: Debian's Java has its settings below /etc, by links.
+mkdir -p /roots/kafka/usr/lib/jvm
+cp -rL "$java" /roots/kafka/usr/lib/jvm/java 2>/dev/null || true  # links to what is not installed
+rm -rf /roots/kafka/usr/lib/jvm/java/man /roots/kafka/usr/lib/jvm/java/docs
+find "$java" -type f >>/roots/kafka.files
+for library in $(find "$java" -name '*.so' -o -path "$java/bin/java"); do
+    for part in $(ldd "$library" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'); do
+        case $part in
+        "$java"/*) continue ;;
+        esac
+        [ -e "/roots/shell$(merged "$part")" ] || copy "$part" /roots/kafka
+    done
+done
+cp /context/kafka/*.jar /roots/kafka/usr/share/kafka/
+install -D -m 755 /context/deploy/docker/kafka.sh /roots/kafka/usr/bin/kafka
+install -D -m 755 /context/deploy/docker/kafka-classes.sh /roots/kafka/usr/lib/tempinbox/kafka-classes
+install -d -m 700 -o 10001 -g 10001 /roots/kafka/var/lib/kafka/data
+record_packages /roots/kafka
+
+mkdir -p /roots/all-in-one
+for image in service gateway inbox mail-ingest rate-limit webhook-dispatcher tools; do
+    cp -an "/roots/$image/." /roots/all-in-one/
+done
+# What the layers below have already.
+(cd /roots/all-in-one && find . -type f) | while read -r file; do
+    if [ -e "/roots/shell/$file" ] || [ -e "/roots/postgres/$file" ] || [ -e "/roots/kafka/$file" ]; then
+        rm "/roots/all-in-one/$file"
+    fi
+done
+install -D -m 755 /context/deploy/docker/all-in-one.sh /roots/all-in-one/usr/bin/all-in-one
+install -d -m 700 -o 10001 -g 10001 /roots/all-in-one/var/lib/tempinbox

@@ -1,0 +1,255 @@
+"""`./dev image`: the container images of deploy/docker/, their sizes, and what is in each."""
+
+import contextlib
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev import build, dashboard, kafka, packages, places, services, spdx
+from dev.docker import Docker, Missing, engine
+from dev.terminal import fail, heading, item, paint, say
+
+SERVICE_IMAGES = [*services.SERVICES, "tools"]
+# For machines that cannot pull the public ones.
+DATA_IMAGES = ["postgres", "kafka"]
+IMAGES = [*SERVICE_IMAGES, "all-in-one", *DATA_IMAGES]
+PUBLIC_BASE = "debian:bookworm-slim"
+# Made here where the public base cannot be pulled.
+OWN_BASE = "localhost/tempinbox/debian:bookworm"
+FOLDER = places.ROOT / "build" / "images"
+_DOCKERFILE = places.ROOT / "deploy" / "docker" / "Dockerfile"
+_SOURCES = """
+deb http://deb.debian.org/debian bookworm main
+deb http://deb.debian.org/debian bookworm-updates main
+deb http://deb.debian.org/debian-security bookworm-security main
+"""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user said."""
+
+    names: list[str]
+    programs: Path | None = None
+    base: str | None = None
+    save: Path | None = None
+    from_source: bool = False
+    fresh: bool = False
+    check: bool = False
+
+
+def version() -> str:
+    """The tag of every image."""
+    return (places.ROOT / "VERSION").read_text(encoding="ascii").strip()
+
+
+def tag(name: str) -> str:
+    """The name of an image as it is built here."""
+    return f"localhost/tempinbox/{name}:{version()}"
+
+
+def run(wishes: Wishes) -> int:
+    """Builds the images, or checks those that are built; the exit code is 3 where this machine
+    lacks something.
+    """
+    names = wishes.names or [name for name in IMAGES if name not in DATA_IMAGES]
+    for name in names:
+        if name not in IMAGES:
+            fail(f"no image is called {name}; there are: {', '.join(IMAGES)}")
+    # In the order of the Dockerfile's stages: the classic builder makes those above a target, too.
+    names = [name for name in IMAGES if name in names]
+    try:
+        if wishes.check:
+            from dev import image_check
+
+            return image_check.run(names)
+        _build_all(names, wishes)
+    except Missing as missing:
+        say(paint("missing: ", "yellow") + str(missing))
+        return 3
+    return 0
+
+
+def _build_all(names: list[str], wishes: Wishes) -> None:
+    with engine(FOLDER / "docker", with_networks=False) as docker, _context(wishes) as context:
+        base = _base(docker, wishes.base)
+        heading(f"Building {len(names)} images on {base}")
+        for name in names:
+            _build(docker, name, context, base, wishes.fresh and name == names[0])
+        say()
+        _describe(docker, names)
+        if wishes.save:
+            _save(docker, names, wishes.save.resolve())
+
+
+# The base.
+
+
+def _base(docker: Docker, wanted: str | None) -> str:
+    """The image everything is made from: the wanted one, the public one, or one of our own."""
+    if wanted not in (None, "debootstrap"):
+        assert wanted
+        return wanted
+    if wanted is None:
+        if docker.has_image(PUBLIC_BASE) or docker.attempt("pull", PUBLIC_BASE).returncode == 0:
+            return PUBLIC_BASE
+        say(f"  {PUBLIC_BASE} cannot be pulled: the base is made by debootstrap")
+    if not docker.has_image(OWN_BASE):
+        _make_base(docker)
+    return OWN_BASE
+
+
+def _make_base(docker: Docker) -> None:
+    if os.geteuid() != 0:
+        raise Missing(
+            f"{PUBLIC_BASE} cannot be pulled, and debootstrap needs root: name another base by "
+            "--base IMAGE, or run ./dev image as root."
+        )
+    if not shutil.which("debootstrap"):
+        raise Missing(
+            f"{PUBLIC_BASE} cannot be pulled, and debootstrap is missing: install it, or name "
+            "another base by --base IMAGE."
+        )
+    say("  making the base of Debian packages by debootstrap (a minute or two) ...")
+    with tempfile.TemporaryDirectory(dir=FOLDER) as work:
+        root = Path(work) / "root"
+        command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm"]
+        done = subprocess.run([*command, str(root)], capture_output=True, text=True)
+        if done.returncode != 0:
+            fail(f"debootstrap failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        (root / "etc/apt/sources.list").write_text(_SOURCES.lstrip(), encoding="ascii")
+        packed = Path(work) / "root.tar"
+        subprocess.run(
+            ["tar", "-C", str(root), "--exclude=./var/cache/apt/archives/*.deb", "-cf", packed, "."],
+            check=True,
+        )
+        docker.run("import", str(packed), OWN_BASE)
+
+
+# The context: either the built programs or the source.
+
+
+@contextlib.contextmanager
+def _context(wishes: Wishes) -> Iterator[Path]:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER, prefix="context.") as made:
+        context = Path(made)
+        if wishes.from_source:
+            _export_source(context)
+        else:
+            _pack(context, wishes.programs)
+        kafka.ensure_jars()
+        (context / "kafka").mkdir()
+        for jar in kafka.class_path().split(":"):
+            shutil.copy2(jar, context / "kafka")
+        yield context
+
+
+def _export_source(context: Path) -> None:
+    """What is committed: the build sees neither caches nor half of a change."""
+    archive = context / "source.tar"
+    command = ["git", "-C", str(places.ROOT), "archive", "--output", str(archive), "HEAD"]
+    subprocess.run(command, check=True)
+    with tarfile.open(archive) as source:
+        source.extractall(context, filter="data")
+    archive.unlink()
+
+
+def _pack(context: Path, programs: Path | None) -> None:
+    if programs is None:
+        packages.ensure(*build.package_groups(build.RELEASE))
+        build.build(build.RELEASE, services.PROGRAMS)
+        programs = places.build_folder(build.RELEASE) / "bin"
+    (context / "bin").mkdir()
+    for name in services.PROGRAMS:
+        if not (programs / name).exists():
+            fail(f"{programs / name} is not built: ./dev build")
+        shutil.copy2(programs / name, context / "bin")
+    dashboard.build()
+    shutil.copytree(dashboard.BUILT, context / "dashboard")
+    for folder in ("docker", "kafka"):
+        shutil.copytree(places.ROOT / "deploy" / folder, context / "deploy" / folder)
+    shutil.copy2(places.ROOT / "VERSION", context)
+
+
+# Building.
+
+
+def _build(docker: Docker, name: str, context: Path, base: str, fresh: bool) -> None:
+    started = time.monotonic()
+    command = ["build", "--target", name, "--tag", tag(name), "--file", str(_DOCKERFILE)]
+    command += ["--build-arg", f"BASE={base}"]
+    command += ["--label", f"org.opencontainers.image.version={version()}"]
+    command += ["--label", f"org.opencontainers.image.title=tempinbox {name}"]
+    command += ["--label", f"org.opencontainers.image.revision={_revision()}"]
+    if docker.is_private:
+        command.append("--network=host")
+    if fresh:
+        command.append("--no-cache")
+    docker.run(*command, str(context))
+    item(name, f"{tag(name)} in {time.monotonic() - started:.0f} s")
+
+
+def _revision() -> str:
+    asked = subprocess.run(
+        ["git", "-C", str(places.ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
+    )
+    return asked.stdout.strip() or "unknown"
+
+
+# What was built.
+
+
+@contextlib.contextmanager
+def filesystem(docker: Docker, name: str) -> Iterator[tarfile.TarFile]:
+    """The whole root filesystem of an image, to be read from its start."""
+    container = docker.run("create", tag(name)).strip()
+    try:
+        with tempfile.TemporaryDirectory(dir=FOLDER) as work:
+            packed = Path(work) / "root.tar"
+            docker.run("export", "--output", str(packed), container)
+            with tarfile.open(packed) as opened:
+                yield opened
+    finally:
+        docker.run("rm", container)
+
+
+def size(docker: Docker, name: str) -> int:
+    """Bytes of all layers, unpacked."""
+    return int(docker.run("image", "inspect", "--format", "{{.Size}}", tag(name)))
+
+
+def _describe(docker: Docker, names: list[str]) -> None:
+    """The table of sizes, and an SPDX document for each image."""
+    folder = FOLDER / "spdx"
+    folder.mkdir(exist_ok=True)
+    say(f"{'image':<20} {'MB':>6} {'packages':>9}  SPDX 2.3")
+    for name in names:
+        with filesystem(docker, name) as opened:
+            found = spdx.packages(opened)
+        digest = docker.run("image", "inspect", "--format", "{{.Id}}", tag(name)).strip()
+        now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        path = folder / f"{name}.spdx.json"
+        listed = spdx.document(name, version(), digest, now, found)
+        path.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        shown = path.relative_to(places.ROOT)
+        say(f"{name:<20} {size(docker, name) / 1e6:>6.1f} {len(found):>9}  {shown}")
+
+
+def _save(docker: Docker, names: list[str], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    heading(f"Saving into {folder}")
+    for name in names:
+        packed = folder / f"{name}.tar"
+        partial = packed.with_suffix(".partial")
+        docker.run("save", "--output", str(partial), tag(name))
+        partial.rename(packed)
+        item(packed.name, f"{packed.stat().st_size / 1e6:.1f} MB")
