@@ -18,19 +18,24 @@ merged() {
     esac
 }
 
+# The list of what a root filesystem got from Debian packages.
+list_of() {
+    echo "/tmp/files-$(basename "$1")"
+}
+
 # copy FILE ROOT: a file, or what a link stands for, under the name it was asked for by.
 copy() {
     to=$2$(merged "$1")
     mkdir -p "$(dirname "$to")"
     cp -pL "$1" "$to"
-    echo "$1" >>"$2.files"
+    echo "$1" >>"$(list_of "$2")"
 }
 
 # copy_folder FOLDER ROOT: a folder with all that is in it.
 copy_folder() {
     mkdir -p "$2$(dirname "$1")"
     cp -a "$1" "$2$(dirname "$1")/"
-    find "$1" -type f >>"$2.files"
+    find "$1" -type f >>"$(list_of "$2")"
 }
 
 # Folders, links, and who the programs run as.
@@ -54,7 +59,7 @@ hosts: files dns' >"$1/etc/nsswitch.conf"
 certificates() {
     copy /etc/ssl/certs/ca-certificates.crt "$1"
     copy /etc/ssl/openssl.cnf "$1"
-    echo /usr/share/doc/ca-certificates/copyright >>"$1.files"
+    echo /usr/share/doc/ca-certificates/copyright >>"$(list_of "$1")"
     mkdir -p "$1/usr/lib/ssl"
     ln -s /etc/ssl/certs "$1/usr/lib/ssl/certs"
     ln -s /etc/ssl/openssl.cnf "$1/usr/lib/ssl/openssl.cnf"
@@ -76,7 +81,8 @@ record_packages() {
         done | sort >$packages.owners
     fi
     mkdir -p "$1/var/lib/dpkg/status.d"
-    [ ! -e "$1.files" ] || sort -u "$1.files" | while read -r file; do
+    touch "$(list_of "$1")"
+    sort -u "$(list_of "$1")" | while read -r file; do
         merged "$file"
         merged "$(readlink -f "$file")"
     done | sort -u | join - $packages.owners | cut -d ' ' -f 2 | sort -u | while read -r package; do
@@ -85,5 +91,4 @@ record_packages() {
         mkdir -p "$1$(dirname "$copyright")"
         cp -L "$copyright" "$1$copyright"
     done
-    rm -f "$1.files"
 }

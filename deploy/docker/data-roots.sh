@@ -42,7 +42,7 @@ mkdir -p /roots/kafka/usr/share/kafka
 mkdir -p /roots/kafka/usr/lib/jvm
 cp -rL "$java" /roots/kafka/usr/lib/jvm/java 2>/dev/null || true  # links to what is not installed
 rm -rf /roots/kafka/usr/lib/jvm/java/man /roots/kafka/usr/lib/jvm/java/docs
-find "$java" -type f >>/roots/kafka.files
+find "$java" -type f >>"$(list_of /roots/kafka)"
 for library in $(find "$java" -name '*.so' -o -path "$java/bin/java"); do
     for part in $(ldd "$library" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'); do
         case $part in

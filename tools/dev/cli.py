@@ -83,6 +83,22 @@ def _build(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _image(chosen: argparse.Namespace) -> int:
+    from dev import image
+
+    return image.run(
+        image.Wishes(
+            chosen.name,
+            chosen.bin,
+            chosen.base,
+            chosen.save,
+            from_source=chosen.from_source,
+            fresh=chosen.fresh,
+            check=chosen.check,
+        )
+    )
+
+
 def _demo(chosen: argparse.Namespace) -> int:
     from dev import demo
 
@@ -318,6 +334,48 @@ def _parser() -> argparse.ArgumentParser:
         "--no-dashboard",
         action="store_true",
         help="leave the dashboard's page unbuilt (it needs npm)",
+    )
+
+    images = verb(
+        "image",
+        "build the container images of deploy/docker/, list their sizes and what is in them",
+        _image,
+        "\n\nImages: gateway, inbox, mail-ingest, rate-limit, webhook-dispatcher, tools, all-in-one;"
+        "\npostgres and kafka for machines that cannot pull the public ones."
+        "\nWithout a name all but the last two. Lists of packages (SPDX 2.3) are written to "
+        "build/images/spdx."
+        "\nExit code 3: this machine lacks something, which is named (docs/operations/images.md).",
+    )
+    images.add_argument("name", nargs="*", metavar="NAME", help="which images (default: all)")
+    images.add_argument(
+        "--from-source",
+        action="store_true",
+        help="build the programs inside, of what is committed, instead of packing those of this "
+        "machine",
+    )
+    images.add_argument(
+        "--bin",
+        metavar="DIR",
+        type=Path,
+        help="pack the programs of this folder as they are (default: those of ./dev build)",
+    )
+    images.add_argument(
+        "--base",
+        metavar="IMAGE",
+        help="what the images are made from (default: debian:bookworm-slim; where it cannot be "
+        "pulled, or with `debootstrap`, one made here of Debian packages)",
+    )
+    images.add_argument(
+        "--save", metavar="DIR", type=Path, help="write each image as DIR/NAME.tar (docker load)"
+    )
+    images.add_argument(
+        "--fresh", action="store_true", help="use no cached layer: newest Debian packages"
+    )
+    images.add_argument(
+        "--check",
+        action="store_true",
+        help="build nothing; try the images that are built: hardened start, no shell inside, the "
+        "all-in-one image, and deploy/compose with a smoke test",
     )
 
     breaking = verb(

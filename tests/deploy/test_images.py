@@ -1,0 +1,111 @@
+"""The files that images and Compose are made of, without Docker: `./dev image --check` has it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DOCKER = _ROOT / "deploy" / "docker"
+_DOCKERFILE = (_DOCKER / "Dockerfile").read_text(encoding="utf-8")
+_COMPOSE_TEXT = (_ROOT / "deploy" / "compose" / "compose.yaml").read_text(encoding="utf-8")
+_COMPOSE: dict[str, Any] = yaml.safe_load(_COMPOSE_TEXT)
+_SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
+
+
+def _settings() -> dict[str, set[str]]:
+    """The environment variables of each program, as docs/settings.md has them."""
+    found: dict[str, set[str]] = {}
+    program = ""
+    for line in (_ROOT / "docs" / "settings.md").read_text(encoding="utf-8").splitlines():
+        if heading := re.fullmatch(r"## (\S+)", line):
+            program = heading[1]
+            found[program] = set()
+        elif row := re.match(r"\| `([a-z0-9-]+)` \|", line):
+            found[program].add("TEMPINBOX_" + row[1].upper().replace("-", "_"))
+    return found
+
+
+def _stages() -> dict[str, str]:
+    """The text of each named stage of the Dockerfile."""
+    parts = re.split(r"^FROM \S+ AS (\S+)$", _DOCKERFILE, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_dockerfile_has_no_syntax_of_buildkit() -> None:
+    refused = re.findall(
+        r"^# syntax=.*|^(?:RUN|COPY|ADD) --(?:mount|link|chmod|parents|exclude|checksum|security"
+        r"|network)\b.*|^(?:RUN|COPY) .*<<.*",
+        _DOCKERFILE,
+        flags=re.MULTILINE,
+    )
+    assert refused == []
+
+
+def test_every_image_has_a_target_and_none_names_a_registry() -> None:
+    targets = set(_stages())
+    assert targets >= {*_SERVICES, "tools", "all-in-one", "postgres", "kafka"}
+    assert set(re.findall(r"^FROM (\S+)", _DOCKERFILE, flags=re.MULTILINE)) <= {
+        "${BASE}",
+        "scratch",
+        *targets,
+    }
+
+
+def test_service_images_hold_what_was_collected_and_run_as_nobody() -> None:
+    stages = _stages()
+    assert "FROM scratch AS service" in _DOCKERFILE
+    assert "USER 10001:10001" in stages["service"]
+    for name in [*_SERVICES, "tools"]:
+        assert f"FROM service AS {name}" in _DOCKERFILE
+        assert f"COPY --from=roots /roots/{name} /" in stages[name]
+        assert "RUN " not in stages[name]
+
+
+def test_settings_of_images_exist() -> None:
+    known, stages = _settings(), _stages()
+    for name in _SERVICES:
+        given = set(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=", stages["service"] + stages[name]))
+        assert given
+        assert given <= known[name], name
+
+
+def test_settings_of_compose_exist() -> None:
+    known = _settings()
+    services = _COMPOSE["services"]
+    for name in _SERVICES:
+        given = {key for key in services[name]["environment"] if key.startswith("TEMPINBOX_")}
+        assert given
+        assert given <= known[name], name
+    every = set().union(*known.values())
+    for name in ("migrate", "topics", "bootstrap"):
+        assert set(services[name]["environment"]) <= every, name
+
+
+def test_settings_of_the_all_in_one_image_exist() -> None:
+    script = (_DOCKER / "all-in-one.sh").read_text(encoding="utf-8")
+    own = {"TEMPINBOX_DOMAIN", "TEMPINBOX_EMAIL", "TEMPINBOX_PASSWORD"}
+    given = set(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=", script)) - own
+    assert given <= set().union(*_settings().values())
+    documented = (_ROOT / "docs" / "operations" / "images.md").read_text(encoding="utf-8")
+    for name in own:
+        assert f"`{name}`" in documented
+
+
+def test_compose_runs_every_service_hardened() -> None:
+    services = _COMPOSE["services"]
+    for name in [*_SERVICES, "migrate", "topics", "bootstrap", "smoke"]:
+        service = services[name]
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_every_variable_of_compose_is_in_its_env_file() -> None:
+    written = (_ROOT / "deploy" / "compose" / ".env").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^([A-Z_]+)=", written, flags=re.MULTILINE))
+    used = set(re.findall(r"(?<!\$)\$\{([A-Z_]+)\}", _COMPOSE_TEXT))
+    assert used == listed
+    version = (_ROOT / "VERSION").read_text(encoding="ascii").strip()
+    assert f"TEMPINBOX_VERSION={version}\n" in written
