@@ -84,19 +84,14 @@ def _build(chosen: argparse.Namespace) -> int:
 
 
 def _image(chosen: argparse.Namespace) -> int:
-    from dev import image
+    from dev import image, image_check
 
-    return image.run(
-        image.Wishes(
-            chosen.name,
-            chosen.bin,
-            chosen.base,
-            chosen.save,
-            from_source=chosen.from_source,
-            fresh=chosen.fresh,
-            check=chosen.check,
-        )
-    )
+    names = image.chosen(chosen.name)
+    if chosen.check:
+        return image_check.run(names)
+    source = image.Source(chosen.bin, from_source=chosen.from_source)
+    image.build_all(names, source, chosen.base, chosen.save, fresh=chosen.fresh)
+    return 0
 
 
 def _demo(chosen: argparse.Namespace) -> int:
@@ -340,8 +335,8 @@ def _parser() -> argparse.ArgumentParser:
         "image",
         "build the container images of deploy/docker/, list their sizes and what is in them",
         _image,
-        "\n\nImages: gateway, inbox, mail-ingest, rate-limit, webhook-dispatcher, tools, all-in-one;"
-        "\npostgres and kafka for machines that cannot pull the public ones."
+        "\n\nImages: gateway, inbox, mail-ingest, rate-limit, webhook-dispatcher, tools, "
+        "all-in-one;\npostgres and kafka for machines that cannot pull the public ones."
         "\nWithout a name all but the last two. Lists of packages (SPDX 2.3) are written to "
         "build/images/spdx."
         "\nExit code 3: this machine lacks something, which is named (docs/operations/images.md).",
@@ -509,7 +504,7 @@ def main() -> int:
         return int(chosen.run(chosen))
     except Failure as problem:
         print(paint("error: ", "red") + str(problem), file=sys.stderr, flush=True)
-        return 1
+        return problem.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dev import places
-from dev.terminal import Failure, fail
+from dev.terminal import Missing, fail
 from dev.waiting import wait_until
 
 _START_SECONDS = 60
 _STOP_SECONDS = 60
-
-
-class Missing(Failure):
-    """Something that this machine does not have; the verb ends with exit code 3."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,9 @@ class Docker:
         """What docker says; what it says on a failure is shown."""
         done = self.attempt(*arguments, seconds=seconds)
         if done.returncode != 0:
-            fail(f"docker {' '.join(arguments[:3])} ...\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+            fail(
+                f"docker {' '.join(arguments[:3])} ...\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+            )
         return done.stdout
 
     def attempt(
@@ -119,7 +117,7 @@ def _private(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
     command += ["--pidfile", str(pid_file), "--host", host]
     if with_networks:
         _need("iptables", "Docker's networks need Debian's package iptables")
-        ready = "ip link set lo up && exec \"$@\""
+        ready = 'ip link set lo up && exec "$@"'
         command = ["unshare", "--net", "sh", "-c", ready, "sh", *command]
     else:
         command += ["--iptables=false", "--ip6tables=false", "--bridge=none"]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dev import build, dashboard, kafka, packages, places, services, spdx
-from dev.docker import Docker, Missing, engine
-from dev.terminal import fail, heading, item, paint, say
+from dev.docker import Docker, engine
+from dev.terminal import Missing, fail, heading, item, say
 
 SERVICE_IMAGES = [*services.SERVICES, "tools"]
 # For machines that cannot pull the public ones.
@@ -34,16 +34,11 @@ deb http://deb.debian.org/debian-security bookworm-security main
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user said."""
+class Source:
+    """Where the programs come from: a folder, this machine's build, or a build inside."""
 
-    names: list[str]
-    programs: Path | None = None
-    base: str | None = None
-    save: Path | None = None
+    folder: Path | None = None
     from_source: bool = False
-    fresh: bool = False
-    check: bool = False
 
 
 def version() -> str:
@@ -56,38 +51,30 @@ def tag(name: str) -> str:
     return f"localhost/tempinbox/{name}:{version()}"
 
 
-def run(wishes: Wishes) -> int:
-    """Builds the images, or checks those that are built; the exit code is 3 where this machine
-    lacks something.
+def chosen(names: list[str]) -> list[str]:
+    """The images with these names, or those that everybody needs, in the order of the Dockerfile's
+    stages: the classic builder makes those above a target, too.
     """
-    names = wishes.names or [name for name in IMAGES if name not in DATA_IMAGES]
     for name in names:
         if name not in IMAGES:
             fail(f"no image is called {name}; there are: {', '.join(IMAGES)}")
-    # In the order of the Dockerfile's stages: the classic builder makes those above a target, too.
-    names = [name for name in IMAGES if name in names]
-    try:
-        if wishes.check:
-            from dev import image_check
-
-            return image_check.run(names)
-        _build_all(names, wishes)
-    except Missing as missing:
-        say(paint("missing: ", "yellow") + str(missing))
-        return 3
-    return 0
+    wanted = names or [name for name in IMAGES if name not in DATA_IMAGES]
+    return [name for name in IMAGES if name in wanted]
 
 
-def _build_all(names: list[str], wishes: Wishes) -> None:
-    with engine(FOLDER / "docker", with_networks=False) as docker, _context(wishes) as context:
-        base = _base(docker, wishes.base)
-        heading(f"Building {len(names)} images on {base}")
+def build_all(
+    names: list[str], source: Source, base: str | None, save: Path | None, *, fresh: bool
+) -> None:
+    """Builds the images, lists sizes and packages, and saves them where a folder is given."""
+    with engine(FOLDER / "docker", with_networks=False) as docker, _context(source) as context:
+        made_from = _base(docker, base)
+        heading(f"Building {len(names)} images on {made_from}")
         for name in names:
-            _build(docker, name, context, base, wishes.fresh and name == names[0])
+            _build(docker, name, context, made_from, fresh and name == names[0])
         say()
         _describe(docker, names)
-        if wishes.save:
-            _save(docker, names, wishes.save.resolve())
+        if save:
+            _save(docker, names, save.resolve())
 
 
 # The base.
@@ -128,7 +115,15 @@ def _make_base(docker: Docker) -> None:
         (root / "etc/apt/sources.list").write_text(_SOURCES.lstrip(), encoding="ascii")
         packed = Path(work) / "root.tar"
         subprocess.run(
-            ["tar", "-C", str(root), "--exclude=./var/cache/apt/archives/*.deb", "-cf", packed, "."],
+            [
+                "tar",
+                "-C",
+                str(root),
+                "--exclude=./var/cache/apt/archives/*.deb",
+                "-cf",
+                packed,
+                ".",
+            ],
             check=True,
         )
         docker.run("import", str(packed), OWN_BASE)
@@ -138,14 +133,14 @@ def _make_base(docker: Docker) -> None:
 
 
 @contextlib.contextmanager
-def _context(wishes: Wishes) -> Iterator[Path]:
+def _context(source: Source) -> Iterator[Path]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix="context.") as made:
         context = Path(made)
-        if wishes.from_source:
+        if source.from_source:
             _export_source(context)
         else:
-            _pack(context, wishes.programs)
+            _pack(context, source.folder)
         kafka.ensure_jars()
         (context / "kafka").mkdir()
         for jar in kafka.class_path().split(":"):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from dev import image, places
-from dev.docker import Docker, Missing, engine
-from dev.terminal import Failure, fail, heading, item, paint, say
+from dev.docker import Docker, engine
+from dev.terminal import Failure, Missing, fail, heading, item, paint, say
 from dev.waiting import wait_until
 
 _HARDENED = ["--read-only", "--cap-drop=ALL", "--network=none"]
@@ -206,7 +206,9 @@ def _data_images(docker: Docker) -> dict[str, str]:
 
 
 def _is_settled(docker: Docker, container: str) -> bool:
-    form = "{{.State.Status}} {{.State.ExitCode}} {{if .State.Health}}{{.State.Health.Status}}{{end}}"
+    form = (
+        "{{.State.Status}} {{.State.ExitCode}} {{if .State.Health}}{{.State.Health.Status}}{{end}}"
+    )
     words = docker.run("inspect", "--format", form, container).split()
     return words[:2] == ["exited", "0"] or words[2:] == ["healthy"]
 

@@ -12,6 +12,14 @@ class Failure(Exception):
     is 1.
     """
 
+    exit_code = 1
+
+
+class Missing(Failure):
+    """Something that this machine does not have."""
+
+    exit_code = 3
+
 
 def paint(text: str, color: str) -> str:
     """The text in a color, where the output is a terminal that wants it."""
