@@ -1,7 +1,9 @@
 #!/bin/bash
 # PostgreSQL, Kafka and the suite in one container, for tests. Ends when it is told to, or with
 # exit code 1 when one of them ends. docs/operations/images.md lists the variables.
-set -euo pipefail
+# With --prepare it makes the schemas and topics and ends: so the image is built with them.
+# -m: each process is a group of its own, and takes SIGINT.
+set -euo pipefail -m
 
 domain=${TEMPINBOX_DOMAIN:-inbox.example}
 email=${TEMPINBOX_EMAIL:-test@example.com}
@@ -30,7 +32,7 @@ end() {
     local signal=$1 name
     shift
     for name; do
-        [[ -z ${pids[$name]:-} ]] || kill "-$signal" "${pids[$name]}" 2>/dev/null || true
+        [[ -z ${pids[$name]:-} ]] || kill "-$signal" -- "-${pids[$name]}" 2>/dev/null || true
     done
     for name; do
         [[ -z ${pids[$name]:-} ]] || wait "${pids[$name]}" || true
@@ -55,10 +57,13 @@ trap 'say "a step of the start failed"; stop 1' ERR
 
 # until_true SECONDS COMMAND...: the command's success, or the failure of the start.
 until_true() {
-    local deadline=$((SECONDS + $1))
+    local deadline=$((SECONDS + $1)) name
     shift
     until "$@" >/dev/null 2>&1; do
         ((SECONDS < deadline)) || { say "not in time: $*"; return 1; }
+        for name in "${!pids[@]}"; do
+            kill -0 "${pids[$name]}" 2>/dev/null || { say "$name ended"; return 1; }
+        done
         sleep 0.1
     done
 }
@@ -108,12 +113,21 @@ export TEMPINBOX_INBOX_RPC=127.0.0.1:9101 TEMPINBOX_RATE_LIMIT_RPC=127.0.0.1:910
 export TEMPINBOX_WEBHOOK_DISPATCHER_RPC=127.0.0.1:9103
 private=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8,fc00::/7,::1/128
 
-until_true 60 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
+until_true 120 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
 tempinbox-migrate >/dev/null
+apply_topics() {
+    until_true 120 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
+    tempinboxctl topics apply /usr/share/tempinbox/kafka/topics.json \
+        --partitions 4 --replication 1 >/dev/null
+}
+if [[ ${1:-} == --prepare ]]; then
+    apply_topics
+    rm -r "$keys"
+    stop 0
+fi
 service rate-limit 9091 TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
 service inbox 9092 TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
-until_true 60 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
-tempinboxctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1 >/dev/null
+apply_topics
 # Receivers and senders of a test are on its own machine or network.
 service webhook-dispatcher 9093 TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 \
     TEMPINBOX_WEBHOOK_ALLOW_HTTP=true TEMPINBOX_WEBHOOK_ALLOW_NETWORKS=$private
@@ -125,7 +139,7 @@ service gateway 9090 TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$pr
 tempinboxctl plan set premium --burst-per-second 0 >/dev/null
 tempinboxctl bootstrap --domain "$domain" --email "$email" --plan premium \
     --password-file "$keys/password" --key-file "$data/api-key" >/dev/null
-until_true 60 ready
+until_true 120 ready
 touch /tmp/ready
 say 'ready'
 

@@ -26,12 +26,13 @@ record_packages /roots/shell
 server=/usr/lib/postgresql/15
 mkdir -p /roots/postgres
 with_libraries /roots/postgres $server/bin/postgres $server/bin/initdb $server/bin/pg_isready \
-    $server/bin/pg_dump $server/bin/psql
+    $server/bin/pg_dump $server/bin/psql /usr/bin/locale
 find $server/lib -name '*.so' ! -name 'llvmjit*' | while read -r library; do
     copy "$library" /roots/postgres
 done
 copy_folder /usr/share/postgresql/15 /roots/postgres
 copy_folder /usr/share/zoneinfo /roots/postgres
+copy_folder /usr/lib/locale/C.utf8 /roots/postgres
 install -D -m 755 /context/deploy/docker/postgres.sh /roots/postgres/usr/bin/postgres-server
 install -d -m 700 -o 10001 -g 10001 /roots/postgres/var/lib/postgresql/data
 record_packages /roots/postgres
