@@ -1,0 +1,78 @@
+"""Which images are built in which order, and what is said to be in them."""
+
+import io
+import tarfile
+import unittest
+import zipfile
+
+from dev import image, spdx
+from dev.terminal import Failure
+
+_STATUS = "Package: libssl3\nVersion: 3.0.15-1~deb12u1\nArchitecture: amd64\nDepends: libc6\n"
+
+
+def _jar(properties: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as jar:
+        for path, text in properties.items():
+            jar.writestr(f"META-INF/maven/{path}/pom.properties", text)
+    return content.getvalue()
+
+
+def _packages(files: dict[str, bytes]) -> list[spdx.Package]:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as packed:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            packed.addfile(member, io.BytesIO(data))
+    content.seek(0)
+    with tarfile.open(fileobj=content) as opened:
+        return spdx.packages(opened)
+
+
+class Images(unittest.TestCase):
+    def test_everything_but_what_is_public_is_built(self) -> None:
+        self.assertEqual(set(image.chosen([])), set(image.IMAGES) - {"postgres", "kafka"})
+
+    def test_the_order_is_that_of_the_stages(self) -> None:
+        self.assertEqual(image.chosen(["tools", "inbox"]), ["inbox", "tools"])
+
+    def test_an_unknown_name_is_refused_with_the_known_ones(self) -> None:
+        with self.assertRaisesRegex(Failure, "no image is called mail.*mail-ingest"):
+            image.chosen(["mail"])
+
+
+class Packages(unittest.TestCase):
+    def test_a_debian_package_is_named_by_its_status(self) -> None:
+        (found,) = _packages({"var/lib/dpkg/status.d/libssl3": _STATUS.encode()})
+
+        self.assertEqual(found.version, "3.0.15-1~deb12u1")
+        self.assertEqual(
+            found.purl, "pkg:deb/debian/libssl3@3.0.15-1~deb12u1?arch=amd64&distro=bookworm"
+        )
+
+    def test_a_jar_is_named_by_itself_or_by_its_file(self) -> None:
+        said = "groupId=org.x\nartifactId=x-core\nversion=1.2\n"
+        named, unnamed = _packages(
+            {
+                "usr/share/kafka/zlib-9.jar": _jar({}),
+                "usr/share/kafka/x-core-1.2.jar": _jar({"org.x/x-core": said}),
+            }
+        )[::-1]
+
+        self.assertEqual(named.purl, "pkg:maven/org.x/x-core@1.2")
+        self.assertEqual(unnamed.purl, "pkg:generic/zlib@9")
+
+    def test_the_document_describes_the_image_that_contains_them(self) -> None:
+        found = _packages({"var/lib/dpkg/status.d/libssl3": _STATUS.encode()})
+        made = spdx.document("inbox", "1.0.0", "sha256:ab", "2026-01-01T00:00:00Z", found)
+
+        self.assertEqual(
+            [(it["relationshipType"], it["relatedSpdxElement"]) for it in made["relationships"]],
+            [("DESCRIBES", "SPDXRef-image"), ("CONTAINS", "SPDXRef-package-0-libssl3")],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
