@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,32 +111,39 @@ def _need(program: str, why: str) -> None:
 
 @contextlib.contextmanager
 def _private(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
+    """What must outlive it is in the folder; sockets are elsewhere, for their paths are short."""
     folder.mkdir(parents=True, exist_ok=True)
-    pid_file = folder / "dockerd.pid"
-    host = f"unix://{folder / 'docker.sock'}"
-    command = ["dockerd", "--data-root", str(folder / "data"), "--exec-root", str(folder / "exec")]
-    command += ["--pidfile", str(pid_file), "--host", host]
-    if with_networks:
-        _need("iptables", "Docker's networks need Debian's package iptables")
-        ready = 'ip link set lo up && exec "$@"'
-        command = ["unshare", "--net", "sh", "-c", ready, "sh", *command]
-    else:
-        command += ["--iptables=false", "--ip6tables=false", "--bridge=none"]
-    with (folder / "dockerd.log").open("w") as log:
+    log = folder / "dockerd.log"
+    with (
+        tempfile.TemporaryDirectory(prefix="tempinbox-docker-", ignore_cleanup_errors=True) as made,
+        log.open("w") as output,
+    ):
+        run = Path(made)
+        host = f"unix://{run / 'docker.sock'}"
+        command = ["dockerd", "--data-root", str(folder / "data"), "--exec-root", str(run / "exec")]
+        command += ["--pidfile", str(run / "pid"), "--host", host]
+        if with_networks:
+            _need("iptables", "Docker's networks need Debian's package iptables")
+            with_loopback = 'ip link set lo up && exec "$@"'
+            command = ["unshare", "--net", "sh", "-c", with_loopback, "sh", *command]
+        else:
+            command += ["--iptables=false", "--ip6tables=false", "--bridge=none"]
+        # It ends with this process, also when that is killed.
+        command = ["setpriv", "--pdeathsig", "TERM", *command]
         daemon = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
         )
-    docker = Docker(host, is_private=True, namespace=daemon.pid if with_networks else None)
-    try:
-        _wait_for(docker, daemon, folder / "dockerd.log")
-        yield docker
-    finally:
-        daemon.send_signal(signal.SIGTERM)
+        docker = Docker(host, is_private=True, namespace=daemon.pid if with_networks else None)
         try:
-            daemon.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait()
+            _wait_for(docker, daemon, log)
+            yield docker
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+            try:
+                daemon.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
 
 
 def _wait_for(docker: Docker, daemon: subprocess.Popen[bytes], log: Path) -> None:
