@@ -50,7 +50,7 @@ class Replica:
     def __enter__(self) -> Self:
         self.start()
         try:
-            eventually(self.is_ready, f"{self.service} is ready", seconds=30)
+            eventually(self.is_ready, f"{self.service} is ready", seconds=60)
         except TimeoutError:
             self.__exit__()
             raise
