@@ -1,0 +1,264 @@
+{{/* Every contradiction at once, each with what to do. */}}
+{{- define "tempinbox.checks" -}}
+{{- $values := .Values -}}
+{{- $problems := list -}}
+{{- $known := fromJson (.Files.Get "files/settings.json") -}}
+
+{{- if not $values.cluster.networks -}}
+{{- $problems = append $problems "cluster.networks is empty: list the CIDRs of pods, services and nodes, so that no webhook is sent there" -}}
+{{- end -}}
+{{- if not $values.kafka.brokers -}}
+{{- $problems = append $problems "kafka.brokers is empty: list brokers as host:port" -}}
+{{- end -}}
+{{- if not (or $values.database.existingSecret $values.database.value $values.cnpg.enabled) -}}
+{{- $problems = append $problems "database.existingSecret is empty: name a Secret with the DSN, or set cnpg.enabled" -}}
+{{- end -}}
+{{- if not (or $values.rpc.token.existingSecret $values.rpc.token.value) -}}
+{{- $problems = append $problems "rpc.token.existingSecret is empty: kubectl create secret generic tempinbox-rpc --from-literal=token=\"$(openssl rand -hex 32)\"" -}}
+{{- end -}}
+{{- if not (or $values.masterKeys.existingSecret $values.masterKeys.value) -}}
+{{- $problems = append $problems "masterKeys.existingSecret is empty: kubectl create secret generic tempinbox-master-keys --from-literal=master-keys=\"1:$(openssl rand -base64 32)\", and keep a copy of the key" -}}
+{{- end -}}
+{{- range $path, $block := dict "database" $values.database "rpc.token" $values.rpc.token "masterKeys" $values.masterKeys "kafka.sasl" $values.kafka.sasl -}}
+{{- if $block.value -}}
+{{- if not $values.dev -}}
+{{- $problems = append $problems (printf "%s.value puts a secret into Helm's release: make a Secret and name it in %s.existingSecret, or set dev: true for a trial" $path $path) -}}
+{{- end -}}
+{{- if $block.existingSecret -}}
+{{- $problems = append $problems (printf "%s.value and %s.existingSecret are both set: keep one" $path $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $kafka := $values.kafka -}}
+{{- $isTls := contains "SSL" $kafka.securityProtocol -}}
+{{- $isSasl := hasPrefix "SASL_" $kafka.securityProtocol -}}
+{{- if and $isSasl (not (or $kafka.propertiesFile.existingSecret $kafka.sasl.existingSecret $kafka.sasl.value $values.strimzi.users.enabled $values.defaults.kafkaUser.existingSecret)) -}}
+{{- $problems = append $problems (printf "kafka.securityProtocol is %s, but there is no password: set kafka.sasl.username and kafka.sasl.existingSecret" $kafka.securityProtocol) -}}
+{{- end -}}
+{{- if and (not $isSasl) (or $kafka.sasl.existingSecret $kafka.sasl.value) -}}
+{{- $problems = append $problems (printf "kafka.sasl has a password, but kafka.securityProtocol is %s: set SASL_SSL" $kafka.securityProtocol) -}}
+{{- end -}}
+{{- if and (not $isTls) (or $kafka.tls.existingSecret $kafka.clientCertificate.existingSecret) -}}
+{{- $problems = append $problems (printf "kafka.tls or kafka.clientCertificate is set, but kafka.securityProtocol is %s: set SSL or SASL_SSL" $kafka.securityProtocol) -}}
+{{- end -}}
+{{- if and $isSasl $kafka.clientCertificate.existingSecret -}}
+{{- $problems = append $problems "kafka.clientCertificate and SASL are both chosen: set kafka.securityProtocol to SSL for mutual TLS, or leave the certificate out" -}}
+{{- end -}}
+{{- if and (hasPrefix "verify-" $values.database.tls.mode) (not $values.database.tls.existingSecret) -}}
+{{- $problems = append $problems (printf "database.tls.mode is %s, but no authority is trusted: set database.tls.existingSecret" $values.database.tls.mode) -}}
+{{- end -}}
+
+{{- $setup := $values.setup -}}
+{{- if and $setup.hook $setup.job -}}
+{{- $problems = append $problems "setup.hook and setup.job are both true: keep the hook with Helm, the job with Argo CD, Flux or databases of this chart" -}}
+{{- end -}}
+{{- if and $setup.hook $setup.migrations.enabled $values.cnpg.enabled -}}
+{{- $problems = append $problems "setup.hook runs before the database of cnpg.enabled exists: set setup.hook: false and setup.job: true" -}}
+{{- end -}}
+{{- if and $setup.hook $values.strimzi.users.enabled -}}
+{{- $problems = append $problems "setup.hook runs before the users of strimzi.users.enabled exist: set setup.hook: false and setup.job: true" -}}
+{{- end -}}
+{{- if and $setup.bootstrap.enabled (not (and $setup.bootstrap.domain $setup.bootstrap.email)) -}}
+{{- $problems = append $problems "setup.bootstrap needs domain and email" -}}
+{{- end -}}
+
+{{- range $setting, $value := $values.defaults.settings -}}
+{{- $problems = concat $problems (include "tempinbox.checkSetting" (dict "path" "defaults.settings" "setting" $setting) | fromJsonArray) -}}
+{{- end -}}
+
+{{- $enabled := include "tempinbox.enabled" . | fromJsonArray -}}
+{{- $configs := dict -}}
+{{- range $name, $own := $values.services -}}
+{{- $config := include "tempinbox.config" (dict "root" $ "name" $name) | fromYaml -}}
+{{- $context := dict "root" $ "name" $name "config" $config -}}
+{{- $path := printf "services.%s" $name -}}
+{{- range $setting, $value := (default dict $own).settings -}}
+{{- $problems = concat $problems (include "tempinbox.checkSetting" (dict "path" (printf "%s.settings" $path) "setting" $setting) | fromJsonArray) -}}
+{{- end -}}
+{{- if has $name $enabled -}}
+{{- $_ := set $configs $name $config -}}
+{{- range $setting, $value := $config.settings -}}
+{{- $problems = concat $problems (include "tempinbox.checkValue" (dict "path" (printf "%s.settings" $path) "setting" $setting "value" $value "allowed" (index $known $name $setting).values) | fromJsonArray) -}}
+{{- end -}}
+{{- $keda := default dict $config.keda -}}
+{{- if and $config.hpa.enabled $keda.enabled -}}
+{{- $problems = append $problems (printf "%s.hpa and %s.keda are both enabled, and would fight over the replicas: keep one" $path $path) -}}
+{{- end -}}
+{{- if $config.hpa.enabled -}}
+{{- if gt (int $config.hpa.minReplicas) (int $config.hpa.maxReplicas) -}}
+{{- $problems = append $problems (printf "%s.hpa.minReplicas is above maxReplicas" $path) -}}
+{{- end -}}
+{{- if not (or (int $config.hpa.cpuUtilization) (and $config.hpa.customMetrics $config.hpa.podMetrics)) -}}
+{{- $problems = append $problems (printf "%s.hpa has no metric: set cpuUtilization, or customMetrics and podMetrics" $path) -}}
+{{- end -}}
+{{- $cpu := toString $config.resources.requests.cpu -}}
+{{- $milli := ternary (trimSuffix "m" $cpu | float64) (mulf (trimSuffix "m" $cpu | float64) 1000) (hasSuffix "m" $cpu) -}}
+{{- if and (int $config.hpa.cpuUtilization) (gt $milli 1250.0) -}}
+{{- $problems = append $problems (printf "%s.resources.requests.cpu is %s: the service is one event loop and never uses %d%% of more than a core, so the HPA would never scale; request 1" $path $cpu (int $config.hpa.cpuUtilization)) -}}
+{{- end -}}
+{{- end -}}
+{{- if $keda.enabled -}}
+{{- if gt (int $keda.minReplicas) (int $keda.maxReplicas) -}}
+{{- $problems = append $problems (printf "%s.keda.minReplicas is above maxReplicas" $path) -}}
+{{- end -}}
+{{- if gt (int $keda.maxReplicas) (int $values.topics.partitions) -}}
+{{- $problems = append $problems (printf "%s.keda.maxReplicas is %d, but the topics have %d partitions (topics.partitions): more pods would read nothing" $path (int $keda.maxReplicas) (int $values.topics.partitions)) -}}
+{{- end -}}
+{{- end -}}
+{{- $drain := include "tempinbox.setting" (merge (dict "setting" "drain-timeout") $context) -}}
+{{- $least := add (int $config.preStopSeconds) (include "tempinbox.seconds" $drain | int) -}}
+{{- if le (include "tempinbox.grace" $context | int) ($least | int) -}}
+{{- $problems = append $problems (printf "%s.terminationGracePeriodSeconds is %s, not above preStopSeconds + drain-timeout (%d + %s): the pod would be killed while it drains" $path (include "tempinbox.grace" $context) (int $config.preStopSeconds) $drain) -}}
+{{- end -}}
+{{- if not (or (int $config.strategy.maxSurge) (int $config.strategy.maxUnavailable)) -}}
+{{- $problems = append $problems (printf "%s.strategy.maxSurge and maxUnavailable are both 0: no rollout could begin" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $mail := get $configs "mail-ingest" -}}
+{{- if $mail -}}
+{{- $context := dict "root" $ "name" "mail-ingest" "config" $mail -}}
+{{- if and $mail.proxy.enabled (not $mail.proxy.networks) -}}
+{{- $problems = append $problems "services.mail-ingest.proxy needs networks: those of the load balancer, and no others" -}}
+{{- end -}}
+{{- $limit := include "tempinbox.setting" (merge (dict "setting" "spool-limit") $context) -}}
+{{- $limitMib := include "tempinbox.mib" $limit | int -}}
+{{- if not $limitMib -}}
+{{- $problems = append $problems "services.mail-ingest.settings.spool-limit is 0: a spool without a limit gets the pod evicted; set a size" -}}
+{{- else if $mail.spool.sizeLimit -}}
+{{- $sizeMib := include "tempinbox.mib" (printf "%sB" (toString $mail.spool.sizeLimit)) | int -}}
+{{- if le $sizeMib $limitMib -}}
+{{- $problems = append $problems (printf "services.mail-ingest.spool.sizeLimit is %s, not above the setting spool-limit (%s): the pod would be evicted before it answers 452" (toString $mail.spool.sizeLimit) $limit) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $mail.resources.limits.memory -}}
+{{- range $setting := list "memory-limit" "connections" -}}
+{{- if eq "0" (include "tempinbox.setting" (merge (dict "setting" $setting) $context) | regexFind "^[0-9]+") -}}
+{{- $problems = append $problems (printf "services.mail-ingest.settings.%s is 0 (unlimited), so no memory limit can be made from it: bound it, or set resources.limits.memory" $setting) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with get $configs "inbox" -}}
+{{- $inbox := dict "root" $ "name" "inbox" "config" . -}}
+{{- range $setting := list "header-view-bytes" "header-view-lines" "part-depth" "parts" "inbox-max-emails" "inbox-max-bytes" -}}
+{{- $one := include "tempinbox.setting" (merge (dict "setting" $setting) $inbox) -}}
+{{- $other := include "tempinbox.setting" (merge (dict "setting" $setting) $context) -}}
+{{- if ne $one $other -}}
+{{- $problems = append $problems (printf "the setting %s is %s for inbox and %s for mail-ingest: set it once, in defaults.settings" $setting $one $other) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- with get $configs "webhook-dispatcher" -}}
+{{- range splitList "," (get .settings "webhook-allow-networks" | default "" | nospace) | compact -}}
+{{- if has . $values.cluster.networks -}}
+{{- $problems = append $problems (printf "%s is in the setting webhook-allow-networks and in cluster.networks: webhooks never go into the cluster" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $strimzi := $values.strimzi -}}
+{{- if and (or $strimzi.topics.enabled $strimzi.users.enabled) (not $strimzi.cluster) -}}
+{{- $problems = append $problems "strimzi.cluster is empty: name the Kafka resource" -}}
+{{- end -}}
+{{- if $strimzi.users.enabled -}}
+{{- $needed := ternary "SSL" "SASL_SSL" (eq $strimzi.users.authentication "tls") -}}
+{{- if ne $kafka.securityProtocol $needed -}}
+{{- $problems = append $problems (printf "strimzi.users.authentication %s needs kafka.securityProtocol: %s" $strimzi.users.authentication $needed) -}}
+{{- end -}}
+{{- if and (eq $strimzi.users.authentication "scram-sha-512") (ne $kafka.sasl.mechanism "SCRAM-SHA-512") -}}
+{{- $problems = append $problems "strimzi.users.authentication scram-sha-512 needs kafka.sasl.mechanism: SCRAM-SHA-512" -}}
+{{- end -}}
+{{- if and $strimzi.namespace (ne $strimzi.namespace .Release.Namespace) -}}
+{{- $problems = append $problems "strimzi.users makes Secrets in strimzi.namespace, where the pods cannot mount them: install the release there, or copy the Secrets and name them in kafkaUser.existingSecret with strimzi.users.enabled: false" -}}
+{{- end -}}
+{{- end -}}
+
+{{- $cnpg := $values.cnpg -}}
+{{- if $cnpg.enabled -}}
+{{- if and (int $cnpg.synchronousReplicas) (ge (int $cnpg.synchronousReplicas) (int $cnpg.instances)) -}}
+{{- $problems = append $problems "cnpg.synchronousReplicas must be below cnpg.instances: a commit would wait for ever" -}}
+{{- end -}}
+{{- if and $cnpg.scheduledBackup.enabled (not $cnpg.backup) (not $cnpg.plugins) -}}
+{{- $problems = append $problems "cnpg.scheduledBackup needs cnpg.backup or cnpg.plugins: where backups go" -}}
+{{- end -}}
+{{- else if or $cnpg.scheduledBackup.enabled $cnpg.pooler.enabled -}}
+{{- $problems = append $problems "cnpg.scheduledBackup and cnpg.pooler need cnpg.enabled" -}}
+{{- end -}}
+
+{{- if or $values.ingress.enabled $values.httpRoute.enabled -}}
+{{- if not (has "gateway" $enabled) -}}
+{{- $problems = append $problems "ingress and httpRoute need services.gateway.enabled" -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.ingress.enabled (not $values.ingress.hosts) -}}
+{{- $problems = append $problems "ingress.hosts is empty: name the hosts of the API" -}}
+{{- end -}}
+{{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) -}}
+{{- $problems = append $problems "httpRoute.parentRefs is empty: name the Gateway" -}}
+{{- end -}}
+
+{{- $max := int $values.database.maxConnections -}}
+{{- if not $problems -}}
+{{- $budget := include "tempinbox.budget" . | fromJson -}}
+{{- $sum := int $budget.sum -}}
+{{- $free := sub $max (int $values.database.reservedConnections) | int -}}
+{{- if not $max -}}
+{{- $problems = append $problems (printf "database.maxConnections is not set: SHOW max_connections tells it; this release needs %d and %d in reserve" $sum (int $values.database.reservedConnections)) -}}
+{{- else if gt $sum $free -}}
+{{- $problems = append $problems (printf "all replicas may open %d connections to PostgreSQL, and %d are there (database.maxConnections %d - reservedConnections %d): %s; raise max_connections, or lower replicas or the setting database-connections" $sum $free $max (int $values.database.reservedConnections) (join ", " $budget.lines)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- with $problems -}}
+{{- fail (printf "\n\n%s of these values:\n  - %s\n" (ternary "One problem" (printf "%d problems" (len .)) (eq 1 (len .))) (join "\n  - " .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the chart sets itself, and where that is chosen: path, setting. A JSON list. */}}
+{{- define "tempinbox.checkSetting" -}}
+{{- $managed := dict
+  "database" "database.existingSecret" "database-file" "database.existingSecret"
+  "kafka-brokers" "kafka.brokers" "kafka-prefix" "kafka.prefix" "kafka-client-rack" "kafka.rackLabel"
+  "kafka-properties-file" "kafka.properties or kafka.propertiesFile" "kafka-sasl-password-file" "kafka.sasl.existingSecret"
+  "rpc-token-file" "rpc.token.existingSecret" "rpc-tls-certificate-file" "rpc.tls.existingSecret" "rpc-tls-key-file" "rpc.tls.existingSecret" "rpc-tls-ca-file" "rpc.tls.existingSecret"
+  "master-key-file" "masterKeys.existingSecret" "admin-token-file" "adminToken.existingSecret"
+  "tls-certificate-file" "the service's tls.existingSecret" "tls-key-file" "the service's tls.existingSecret"
+  "mail-relay-password-file" "services.gateway.mailRelay.existingSecret" "mail-relay-ca-file" "services.gateway.mailRelay.existingCaSecret"
+  "webhook-ca-file" "services.webhook-dispatcher.webhookCa.existingSecret"
+  "listen" "cluster.listenAddress" "smtp-listen" "cluster.listenAddress" "rpc-listen" "cluster.listenAddress" "admin-listen" "cluster.listenAddress"
+  "rpc-advertise" "nothing: it is the pod's address" "rpc-tls-name" "nothing: it is the name of the headless Service"
+  "inbox-rpc" "nothing: it is the headless Service" "rate-limit-rpc" "nothing: it is the headless Service" "webhook-dispatcher-rpc" "nothing: it is the headless Service"
+  "proxy-listen" "services.mail-ingest.proxy" "proxy-networks" "services.mail-ingest.proxy"
+  "spool-directory" "services.mail-ingest.spool"
+  "otel-exporter-otlp-headers" "extraEnv with a secretKeyRef" -}}
+{{- $problems := list -}}
+{{- with get $managed .setting -}}
+{{- $problems = append $problems (printf "%s.%s is not set there; use %s" $.path $.setting .) -}}
+{{- end -}}
+{{- $problems | toJson -}}
+{{- end -}}
+
+{{/* A value that the program would refuse at its start: path, setting, value, allowed. */}}
+{{- define "tempinbox.checkValue" -}}
+{{- $problems := list -}}
+{{- $pattern := "" -}}
+{{- if hasPrefix "one of " .allowed -}}
+{{- $pattern = printf "^(%s)$" (trimPrefix "one of " .allowed | replace ", " "|") -}}
+{{- else if eq .allowed "true or false" -}}
+{{- $pattern = "^(true|false)$" -}}
+{{- else if regexMatch "^-?[0-9]+ to -?[0-9]+$" .allowed -}}
+{{- $pattern = "^-?[0-9]+$" -}}
+{{- else if regexMatch "[0-9](ms|s|m|h|d)$" .allowed -}}
+{{- $pattern = "^[0-9]+(ms|s|m|h|d)?$" -}}
+{{- else if regexMatch "(KiB|MiB|GiB)$" .allowed -}}
+{{- $pattern = "^[0-9]+(B|KiB|MiB|GiB)?$" -}}
+{{- end -}}
+{{- if and $pattern (not (regexMatch $pattern (toString .value))) -}}
+{{- $problems = append $problems (printf "%s.%s is %s, not %s" .path .setting (toString .value) .allowed) -}}
+{{- end -}}
+{{- $problems | toJson -}}
+{{- end -}}
