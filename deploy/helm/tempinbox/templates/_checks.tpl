@@ -2,7 +2,8 @@
 {{- define "tempinbox.checks" -}}
 {{- $values := .Values -}}
 {{- $problems := list -}}
-{{- $known := fromJson (.Files.Get "files/settings.json") -}}
+{{- include "tempinbox.remember" . -}}
+{{- $known := .Values.remembered.settings -}}
 
 {{- if not $values.cluster.networks -}}
 {{- $problems = append $problems "cluster.networks is empty: list the CIDRs of pods, services and nodes, so that no webhook is sent there" -}}

@@ -273,7 +273,8 @@ spec:
 {{- end -}}
 {{- end -}}
 {{- $common := include "tempinbox.commonSettings" (dict "root" .root "name" "tools" "config" $config "files" $files) | fromJson -}}
-{{- $known := index (fromJson (.root.Files.Get "files/settings.json")) (ternary "migrate" "tempinboxctl" (eq .container "migrate")) -}}
+{{- include "tempinbox.remember" .root -}}
+{{- $known := index .root.Values.remembered.settings (ternary "migrate" "tempinboxctl" (eq .container "migrate")) -}}
 {{- $settings := dict -}}
 {{- range $name, $value := $common -}}
 {{- if hasKey $known $name }}{{ $_ := set $settings $name $value }}{{ end -}}

@@ -10,12 +10,29 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Keeps in the values what every template asks for, since reading it anew each time is most of the
+     time that a rendering takes. */}}
+{{- define "tempinbox.remember" -}}
+{{- if not (hasKey .Values "remembered") -}}
+{{- $_ := set .Values "remembered" (dict "settings" (fromJson (.Files.Get "files/settings.json")) "configs" dict) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* A service over the defaults, as YAML. root, name. */}}
 {{- define "tempinbox.config" -}}
+{{- include "tempinbox.remember" .root -}}
+{{- $configs := .root.Values.remembered.configs -}}
+{{- if not (hasKey $configs .name) -}}
+{{- $_ := set $configs .name (include "tempinbox.makeConfig" .) -}}
+{{- end -}}
+{{- get $configs .name -}}
+{{- end -}}
+
+{{- define "tempinbox.makeConfig" -}}
 {{- $config := deepCopy .root.Values.defaults -}}
 {{- $own := deepCopy (default dict (index .root.Values.services .name)) -}}
 {{- include "tempinbox.overlay" (dict "base" $config "over" $own) -}}
-{{- $known := index (fromJson (.root.Files.Get "files/settings.json")) .name -}}
+{{- $known := index .root.Values.remembered.settings .name -}}
 {{- $settings := dict -}}
 {{- range $key, $value := $config.settings -}}
 {{- if hasKey $known $key -}}
@@ -47,7 +64,8 @@
 
 {{/* What a setting will be: config, name of the service, setting. */}}
 {{- define "tempinbox.setting" -}}
-{{- $known := index (fromJson (.root.Files.Get "files/settings.json")) .name -}}
+{{- include "tempinbox.remember" .root -}}
+{{- $known := index .root.Values.remembered.settings .name -}}
 {{- get .config.settings .setting | default (index $known .setting).default -}}
 {{- end -}}
 
@@ -121,9 +139,10 @@
      the program, fragments of the heap and what is not bounded: limit = (64 + bounds) × 1.25.
      Bytes of one connection, session, address, account and delivery are those of the programs. */}}
 {{- define "tempinbox.memoryLimit" -}}
+{{- include "tempinbox.remember" .root -}}
 {{- $of := dict -}}
 {{- range $setting := list "connection-limit" "list-cache-mib" "answer-memory" "reading-memory" "memory-limit" "connections" "cached-addresses" "accounts-in-memory" "deliveries-in-memory" -}}
-{{- if hasKey (index (fromJson ($.root.Files.Get "files/settings.json")) $.name) $setting -}}
+{{- if hasKey (index $.root.Values.remembered.settings $.name) $setting -}}
 {{- $_ := set $of $setting (include "tempinbox.setting" (merge (dict "setting" $setting) $)) -}}
 {{- end -}}
 {{- end -}}

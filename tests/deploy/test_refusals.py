@@ -1,0 +1,369 @@
+"""What contradicts itself is refused before anything is installed, with what to do."""
+
+from typing import Any
+
+import pytest
+from chart import SERVICES, Values, refusal, render
+
+_INLINE = {"existingSecret": "", "value": "postgresql://a:b@c/d"}
+
+
+def _service(name: str, **values: Any) -> Values:
+    return {"services": {name: values}}
+
+
+# A name, the values over an example, and what is said.
+_CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
+    ("no networks", "minimal", {"cluster": {"networks": []}}, "cluster.networks is empty"),
+    ("no brokers", "minimal", {"kafka": {"brokers": []}}, "kafka.brokers is empty"),
+    (
+        "no database",
+        "minimal",
+        {"database": {"existingSecret": ""}},
+        "database.existingSecret is empty: name a Secret with the DSN",
+    ),
+    (
+        "no token",
+        "minimal",
+        {"rpc": {"token": {"existingSecret": ""}}},
+        "rpc.token.existingSecret is empty: kubectl create secret",
+    ),
+    (
+        "no master keys",
+        "minimal",
+        {"masterKeys": {"existingSecret": ""}},
+        "masterKeys.existingSecret is empty: kubectl create secret",
+    ),
+    (
+        "inline database",
+        "minimal",
+        {"database": _INLINE},
+        "database.value puts a secret into Helm's release",
+    ),
+    ("inline everything", "proxy", {"dev": False}, "masterKeys.value puts a secret into Helm's"),
+    (
+        "inline beside a Secret",
+        "proxy",
+        {"database": {"existingSecret": "db"}},
+        "database.value and database.existingSecret are both set: keep one",
+    ),
+    (
+        "SASL without a password",
+        "minimal",
+        {"kafka": {"securityProtocol": "SASL_SSL"}},
+        "there is no password: set kafka.sasl.username and kafka.sasl.existingSecret",
+    ),
+    (
+        "a password without SASL",
+        "minimal",
+        {"kafka": {"sasl": {"existingSecret": "p"}}},
+        "kafka.sasl has a password, but kafka.securityProtocol is PLAINTEXT: set SASL_SSL",
+    ),
+    (
+        "authorities without TLS",
+        "minimal",
+        {"kafka": {"tls": {"existingSecret": "ca"}}},
+        "kafka.securityProtocol is PLAINTEXT: set SSL or SASL_SSL",
+    ),
+    (
+        "a certificate beside SASL",
+        "ha",
+        {"kafka": {"clientCertificate": {"existingSecret": "c"}}},
+        "kafka.clientCertificate and SASL are both chosen",
+    ),
+    (
+        "verified without authorities",
+        "minimal",
+        {"database": {"tls": {"mode": "verify-full"}}},
+        "no authority is trusted: set database.tls.existingSecret",
+    ),
+    (
+        "hook with plain Job",
+        "minimal",
+        {"setup": {"job": True}},
+        "setup.hook and setup.job are both true: keep the hook with Helm",
+    ),
+    (
+        "hook before the database is made",
+        "strimzi-cnpg",
+        {"setup": {"hook": True, "job": False}},
+        "setup.hook runs before the database of cnpg.enabled exists: set setup.hook: false",
+    ),
+    (
+        "hook before the users are made",
+        "strimzi-cnpg",
+        {"setup": {"hook": True, "job": False}},
+        "setup.hook runs before the users of strimzi.users.enabled exist",
+    ),
+    (
+        "bootstrap of nobody",
+        "minimal",
+        {"setup": {"bootstrap": {"enabled": True}}},
+        "setup.bootstrap needs domain and email",
+    ),
+    (
+        "HPA with KEDA",
+        "keda",
+        _service("webhook-dispatcher", hpa={"enabled": True}),
+        "services.webhook-dispatcher.hpa and services.webhook-dispatcher.keda are both enabled",
+    ),
+    (
+        "HPA upside down",
+        "ha",
+        _service("inbox", hpa={"minReplicas": 9}),
+        "services.inbox.hpa.minReplicas is above maxReplicas",
+    ),
+    (
+        "HPA by nothing",
+        "ha",
+        _service("inbox", hpa={"cpuUtilization": 0}),
+        "services.inbox.hpa has no metric",
+    ),
+    (
+        "HPA that never scales",
+        "ha",
+        _service("inbox", resources={"requests": {"cpu": 2}}),
+        "the service is one event loop and never uses 65% of more than a core",
+    ),
+    (
+        "KEDA upside down",
+        "keda",
+        _service("webhook-dispatcher", keda={"minReplicas": 8, "maxReplicas": 4}),
+        "services.webhook-dispatcher.keda.minReplicas is above maxReplicas",
+    ),
+    (
+        "KEDA above the partitions",
+        "keda",
+        _service("webhook-dispatcher", keda={"maxReplicas": 49}),
+        "keda.maxReplicas is 49, but the topics have 48 partitions (topics.partitions)",
+    ),
+    (
+        "killed while it drains",
+        "minimal",
+        _service("mail-ingest", terminationGracePeriodSeconds=45),
+        "terminationGracePeriodSeconds is 45, not above preStopSeconds + drain-timeout (5 + 40s)",
+    ),
+    (
+        "killed while it drains longer",
+        "minimal",
+        _service("inbox", terminationGracePeriodSeconds=120, settings={"drain-timeout": "2m"}),
+        "terminationGracePeriodSeconds is 120, not above preStopSeconds + drain-timeout (5 + 2m)",
+    ),
+    (
+        "no rollout",
+        "minimal",
+        _service("inbox", strategy={"maxSurge": 0}),
+        "services.inbox.strategy.maxSurge and maxUnavailable are both 0",
+    ),
+    (
+        "a setting of the chart",
+        "minimal",
+        _service("inbox", settings={"database-file": "/db"}),
+        "services.inbox.settings.database-file is not set there; use database.existingSecret",
+    ),
+    (
+        "a secret in a setting",
+        "minimal",
+        {"defaults": {"settings": {"otel-exporter-otlp-headers": "a=b"}}},
+        "defaults.settings.otel-exporter-otlp-headers is not set there; use extraEnv",
+    ),
+    (
+        "a choice that is none",
+        "minimal",
+        {"defaults": {"settings": {"log-level": "loud"}}},
+        "services.inbox.settings.log-level is loud, not one of debug, info, warning, error",
+    ),
+    (
+        "a number that is none",
+        "minimal",
+        _service("inbox", settings={"mail-readers": "two"}),
+        "services.inbox.settings.mail-readers is two, not 1 to 64",
+    ),
+    (
+        "a time that is none",
+        "minimal",
+        _service("inbox", settings={"quarantine": "a month"}),
+        "services.inbox.settings.quarantine is a month, not 1s to 3650d",
+    ),
+    (
+        "a size that is none",
+        "minimal",
+        _service("inbox", settings={"reading-memory": "64MB"}),
+        "services.inbox.settings.reading-memory is 64MB, not 1MiB to 64GiB",
+    ),
+    (
+        "two services that must agree",
+        "minimal",
+        _service("inbox", settings={"inbox-max-emails": 5}),
+        "the setting inbox-max-emails is 5 for inbox and 10000 for mail-ingest",
+    ),
+    (
+        "PROXY from nowhere",
+        "minimal",
+        _service("mail-ingest", proxy={"enabled": True}),
+        "services.mail-ingest.proxy needs networks",
+    ),
+    (
+        "an endless spool",
+        "minimal",
+        _service("mail-ingest", settings={"spool-limit": 0}),
+        "services.mail-ingest.settings.spool-limit is 0",
+    ),
+    (
+        "a spool without room",
+        "minimal",
+        _service("mail-ingest", spool={"sizeLimit": "2Gi"}),
+        "services.mail-ingest.spool.sizeLimit is 2Gi, not above the setting spool-limit (2GiB)",
+    ),
+    (
+        "endless memory",
+        "minimal",
+        _service("mail-ingest", settings={"memory-limit": 0}),
+        "services.mail-ingest.settings.memory-limit is 0 (unlimited), so no memory limit",
+    ),
+    (
+        "webhooks into the cluster",
+        "minimal",
+        _service("webhook-dispatcher", settings={"webhook-allow-networks": "10.244.0.0/16"}),
+        "10.244.0.0/16 is in the setting webhook-allow-networks and in cluster.networks",
+    ),
+    (
+        "Strimzi without a cluster",
+        "minimal",
+        {"strimzi": {"topics": {"enabled": True}}},
+        "strimzi.cluster is empty: name the Kafka resource",
+    ),
+    (
+        "users of another protocol",
+        "strimzi-cnpg",
+        {"kafka": {"securityProtocol": "PLAINTEXT"}},
+        "strimzi.users.authentication tls needs kafka.securityProtocol: SSL",
+    ),
+    (
+        "SCRAM users without SCRAM",
+        "strimzi-cnpg",
+        {
+            "kafka": {"securityProtocol": "SASL_SSL"},
+            "strimzi": {"users": {"authentication": "scram-sha-512"}},
+        },
+        "strimzi.users.authentication scram-sha-512 needs kafka.sasl.mechanism: SCRAM-SHA-512",
+    ),
+    (
+        "users of another namespace",
+        "strimzi-cnpg",
+        {"strimzi": {"namespace": "kafka"}},
+        "strimzi.users makes Secrets in strimzi.namespace, where the pods cannot mount them",
+    ),
+    (
+        "a commit that waits for ever",
+        "strimzi-cnpg",
+        {"cnpg": {"instances": 1}},
+        "cnpg.synchronousReplicas must be below cnpg.instances",
+    ),
+    (
+        "backups to nowhere",
+        "strimzi-cnpg",
+        {"cnpg": {"backup": None}},
+        "cnpg.scheduledBackup needs cnpg.backup or cnpg.plugins",
+    ),
+    (
+        "a pooler of no database",
+        "minimal",
+        {"cnpg": {"pooler": {"enabled": True}}},
+        "cnpg.scheduledBackup and cnpg.pooler need cnpg.enabled",
+    ),
+    (
+        "a route to no gateway",
+        "ha",
+        _service("gateway", enabled=False),
+        "ingress and httpRoute need services.gateway.enabled",
+    ),
+    ("an Ingress of no host", "minimal", {"ingress": {"enabled": True}}, "ingress.hosts is empty"),
+    (
+        "a route of no Gateway",
+        "minimal",
+        {"httpRoute": {"enabled": True}},
+        "httpRoute.parentRefs is empty: name the Gateway",
+    ),
+    (
+        "an unknown number of connections",
+        "minimal",
+        {"database": {"maxConnections": 0}},
+        "database.maxConnections is not set: SHOW max_connections tells it; this release needs 74",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("case", "values", "said"),
+    [each[1:] for each in _CONTRADICTIONS],
+    ids=[each[0].replace(" ", "-") for each in _CONTRADICTIONS],
+)
+def test_a_contradiction_is_refused_with_what_to_do(case: str, values: Values, said: str) -> None:
+    assert said in refusal(case, values)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    said = refusal("minimal", {"kafka": {"brokers": []}, "cluster": {"networks": []}})
+
+    assert "2 problems of these values" in said
+
+
+# 9 connections of a gateway, 8 of inbox, mail-ingest and dispatcher, 4 of rate-limit: 37.
+@pytest.mark.parametrize(
+    ("values", "sum_of_all"),
+    [
+        ({"defaults": {"replicas": 1}}, 2 * 37),
+        ({"defaults": {"replicas": 3}}, 4 * 37),
+        ({"defaults": {"replicas": 3, "strategy": {"maxSurge": 3}}}, 6 * 37),
+        ({"defaults": {"strategy": {"maxSurge": 0, "maxUnavailable": 1}}}, 37),
+        (_service("gateway", replicas=10), 2 * 28 + 11 * 9),
+        (_service("gateway", hpa={"enabled": True, "maxReplicas": 6}), 2 * 28 + 7 * 9),
+        (_service("mail-ingest", settings={"look-up-connections": 5}), 2 * 37 + 2 * 3),
+        (_service("inbox", settings={"database-connections": 20}), 2 * 37 + 2 * 12),
+        (_service("rate-limit", enabled=False), 2 * 33),
+        (_service("webhook-dispatcher", keda={"enabled": True, "maxReplicas": 12}), 2 * 29 + 13 * 8),
+    ],
+)
+def test_connections_beyond_those_of_the_server_are_refused(
+    values: dict[str, Any], sum_of_all: int
+) -> None:
+    exact = {"database": {"maxConnections": sum_of_all + 10, "reservedConnections": 10}}
+    one_less = {"database": {"maxConnections": sum_of_all + 9, "reservedConnections": 10}}
+
+    assert render("minimal", values | exact)
+    assert (
+        f"all replicas may open {sum_of_all} connections to PostgreSQL, and {sum_of_all - 1} are "
+        "there"
+    ) in refusal("minimal", values | one_less)
+
+
+_MISTYPED: list[tuple[Values, str]] = [
+    ({"defaults": {"replicas": -1}}, "minimum: got -1, want 0"),
+    ({"database": {"maxConnections": "100"}}, "at '/database/maxConnections': got string"),
+    ({"kafka": {"brokers": ["kafka"]}}, "at '/kafka/brokers/0': 'kafka' does not match"),
+    ({"kafka": {"properties": {"sasl.password": "x"}}}, "invalid propertyName 'sasl.password'"),
+    ({"kafka": {"prefix": "no-end"}}, "at '/kafka/prefix'"),
+    ({"cluster": {"networks": ["10.0.0.0"]}}, "at '/cluster/networks/0'"),
+    ({"image": {"pullPolicy": "Sometimes"}}, "at '/image/pullPolicy'"),
+    (_service("inbox", image={"digest": "sha256:12"}), "digest'"),
+    (_service("inbox", resources={"requests": {"memory": "much"}}), "memory'"),
+    (_service("inbox", keda={"enabled": True}), "additional properties 'keda' not allowed"),
+    (_service("webhook-dispatcher", keda={"minReplicas": 1}), "minimum: got 1, want 2"),
+    (_service("inbox", settings={"quarantin": "3d"}), "additional properties 'quarantin' not"),
+    (_service("rate-limit", settings={"quarantine": "3d"}), "additional properties 'quarantine'"),
+    ({"services": {"billing": {}}}, "additional properties 'billing' not allowed"),
+    ({"setup": {"mode": "hook"}}, "additional properties 'mode' not allowed"),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), _MISTYPED)
+def test_what_has_the_wrong_form_is_refused_with_its_path(values: Values, said: str) -> None:
+    assert said in refusal("minimal", values)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_service_has_the_checks_of_all(service: str) -> None:
+    said = refusal("minimal", _service(service, terminationGracePeriodSeconds=1))
+
+    assert f"services.{service}.terminationGracePeriodSeconds is 1" in said
