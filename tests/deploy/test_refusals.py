@@ -126,6 +126,12 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "the service is one event loop and never uses 65% of more than a core",
     ),
     (
+        "a limit below the request",
+        "minimal",
+        _service("inbox", resources={"limits": {"memory": "64Mi"}}),
+        "services.inbox.resources.limits.memory is 64Mi, below the request of 128Mi",
+    ),
+    (
         "KEDA upside down",
         "keda",
         _service("webhook-dispatcher", keda={"minReplicas": 8, "maxReplicas": 4}),

@@ -56,6 +56,8 @@ def _schema_at(path: str) -> dict[str, Any]:
     schema: dict[str, Any] = SCHEMA
     for key in path.split("."):
         schema = _resolve(schema)
+        if schema is SCHEMA["definitions"]["kubernetesObject"]:
+            break
         schema = schema.get("properties", {}).get(key) or schema["additionalProperties"]
         assert isinstance(schema, dict), f"{path} is not in the schema"
     return _resolve(schema)

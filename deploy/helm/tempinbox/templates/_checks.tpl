@@ -107,6 +107,12 @@
 {{- $problems = append $problems (printf "%s.keda.maxReplicas is %d, but the topics have %d partitions (topics.partitions): more pods would read nothing" $path (int $keda.maxReplicas) (int $values.topics.partitions)) -}}
 {{- end -}}
 {{- end -}}
+{{- with $config.resources.limits.memory -}}
+{{- $request := toString $config.resources.requests.memory -}}
+{{- if gt (include "tempinbox.mib" (printf "%sB" $request) | int) (include "tempinbox.mib" (printf "%sB" (toString .)) | int) -}}
+{{- $problems = append $problems (printf "%s.resources.limits.memory is %s, below the request of %s" $path (toString .) $request) -}}
+{{- end -}}
+{{- end -}}
 {{- $drain := include "tempinbox.setting" (merge (dict "setting" "drain-timeout") $context) -}}
 {{- $least := add (int $config.preStopSeconds) (include "tempinbox.seconds" $drain | int) -}}
 {{- if le (include "tempinbox.grace" $context | int) ($least | int) -}}

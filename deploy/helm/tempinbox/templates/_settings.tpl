@@ -161,7 +161,8 @@
 {{- if get .config.settings "otel-exporter-otlp-endpoint" -}}
 {{- $mib = add $mib 8 -}}
 {{- end -}}
-{{- printf "%dMi" (div (mul $mib 5) 4 | int) -}}
+{{- /* The API server refuses a limit below the request. */ -}}
+{{- printf "%dMi" (max (div (mul $mib 5) 4) (include "tempinbox.mib" (printf "%sB" (toString .config.resources.requests.memory)) | int) | int) -}}
 {{- end -}}
 
 {{- define "tempinbox.spoolSize" -}}
