@@ -269,9 +269,12 @@ def _parser() -> argparse.ArgumentParser:
         "\n  e2e          against a suite of its own, through its public ports"
         "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in "
         "build/PRESET/test/browser.screenshots"
-        "\n\nWithout a tier: all four.",
+        "\n  deploy       the Helm chart, rendered and checked; no cluster"
+        "\n\nWithout a tier: all five.",
     )
-    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser")
+    test.add_argument(
+        "tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser, deploy"
+    )
     test.add_argument(
         "--preset",
         choices=build.PRESETS,
@@ -293,8 +296,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help=(
             "passed on to the test program of a single tier, such as a Catch2 name or tag, "
-            "`-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may "
-            "be repeated"
+            "`-k=word` for pytest, `--update` to renew the goldens of deploy, a file's name or "
+            "`--test-name-pattern=word` for browser; may be repeated"
         ),
     )
 

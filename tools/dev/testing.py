@@ -21,6 +21,7 @@ from dev import (
     check,
     dashboard,
     kafka,
+    kubernetes_tools,
     node_packages,
     packages,
     places,
@@ -36,10 +37,11 @@ from dev.supervision import crashes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_TIMEOUT_SECONDS = {"unit": 900, "integration": 1500, "e2e": 1800, "browser": 1200}
+_TIMEOUT_SECONDS = {"unit": 900, "integration": 1500, "e2e": 1800, "browser": 1200, "deploy": 300}
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
 _E2E = places.ROOT / "tests" / "e2e"
+_DEPLOY = places.ROOT / "tests" / "deploy"
 _E2E_SUITES = 2
 # What runs side by side can be ended from the thread that a signal interrupts.
 _interrupted = threading.Event()
@@ -237,14 +239,30 @@ def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
         # What ./dev is made of, for the harness.
         environment["PYTHONPATH"] = str(places.ROOT / "tools")
         report = suite.folder.with_suffix(".xml")
-        report.unlink(missing_ok=True)
-        pytest = [str(python_packages.python()), "-B", "-m", "pytest", f"--rootdir={_E2E}"]
-        pytest += ["-p", "no:cacheprovider", f"--junitxml={report}"]
-        _, code = _run_program("e2e", [*pytest, *run.arguments, *files], environment)
-        tally = of_junit(report, code)
+        tally = _run_pytest("e2e", report, _E2E, [*run.arguments, *files], environment)
         if tally.failed:
             item("logs", f"{suite.folder.with_suffix('.logs')}")
         return tally
+
+
+def _run_pytest(
+    tier: str, report: Path, folder: Path, arguments: list[str], environment: dict[str, str]
+) -> Tally:
+    report.unlink(missing_ok=True)
+    pytest = [str(python_packages.python()), "-B", "-m", "pytest", f"--rootdir={folder}"]
+    pytest += ["-p", "no:cacheprovider", f"--junitxml={report}"]
+    _, code = _run_program(tier, [*pytest, *arguments], environment)
+    return of_junit(report, code)
+
+
+def _run_deploy(run: Run) -> Tally:
+    """What is installed elsewhere, as far as that shows without a cluster; no suite runs."""
+    python_packages.python()
+    kubernetes_tools.helm()
+    report = _folder("deploy", run.preset).with_suffix(".xml")
+    report.parent.mkdir(parents=True, exist_ok=True)
+    environment = places.clean_environment() | {"PYTHONPATH": str(places.ROOT / "tools")}
+    return _run_pytest("deploy", report, _DEPLOY, [*run.arguments, str(_DEPLOY)], environment)
 
 
 def _run_browser(run: Run) -> Tally:
@@ -301,6 +319,7 @@ TIERS = {
     "integration": Tier(_run_integration, build.SANITIZE, ["integration_tests"]),
     "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS),
     "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS),
+    "deploy": Tier(_run_deploy, build.RELEASE, services.PROGRAMS),
 }
 
 
@@ -394,6 +413,7 @@ def _ci_jobs() -> list[Job]:
         Job("checks", ["check", *quick]),
         Job("e2e", ["test", "e2e", "--no-build"], after=[release]),
         Job("browser", ["test", "browser", "--no-build"], after=[release]),
+        Job("deploy", ["test", "deploy", "--no-build"], after=[release]),
         Job("integration", ["test", "integration", "--no-build"], after=[sanitize]),
         Job("unit", ["test", "unit", "--no-build"], after=[sanitize]),
         # From one seed: what breaks is the change, not the luck of the run.
