@@ -137,7 +137,9 @@ def test_pods_are_spread_and_disrupted_one_by_one(case: str) -> None:
     objects = render(case)
     budgets = {each["metadata"]["name"]: each for each in of_kind(objects, "PodDisruptionBudget")}
     scalers = {
-        each["metadata"]["name"]: each["spec"].get("minReplicas", each["spec"].get("minReplicaCount"))
+        each["metadata"]["name"]: each["spec"].get(
+            "minReplicas", each["spec"].get("minReplicaCount")
+        )
         for each in of_kind(objects, "HorizontalPodAutoscaler") + of_kind(objects, "ScaledObject")
     }
     for each in of_kind(objects, "Deployment"):
@@ -198,9 +200,7 @@ def test_a_change_of_one_service_leaves_the_others_byte_for_byte(service: str) -
         return {f"{number}": part for number, part in enumerate(texts)}
 
     before = text("minimal", {"database": {"maxConnections": 200}})
-    after = text(
-        "minimal", {"database": {"maxConnections": 200}, "services": {service: change}}
-    )
+    after = text("minimal", {"database": {"maxConnections": 200}, "services": {service: change}})
 
     def without(rendered: str) -> list[str]:
         kept = []
@@ -279,9 +279,7 @@ def test_replicas_are_called_by_their_addresses() -> None:
         headless = find(objects, "Service", f"tempinbox-{service}")
         assert headless["spec"]["clusterIP"] == "None"
         name = f"TEMPINBOX_{service.upper().replace('-', '_')}_RPC"
-        assert (
-            environment(gateway)[name] == f"tempinbox-{service}.mail.svc.cluster.local:9101"
-        )
+        assert environment(gateway)[name] == f"tempinbox-{service}.mail.svc.cluster.local:9101"
     rate_limit = find(objects, "Deployment", "tempinbox-rate-limit")["spec"]["template"]
     assert environment(rate_limit)["TEMPINBOX_RPC_ADVERTISE"] == "$(POD_IP):9101"
 
@@ -390,9 +388,7 @@ def test_a_hook_of_each_kind_runs_once_and_leaves_nothing() -> None:
     }
 
     for annotations in hooks.values():
-        assert (
-            annotations["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
-        )
+        assert annotations["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
     order = ["tempinbox-setup", "tempinbox-migrate", "tempinbox-topics", "tempinbox-bootstrap"]
     weights = [int(hooks[name]["helm.sh/hook-weight"]) for name in order]
     assert weights == sorted(weights)

@@ -328,7 +328,10 @@ def test_all_problems_are_told_at_once() -> None:
         (_service("mail-ingest", settings={"look-up-connections": 5}), 2 * 37 + 2 * 3),
         (_service("inbox", settings={"database-connections": 20}), 2 * 37 + 2 * 12),
         (_service("rate-limit", enabled=False), 2 * 33),
-        (_service("webhook-dispatcher", keda={"enabled": True, "maxReplicas": 12}), 2 * 29 + 13 * 8),
+        (
+            _service("webhook-dispatcher", keda={"enabled": True, "maxReplicas": 12}),
+            2 * 29 + 13 * 8,
+        ),
     ],
 )
 def test_connections_beyond_those_of_the_server_are_refused(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import kubernetes_validate
+import kubernetes_validate  # type: ignore[import-untyped] # it brings no types
 import pytest
 import yaml
 from chart import (
@@ -71,9 +71,7 @@ def test_it_renders_what_it_rendered_before(case: str, updates: bool) -> None:
     names = [f"{each['kind']}/{each['metadata']['name']}" for each in rendered]
     assert names == [f"{each['kind']}/{each['metadata']['name']}" for each in golden]
     for name, now, before in zip(names, rendered, golden, strict=True):
-        assert now == before, (
-            f"{name} changed; if that is meant: ./dev test deploy --only=--update"
-        )
+        assert now == before, f"{name} changed; if that is meant: ./dev test deploy --only=--update"
 
 
 @pytest.mark.parametrize("version", [_OLDEST, _NEWEST])
