@@ -310,7 +310,7 @@ awaitable<smoke_run::outcome> smoke_run::check_code()
     co_return code_;
 }
 
-// The event has the id of its email (docs/events.md).
+// The event has the id of its email (docs/events/contract.md).
 awaitable<smoke_run::outcome> smoke_run::await_webhook()
 {
     if (!co_await receiver_->await_event(email_id_, request_.wait))

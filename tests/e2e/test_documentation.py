@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 import requests
+import yaml
 from harness import Api, Dashboard, Suite, User
 from harness.contract import contract, dashboard_contract
 from harness.suite import ROOT
 
-_FILES = ["/openapi.json", "/docs", "/docs/style.css"]
+_FILES = [
+    "/openapi.json",
+    "/docs",
+    "/docs/style.css",
+    "/docs/events",
+    "/docs/events/asyncapi.json",
+]
 
 
 def test_the_contract_is_served_without_a_key(suite: Suite) -> None:
@@ -33,6 +40,19 @@ def test_the_page_names_every_operation(suite: Suite) -> None:
         for operation in item.values():
             if "operationId" in operation:
                 assert f'id="{operation["operationId"]}"' in page.text
+
+
+def test_the_contract_of_the_events_is_served_and_shown(suite: Suite) -> None:
+    described = requests.get(suite["API"] + "/docs/events/asyncapi.json", timeout=10)
+    page = requests.get(suite["API"] + "/docs/events", timeout=10)
+
+    contract_of_events = yaml.safe_load(
+        (ROOT / "docs" / "events" / "asyncapi.yaml").read_text(encoding="utf-8")
+    )
+    assert described.json() == contract_of_events
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none';")
+    assert 'id="topic-email.received"' in page.text
 
 
 @pytest.mark.parametrize("path", _FILES)

@@ -108,9 +108,9 @@ class ErrorCodes(unittest.TestCase):
 
 
 class Topics(unittest.TestCase):
-    """docs/events.md."""
+    """docs/events/contract.md."""
 
-    text = _read(_DOCS / "events.md")
+    text = _read(_DOCS / "events" / "contract.md")
 
     def test_what_is_internal_is_said_to_be(self) -> None:
         public, _, internal = self.text.partition("\n## Internal\n")

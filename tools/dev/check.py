@@ -1,5 +1,6 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
-./dev, schemas, the OpenAPI file, the dashboard, Python, clang-tidy. Each part counts as one test.
+./dev, schemas, the OpenAPI file, the topics' contract, the dashboard, Python, clang-tidy. Each part
+counts as one test.
 """
 
 import subprocess
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, packages, places, python_packages, schemas, tidy
+from dev import dashboard, events, packages, places, python_packages, schemas, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -76,7 +77,8 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
+PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "events", "dashboard", "python"]
+PARTS += ["tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -88,6 +90,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "tools": _check_tools,
         "schemas": schemas.check,
         "openapi": schemas.check_openapi,
+        "events": lambda: events.check(fix),
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),

@@ -21,7 +21,11 @@ def python(*more: Path) -> Path:
     """The interpreter that has the packages of the tests, and of more lists; makes its environment
     when a list is new.
     """
-    locks = [TESTS, *more]
+    return environment(TESTS, *more)
+
+
+def environment(*locks: Path) -> Path:
+    """The interpreter that has the packages of these lists, and no others."""
     wanted = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
     folder = places.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
     if not (folder / "ready").exists():
@@ -29,7 +33,7 @@ def python(*more: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def _make(folder: Path, locks: list[Path]) -> None:
+def _make(folder: Path, locks: tuple[Path, ...]) -> None:
     names = ", ".join(str(lock.relative_to(places.ROOT)) for lock in locks)
     say(f"  bringing the Python packages of {names} into {folder} ...")
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,8 +2,10 @@
 (Redocly CLI). Both tools come from npm, pinned in tools/npm/schemas.
 """
 
+import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from dev import node_packages, places
 from dev.terminal import fail, say
@@ -46,6 +48,15 @@ def check() -> bool:
     if said + broken:
         say((said + broken).rstrip())
     return is_good and not broken
+
+
+def describe(folder: Path) -> dict[str, Any]:
+    """The schemas of a folder as descriptors in JSON, with their comments."""
+    is_good, said = _buf(["build", str(folder), "--output", "-#format=json"])
+    if not is_good:
+        fail(said)
+    described: dict[str, Any] = json.loads(said)
+    return described
 
 
 def release() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -33,7 +33,7 @@ class Document:
         self.content = content
 
     @classmethod
-    def read(cls, path: Path) -> "Document":
+    def read(cls, path: Path) -> Self:
         """From YAML."""
         return cls(yaml.safe_load(path.read_text(encoding="utf-8")))
 

@@ -39,15 +39,29 @@ void add_json(http::router& site, std::string_view base_path)
     });
 }
 
-void add_page(http::router& site)
+void add_page(http::router& site, const char* path, std::string_view file)
 {
-    const static_file page("text/html; charset=utf-8", content_of("docs.html"));
-    site.add("GET", "/docs", [page](http::request& received) {
+    const static_file page("text/html; charset=utf-8", content_of(file));
+    site.add("GET", path, [page](http::request& received) {
         auto response = page.handle(received);
         response.set("Content-Security-Policy", content_security_policy);
         response.set("Referrer-Policy", "no-referrer");
         return respond_with(std::move(response));
     });
+}
+
+void add_events_json(http::router& site)
+{
+    const static_file json("application/json", content_of("asyncapi.json"));
+    site.add("GET", "/docs/events/asyncapi.json", [json](http::request& received) {
+        auto response = json.handle(received);
+        response.set("Access-Control-Allow-Origin", "*");
+        return respond_with(std::move(response));
+    });
+}
+
+void add_style(http::router& site)
+{
     const static_file style("text/css; charset=utf-8", content_of("style.css"));
     site.add("GET", "/docs/style.css",
              [style](http::request& received) { return respond_with(style.handle(received)); });
@@ -76,7 +90,10 @@ std::string with_server_at(std::string_view contract, std::string_view base_path
 void add_documentation(http::router& site, std::string_view base_path)
 {
     add_json(site, base_path);
-    add_page(site);
+    add_page(site, "/docs", "docs.html");
+    add_page(site, "/docs/events", "events.html");
+    add_events_json(site);
+    add_style(site);
 }
 
 } // namespace tempinbox::gateway

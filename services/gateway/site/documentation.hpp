@@ -8,7 +8,8 @@
 
 namespace tempinbox::documentation {
 
-// Built from docs/openapi.yaml: openapi.json, and docs.html with style.css.
+// Built from docs/openapi.yaml: openapi.json, and docs.html with style.css. Built from
+// docs/events/asyncapi.yaml: asyncapi.json and events.html.
 extern const std::span<const embedded_file> files;
 
 } // namespace tempinbox::documentation
@@ -22,7 +23,8 @@ std::string_view openapi_json();
 // Replaces a contract's server `/` by the base path.
 std::string with_server_at(std::string_view contract, std::string_view base_path);
 
-// Serves `/openapi.json`, and a page for people at `/docs`. No key is needed; the page loads
+// Serves `/openapi.json`, and a page for people at `/docs`; of the events `/docs/events`, and
+// `/docs/events/asyncapi.json`. No key is needed; the page loads
 // nothing from elsewhere and runs no script. The contract's server is at the base path; the page's
 // links are relative.
 void add_documentation(http::router& site, std::string_view base_path);
