@@ -3,6 +3,7 @@ all ids of the events, the same ones, and no work twice; what they cannot read i
 """
 
 import contextlib
+import functools
 import smtplib
 import uuid
 from collections.abc import Iterator
@@ -38,9 +39,7 @@ def consumers(suite: Suite, group: str, tmp_path: Path) -> Iterator[list[Example
     """All three, running."""
     with contextlib.ExitStack() as running:
         yield [
-            running.enter_context(
-                ExampleConsumer(suite, language, f"{group}-{language}", tmp_path)
-            )
+            running.enter_context(ExampleConsumer(suite, language, f"{group}-{language}", tmp_path))
             for language in LANGUAGES
         ]
 
@@ -63,13 +62,15 @@ def _read_all(suite: Suite, topic: str) -> list[tuple[str, bytes]]:
             at = start
             while at < end:
                 record = reader.poll(10)
-                assert record is not None and record.error() is None, f"{topic}/{number} at {at}"
+                assert record is not None, f"{topic}/{number} ends at {at}"
+                assert record.error() is None, f"{topic}/{number} at {at}"
                 offset = record.offset()
                 assert offset is not None
                 at = offset + 1
                 headers = dict(record.headers() or [])
                 event_id, value = headers.get("ce_id") or b"", record.value() or b""
-                assert isinstance(event_id, bytes) and isinstance(value, bytes)
+                assert isinstance(event_id, bytes)
+                assert isinstance(value, bytes)
                 found.append((event_id.decode(), value))
     finally:
         reader.close()
@@ -82,6 +83,10 @@ def _send(suite: Suite, address: str, count: int) -> None:
         for number in range(count):
             message = f"From: robot@sender.example\r\nSubject: Mail {number}\r\n\r\nHello\r\n"
             connection.sendmail("robot@sender.example", [address], message)
+
+
+def _has_more_than(consumer: ExampleConsumer, known: int) -> bool:
+    return len(consumer.ids()) > known
 
 
 def _have_all(consumers: list[ExampleConsumer], wanted: set[str]) -> bool:
@@ -101,7 +106,7 @@ def test_killed_consumers_lose_nothing_and_do_nothing_twice(
         for consumer, known in zip(consumers, before, strict=True):
             # In the middle of its work where it is slower than the mail.
             eventually(
-                lambda it=consumer, least=known: len(it.ids()) > least,
+                functools.partial(_has_more_than, consumer, known),
                 "it goes on",
                 seconds=_SECONDS,
             )
@@ -154,7 +159,10 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
 ) -> None:
     marked = str(uuid.uuid4())
     producer = Producer({"bootstrap.servers": suite["KAFKA"], "partitioner": "murmur2_random"})
-    headers = [("ce_id", marked.encode()), ("ce_type", b"email.received")]
+    headers: list[tuple[str, str | bytes | None]] = [
+        ("ce_id", marked.encode()),
+        ("ce_type", b"email.received"),
+    ]
     producer.produce("email.received", key="poison", value=b"\xff\xff\xff", headers=headers)
     assert producer.flush(20) == 0
 
@@ -162,7 +170,9 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
     _send(suite, inbox["emailAddress"], 1)
     own = inbox["inboxId"].encode()
     wanted = eventually(
-        lambda: {event_id for event_id, value in _read_all(suite, "email.received") if own in value},
+        lambda: {
+            event_id for event_id, value in _read_all(suite, "email.received") if own in value
+        },
         "the mail's event",
         seconds=_SECONDS,
     )
@@ -170,7 +180,7 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
     eventually(lambda: _have_all(consumers, wanted), "the mail is counted", seconds=_SECONDS)
     for language in LANGUAGES:
         letters = eventually(
-            lambda name=language: _read_all(suite, f"{group}-{name}.dead-letter"),
+            functools.partial(_read_all, suite, f"{group}-{language}.dead-letter"),
             f"{language} puts it away",
             seconds=_SECONDS,
         )

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import uuid
 
-from harness import Suite
+import pytest
 from harness.suite import ROOT
 
 _PAGE = ROOT / "docs" / "events" / "first-consumer.md"
@@ -14,7 +14,8 @@ _BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SECONDS = 240  # on a busy machine, with packages still to be brought
 
 
-def test_the_page_is_true(suite: Suite) -> None:
+@pytest.mark.usefixtures("suite")
+def test_the_page_is_true() -> None:
     blocks = _BLOCK.findall(_PAGE.read_text(encoding="utf-8"))
     script = "".join(text for kind, text in blocks if kind == "sh")
     expected = "".join(text for kind, text in blocks if kind == "text")

@@ -37,7 +37,7 @@ def _deserialize(event: Event, registry: SchemaRegistry) -> Any:
         {"use.deprecated.format": False},
         SchemaRegistryClient({"url": registry.url}),
     )
-    headers = list(event.binary_headers.items())
+    headers: list[tuple[str, str | bytes | None]] = list(event.binary_headers.items())
     return read(event.value, SerializationContext(event.topic, MessageField.VALUE, headers))
 
 
@@ -95,7 +95,7 @@ def test_a_registry_gets_every_schema_once_and_only_by_its_user(
     suite: Suite, tmp_path: Path
 ) -> None:
     ids, password = tmp_path / "schema-ids.json", tmp_path / "password"
-    with SchemaRegistry(password="right") as registry:
+    with SchemaRegistry(password="right") as registry:  # noqa: S106  # only here
         password.write_text("wrong\n")
         login = ("--user", "publisher", "--password-file", str(password))
         with pytest.raises(AssertionError, match="401 Unauthorized"):

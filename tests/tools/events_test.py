@@ -64,7 +64,9 @@ class Drifts(unittest.TestCase):
         self.assertIn("86400000", said)
 
     def test_a_topic_that_the_contract_does_not_know(self) -> None:
-        row = '{ "name": "email.deleted", "partitions": 48, "config": {} },\n    { "name": "inbox.st'
+        row = (
+            '{ "name": "email.deleted", "partitions": 48, "config": {} },\n    { "name": "inbox.st'
+        )
         topics = self._changed(events.Sources().topics, '{ "name": "inbox.st', row)
         said = "\n".join(events.drifts(replace(events.Sources(), topics=topics)))
         self.assertIn("topic email.deleted: asyncapi.yaml has None", said)
@@ -114,8 +116,14 @@ class Drifts(unittest.TestCase):
     def test_a_field_or_header_without_a_class(self) -> None:
         for before, after in (
             ("x-type: string, x-classification: credential-bearing", "x-type: string"),
-            ("x-classification: personal, description: First", "x-classification: secret, description: First"),
-            ("pattern: '^\\d{19}$'\n              x-classification: public", "pattern: '^\\d{19}$'"),
+            (
+                "x-classification: personal, description: First",
+                "x-classification: secret, description: First",
+            ),
+            (
+                "pattern: '^\\d{19}$'\n              x-classification: public",
+                "pattern: '^\\d{19}$'",
+            ),
         ):
             with self.subTest(after):
                 self.assertIn("x-classification", self._of_contract(before, after))

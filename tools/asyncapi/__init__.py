@@ -1,1 +1,1 @@
-"""Reads docs/events/asyncapi.yaml, and makes of it the gateway's page and the tables of docs/events."""
+"""Reads docs/events/asyncapi.yaml; makes the gateway's page and the tables of docs/events."""

@@ -46,7 +46,8 @@ class Contract(Document):
         found: dict[str, Node] = {}
         for part in whole.get("allOf", []):
             found |= self.properties(part)
-        return found | whole.get("properties", {})
+        own: dict[str, Node] = whole.get("properties", {})
+        return found | own
 
     def required(self, schema: Node) -> set[str]:
         """Names of the fields that are always there."""

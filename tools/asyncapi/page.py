@@ -1,4 +1,4 @@
-"""The page at /docs/events: one HTML file, no script, nothing loaded but the style sheet of /docs."""
+"""The page at /docs/events: one HTML file without script; loads the style sheet of /docs."""
 
 import html
 
@@ -75,7 +75,9 @@ def _topic(contract: Contract, name: str, channel: Node) -> str:
         for header, node in contract.properties(message["headers"]).items()
         if header not in shared
     }
-    more = f"<h4>Headers of its own</h4>\n{_fields(contract, message['headers'], own)}" if own else ""
+    more = (
+        f"<h4>Headers of its own</h4>\n{_fields(contract, message['headers'], own)}" if own else ""
+    )
     return f"""<article id="topic-{name}">
 <h3>{html.escape(channel["title"])}</h3>
 <p class="call"><code>{name}</code></p>
@@ -104,9 +106,11 @@ def _webhooks(contract: Contract) -> str:
     messages = contract.messages_of(channel)
     headers = messages[0]["headers"]
     parts = [
-        f'<section id="webhooks">\n<h2>Webhooks</h2>\n<p>{inline(channel["title"])}. '
-        f'{inline(operation["summary"])}</p>\n<h4>Headers</h4>\n'
-        f"{_fields(contract, headers, contract.properties(headers))}\n</section>"
+        (
+            f'<section id="webhooks">\n<h2>Webhooks</h2>\n<p>{inline(channel["title"])}. '
+            f"{inline(operation['summary'])}</p>\n<h4>Headers</h4>\n"
+            f"{_fields(contract, headers, contract.properties(headers))}\n</section>"
+        )
     ]
     parts += [
         f'<article id="webhook-{it["name"]}"><h3>{html.escape(it["title"])}</h3>\n'

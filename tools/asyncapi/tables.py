@@ -12,7 +12,7 @@ _MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->\n).*?(?=<!-- end -->)",
 
 
 def fill(contract: Contract, text: str) -> str:
-    """The page with its tables as the contract has them; a table that is unknown is a ValueError."""
+    """The page with its tables as the contract has them; an unknown table is a ValueError."""
 
     def made(found: re.Match[str]) -> str:
         kind, _, of = found["name"].partition(" ")
@@ -45,13 +45,15 @@ def _topics(contract: Contract, audience: str) -> str:
         (message,) = contract.messages_of(channel)
         key = contract.resolve(message["bindings"]["kafka"]["key"]) if "bindings" in message else {}
         value = f"`{message['x-message']}`" if "x-message" in message else "as it came"
-        rows.append([
-            f"`{name}`",
-            value,
-            key.get("description", "as it came"),
-            str(channel["bindings"]["kafka"]["partitions"]),
-            retention(channel),
-        ])
+        rows.append(
+            [
+                f"`{name}`",
+                value,
+                key.get("description", "as it came"),
+                str(channel["bindings"]["kafka"]["partitions"]),
+                retention(channel),
+            ]
+        )
     return _table(["topic", "value", "key", "partitions", "retention"], rows)
 
 

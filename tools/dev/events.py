@@ -1,5 +1,5 @@
-"""`./dev check events`: docs/events/asyncapi.yaml says of topics, schemas, headers and webhooks what
-the files say that make them, and the AsyncAPI project's own parser accepts it.
+"""`./dev check events`: docs/events/asyncapi.yaml says of topics, schemas, headers and webhooks
+what the files say that make them, and the AsyncAPI project's own parser accepts it.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from asyncapi import tables
 from asyncapi.document import Contract, Node
 
 from dev import node_packages, places, python_packages, schemas
@@ -164,7 +165,9 @@ def _compare_schemas(contract: Contract, messages: dict[str, dict[str, Field]]) 
         f"{name}: no such message in proto-schemas/" for name in described.keys() - messages.keys()
     ]
     # A message inside another one is described there, not as a topic's value.
-    inner = {it.kind.removeprefix("repeated ") for fields in messages.values() for it in fields.values()}
+    inner = {
+        it.kind.removeprefix("repeated ") for fields in messages.values() for it in fields.values()
+    }
     problems += [
         f"{name}: asyncapi.yaml does not describe it"
         for name in sorted(messages)
@@ -189,7 +192,9 @@ def _described_field(described: Node | None, real: Field | None) -> Field | None
     if described is None:
         return None
     # What has no comment in its schema may be explained in the contract.
-    comment = "" if real and not real.comment else " ".join(described.get("description", "").split())
+    comment = (
+        "" if real and not real.comment else " ".join(described.get("description", "").split())
+    )
     return Field(
         described.get("x-field", 0),
         described.get("x-type", ""),
@@ -257,7 +262,10 @@ def _compare_webhooks(contract: Contract, openapi: Node) -> list[str]:
         if "x-openapi" in message
     }
     problems = _difference(
-        "webhooks", sorted(described), sorted(it.rsplit("/", 1)[-1] for it in events), "openapi.yaml"
+        "webhooks",
+        sorted(described),
+        sorted(it.rsplit("/", 1)[-1] for it in events),
+        "openapi.yaml",
     )
     for name in sorted(described.keys() & known.keys()):
         mine = _flat(contract.resolve(described[name]["payload"]), contract.content)
@@ -267,8 +275,12 @@ def _compare_webhooks(contract: Contract, openapi: Node) -> list[str]:
                 f"webhook {name} {field}", mine.get(field), real.get(field), "openapi.yaml"
             )
     parameters = openapi["components"]["parameters"]
-    header_names = {name for name in parameters if name.startswith("webhook-") and name != "webhookId"}
-    described_headers = contract.properties(contract.content["components"]["schemas"]["WebhookHeaders"])
+    header_names = {
+        name for name in parameters if name.startswith("webhook-") and name != "webhookId"
+    }
+    described_headers = contract.properties(
+        contract.content["components"]["schemas"]["WebhookHeaders"]
+    )
     return problems + _difference(
         "headers of webhooks", sorted(described_headers), sorted(header_names), "openapi.yaml"
     )
@@ -322,8 +334,6 @@ def pages(fix: bool) -> list[str]:
     """Tables that are made of the contract, between two marks: those of the pages that are out of
     date.
     """
-    from asyncapi import tables
-
     contract = Contract.read(Sources().contract)
     stale = []
     for page in sorted(_FOLDER.glob("*.md")):
@@ -343,9 +353,7 @@ def _golden_bytes_are_read() -> bool:
     command = [str(interpreter), "-B", "-m", "unittest", "discover", "-q"]
     command += ["-s", "tests/contract", "-p", "*_test.py"]
     environment = {**places.clean_environment(), "PYTHONPATH": places.PYTHON_PATH}
-    done = subprocess.run(
-        command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run(command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL)
     return done.returncode == 0
 
 

@@ -109,11 +109,11 @@ class ExampleConsumer:
 
     def ids(self) -> set[str]:
         """The events whose work is done."""
-        return {row[0] for row in self._rows("SELECT id FROM events")}
+        return {str(row[0]) for row in self._rows("SELECT id FROM events")}
 
     def work(self) -> int:
         """How many events were counted in all inboxes: as many as ids, where none was twice."""
-        return sum(row[0] for row in self._rows("SELECT events FROM inboxes"))
+        return sum(int(row[0]) for row in self._rows("SELECT events FROM inboxes"))
 
     def _rows(self, query: str) -> list[tuple[int | str, ...]]:
         if not self._database.exists():

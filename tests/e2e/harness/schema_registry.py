@@ -80,7 +80,11 @@ class SchemaRegistry:
             guid = str(self.guid(subject))
             if parts.path != f"/schemas/guids/{guid}":
                 continue
-            if parse_qs(parts.query).get("format") == ["serialized"]:
-                text = base64.b64encode(compile_schema(text).SerializeToString()).decode()
-            return {"id": number, "guid": guid, "schemaType": "PROTOBUF", "schema": text}
+            is_binary = parse_qs(parts.query).get("format") == ["serialized"]
+            shown = (
+                base64.b64encode(compile_schema(text).SerializeToString()).decode()
+                if is_binary
+                else text
+            )
+            return {"id": number, "guid": guid, "schemaType": "PROTOBUF", "schema": shown}
         return None
