@@ -21,14 +21,17 @@ _FAILED, _CLOSED, _SILENT = (
 
 
 class Receiver:
-    """Answers on loopback, in a thread of its own.
+    """Answers on loopback unless told where, in a thread of its own.
 
     Which deliveries fail at first depends on their id and the seed; without `fails` none does. Use
     as a context manager.
     """
 
-    def __init__(self, seed: int, fails: bool = True) -> None:
+    def __init__(
+        self, seed: int, fails: bool = True, host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self._seed = seed
+        self._address = (host, port)
         self._fails = fails
         self._loop = asyncio.new_event_loop()
         self._end = asyncio.Event()
@@ -62,8 +65,9 @@ class Receiver:
         self._loop.run_until_complete(self._receive())
 
     async def _receive(self) -> None:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        host, port = self._address
+        server = await asyncio.start_server(self._serve, host, port, backlog=1024)
+        self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}"
         self._started.set()
         await self._end.wait()
         server.close()

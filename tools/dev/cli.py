@@ -147,6 +147,12 @@ def _chaos(chosen: argparse.Namespace) -> int:
     return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
 
 
+def _k8s(chosen: argparse.Namespace) -> int:
+    from k8s import verbs
+
+    return verbs.run(chosen.action, chosen.arguments)
+
+
 def _between(least: int, most: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not text.isdigit() or not least <= int(text) <= most:
@@ -455,6 +461,28 @@ def _parser() -> argparse.ArgumentParser:
         help="what to build and run (default: release)",
     )
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")
+
+    cluster = verb(
+        "k8s",
+        "run a real Kubernetes on this machine and rehearse the chart on it; by hand, as root",
+        _k8s,
+        "\n\n  up         start the cluster, or complete it: three nodes in three zones; the first "
+        "time it builds its programs (20 min)"
+        "\n  run        the rehearsal: install, upgrade, scale, break and remove the chart under "
+        "load; a table of what was seen"
+        "\n  down       end the cluster and everything in it"
+        "\n  kubectl    run kubectl in the cluster's network; so does helm"
+        "\n  exec       run any command there"
+        "\n\nExit code 0: all well; 1: something failed; 3: this machine lacks something, which "
+        "is named.",
+    )
+    cluster.add_argument("action", choices=["up", "run", "down", "kubectl", "helm", "exec"])
+    cluster.add_argument(
+        "arguments",
+        nargs=argparse.REMAINDER,
+        metavar="...",
+        help="of the action; `./dev k8s run --help` shows the rehearsal's",
+    )
 
     fuzz = verb(
         "fuzz",

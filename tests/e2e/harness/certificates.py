@@ -9,12 +9,17 @@ _KEY = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
 
 
 class Authority:
-    """A certificate authority with a folder of its own: `ca_file` is what trusts it."""
+    """A certificate authority with a folder of its own: `ca_file` is what trusts it.
+
+    One that is in the folder already goes on.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir()
         self.ca_file = folder / "ca.pem"
+        if self.ca_file.exists():
+            return
+        folder.mkdir()
         make = f"req -x509 {_KEY} -days 1 -keyout ca.key -out ca.pem -subj"
         self._openssl(*make.split(), f"/CN={folder.name}")
 

@@ -43,7 +43,7 @@ def _attributes(given: list[dict[str, Any]]) -> dict[str, Any]:
 class OtlpSink:
     """Use as a context manager. `settings` are what sends a replica's traces here."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self._spans: list[Span] = []
         self._arrived = threading.Condition()
         sink = self
@@ -68,10 +68,10 @@ class OtlpSink:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((host, port), Handler)
         self._server.daemon_threads = True
         self.settings = {
-            "otel_exporter_otlp_endpoint": f"http://127.0.0.1:{self._server.server_port}"
+            "otel_exporter_otlp_endpoint": f"http://{host}:{self._server.server_port}"
         }
 
     def __enter__(self) -> Self:

@@ -1,0 +1,200 @@
+"""NetworkPolicy objects as nftables rules in one node's network namespace.
+
+Looks at the API once a second. The whole meaning of v1: selectors, ipBlock with except, numeric,
+ranged and named ports, default deny. What the node itself sends (probes) is never filtered, replies
+always pass; a pod is open until the first look that sees it. This shows what policies mean by the
+text of the API, not how the engine of some network plug-in behaves.
+
+Runs in a node's namespaces: `python3 -m k8s.network_policy NODE`.
+"""
+
+import json
+import ssl
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+from dev.waiting import pause_until
+
+from k8s import layout
+
+Object = dict[str, Any]
+_PAUSE_SECONDS = 1.0
+_OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
+    "In": lambda value, allowed: value in allowed,
+    "NotIn": lambda value, allowed: value not in allowed,
+    "Exists": lambda value, _: value is not None,
+    "DoesNotExist": lambda value, _: value is None,
+}
+
+
+def matches(selector: Object, labels: dict[str, str]) -> bool:
+    """Whether a label selector chooses these labels; an empty one chooses all."""
+    wanted = selector.get("matchLabels") or {}
+    return all(labels.get(name) == value for name, value in wanted.items()) and all(
+        _OPERATORS[it["operator"]](labels.get(it["key"]), it.get("values") or [])
+        for it in selector.get("matchExpressions") or []
+    )
+
+
+class World:
+    """Pods and namespaces as of one look."""
+
+    def __init__(self, pods: list[Object], namespaces: list[Object]) -> None:
+        self.pods = [pod for pod in pods if _has_own_address(pod)]
+        self.namespaces = {
+            it["metadata"]["name"]: it["metadata"].get("labels") or {} for it in namespaces
+        }
+
+    def chosen(self, peer: Object, namespace: str) -> list[Object]:
+        """The pods that a peer of a policy in this namespace means."""
+
+        def is_meant(pod: Object) -> bool:
+            where = pod["metadata"]["namespace"]
+            if "namespaceSelector" in peer:
+                if not matches(peer["namespaceSelector"], self.namespaces.get(where, {})):
+                    return False
+            elif where != namespace:
+                return False
+            return matches(peer.get("podSelector") or {}, _labels(pod))
+
+        return [pod for pod in self.pods if is_meant(pod)]
+
+
+def _has_own_address(pod: Object) -> bool:
+    return (
+        bool(pod["status"].get("podIP"))
+        and not pod["spec"].get("hostNetwork")
+        and pod["status"]["phase"] in ("Pending", "Running")
+    )
+
+
+def _labels(pod: Object) -> dict[str, str]:
+    return pod["metadata"].get("labels") or {}
+
+
+def _address(pod: Object) -> str:
+    return str(pod["status"]["podIP"])
+
+
+def _block(peer: Object, field: str) -> str:
+    block = peer["ipBlock"]
+    found = f"ip {field} {block['cidr']} "
+    if block.get("except"):
+        found += f"ip {field} != {{ {', '.join(block['except'])} }} "
+    return found
+
+
+def _port(port: Object, listener: Object | None) -> str | None:
+    """The statement for a port; a named one is that of the pod that listens."""
+    protocol, number = port.get("protocol", "TCP").lower(), port.get("port")
+    if number is None:
+        return f"meta l4proto {protocol} return"
+    if isinstance(number, int):
+        last = port.get("endPort")
+        return f"{protocol} dport {f'{number}-{last}' if last else number} return"
+    for container in listener["spec"]["containers"] if listener else []:
+        for known in container.get("ports") or []:
+            is_it = known.get("protocol", "TCP").lower() == protocol
+            if known.get("name") == number and is_it:
+                return f"{protocol} dport {known['containerPort']} return"
+    return None
+
+
+def allowed(rule: Object, side: str, namespace: str, own: Object, world: World) -> list[str]:
+    """What one ingress (side `from`) or egress (side `to`) rule lets through, as nft statements."""
+    field = "saddr" if side == "from" else "daddr"
+    peers = rule.get(side) or []
+    blocks = [_block(peer, field) for peer in peers if "ipBlock" in peer]
+    pods = [
+        pod for peer in peers if "ipBlock" not in peer for pod in world.chosen(peer, namespace)
+    ]
+    heads = blocks + [f"ip {field} {_address(pod)} " for pod in pods] if peers else [""]
+    if not rule.get("ports"):
+        return [head + "return" for head in heads]
+    found = []
+    for port in rule["ports"]:
+        if side == "to" and isinstance(port.get("port"), str):
+            listeners = pods if peers else world.pods
+            pairs = [(f"ip daddr {_address(pod)} ", pod) for pod in listeners]
+        else:
+            pairs = [(head, own) for head in heads]
+        for head, listener in pairs:
+            statement = _port(port, listener)
+            if statement:
+                found.append(head + statement)
+    return found
+
+
+def render(node: str, world: World, policies: list[Object]) -> str:
+    """The whole table, replaced in one step."""
+    jumps: dict[str, list[str]] = {"to": [], "from": []}
+    chains = []
+    for pod in sorted(world.pods, key=_address):
+        if pod["spec"].get("nodeName") != node:
+            continue
+        namespace = pod["metadata"]["namespace"]
+        own = [
+            policy
+            for policy in policies
+            if policy["metadata"]["namespace"] == namespace
+            and matches(policy["spec"].get("podSelector") or {}, _labels(pod))
+        ]
+        for kind, side, field in (("Egress", "to", "saddr"), ("Ingress", "from", "daddr")):
+            acting = [it for it in own if kind in (it["spec"].get("policyTypes") or ["Ingress"])]
+            if not acting:
+                continue
+            statements = {
+                statement
+                for policy in acting
+                for rule in policy["spec"].get(kind.lower()) or []
+                for statement in allowed(rule, side, namespace, pod, world)
+            }
+            chain = f"{kind.lower()}_{_address(pod).replace('.', '_')}"
+            lines = "\n  ".join([*sorted(statements), "counter drop"])
+            chains.append(f"chain {chain} {{\n  {lines}\n}}")
+            jumps[side].append(f"ip {field} {_address(pod)} jump {chain}")
+    hook = "\n  ".join(["ct state established,related accept", *jumps["to"], *jumps["from"]])
+    return (
+        "add table ip policies\ndelete table ip policies\ntable ip policies {\n"
+        + "\n".join(chains)
+        + "\nchain forward {\n  type filter hook forward priority filter; policy accept;\n  "
+        + hook
+        + "\n}\n}\n"
+    )
+
+
+def main() -> None:
+    """Until it is killed."""
+    node = sys.argv[1]
+    tls = ssl.create_default_context(cafile=str(layout.PKI / "ca.crt"))
+    tls.load_cert_chain(layout.PKI / "admin.crt", layout.PKI / "admin.key")
+
+    def items(path: str) -> list[Object]:
+        with urllib.request.urlopen(  # noqa: S310 - our own API server
+            layout.API_SERVER + path, context=tls, timeout=10
+        ) as answer:
+            found: list[Object] = json.load(answer)["items"]
+            return found
+
+    applied = ""
+    while True:
+        try:
+            world = World(items("/api/v1/pods"), items("/api/v1/namespaces"))
+            text = render(node, world, items("/apis/networking.k8s.io/v1/networkpolicies"))
+        except (OSError, ValueError) as problem:
+            print(time.strftime("%T"), repr(problem), flush=True)
+            text = applied
+        if text != applied:
+            done = subprocess.run(["nft", "-f", "-"], input=text, text=True, capture_output=True)
+            is_good = done.returncode == 0
+            print(time.strftime("%T"), "applied" if is_good else done.stderr + text, flush=True)
+            applied = text if is_good else applied
+        pause_until(time.monotonic() + _PAUSE_SECONDS)
+
+
+if __name__ == "__main__":
+    main()
