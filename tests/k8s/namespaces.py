@@ -20,7 +20,19 @@ from k8s import layout
 from k8s.layout import CGROUP, STATE
 
 _HOLDER = STATE / "holder.pid"
-_CONTROLLERS = "cpu cpuacct cpuset memory devices freezer blkio pids hugetlb systemd unified".split()
+_CONTROLLERS = [
+    "cpu",
+    "cpuacct",
+    "cpuset",
+    "memory",
+    "devices",
+    "freezer",
+    "blkio",
+    "pids",
+    "hugetlb",
+    "systemd",
+    "unified",
+]
 _CPU_SHARES = 1024  # all pods together, against the rest of the machine
 _NAMESPACES = ["--mount", "--net", "--pid", "--uts", "--ipc"]
 
@@ -119,7 +131,9 @@ def make_node(number: int) -> None:
     )
     # unshare becomes sleep once the namespaces are there.
     title = Path(f"/proc/{process.pid}/comm")
-    wait_until(lambda: title.read_text() == "sleep\n", time.monotonic() + 10, f"{name}'s namespaces")
+    wait_until(
+        lambda: title.read_text() == "sleep\n", time.monotonic() + 10, f"{name}'s namespaces"
+    )
     cable = f"v{name}"
     check(["ip", "link", "add", cable, "type", "veth", "peer", "eth0", "netns", str(process.pid)])
     check(["ip", "link", "set", cable, "master", "kbr0", "up"])

@@ -109,9 +109,7 @@ def allowed(rule: Object, side: str, namespace: str, own: Object, world: World) 
     field = "saddr" if side == "from" else "daddr"
     peers = rule.get(side) or []
     blocks = [_block(peer, field) for peer in peers if "ipBlock" in peer]
-    pods = [
-        pod for peer in peers if "ipBlock" not in peer for pod in world.chosen(peer, namespace)
-    ]
+    pods = [pod for peer in peers if "ipBlock" not in peer for pod in world.chosen(peer, namespace)]
     heads = blocks + [f"ip {field} {_address(pod)} " for pod in pods] if peers else [""]
     if not rule.get("ports"):
         return [head + "return" for head in heads]

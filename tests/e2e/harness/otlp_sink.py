@@ -70,9 +70,7 @@ class OtlpSink:
 
         self._server = ThreadingHTTPServer((host, port), Handler)
         self._server.daemon_threads = True
-        self.settings = {
-            "otel_exporter_otlp_endpoint": f"http://{host}:{self._server.server_port}"
-        }
+        self.settings = {"otel_exporter_otlp_endpoint": f"http://{host}:{self._server.server_port}"}
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

@@ -1,0 +1,188 @@
+"""The rehearsal inside: its steps in their order, each with its row of the table.
+
+`python3 -m k8s.inside WISHES`, with the packages of the end-to-end tests.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dev.terminal import Failure, heading, paint, say
+from dev.waiting import pause_until
+from harness import OtlpSink
+
+from k8s import beside, installation, layout, sabotage
+from k8s.course import Course
+from k8s.load import OF_FAULTS, PUT_OFF, ClusterLoad
+from k8s.load import Failure as Failed
+from k8s.steps import alerts, changes, faults, nodes, releases, replicas, rotation
+
+PLANNED, FAULT, UNLOADED = "planned", "fault", "unloaded"
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """`does` it, and answers what was seen; a Failure where it is not as promised."""
+
+    does: str
+    kind: str
+    run: Callable[[Course], str]
+
+
+@dataclass
+class Row:
+    """What became of a step."""
+
+    name: str
+    is_good: bool
+    seconds: float
+    failed: int
+    put_off: int
+    told: str
+
+
+STEPS = {
+    "dry-run": Step("every file of values, and the stock chart", UNLOADED, releases.dry_run),
+    "install": Step("the release with TLS, then its account", UNLOADED, releases.install),
+    "test": Step("helm test: doctor and smoke", PLANNED, releases.test),
+    "upgrade": Step("from the older release, with migrations", PLANNED, releases.upgrade),
+    "rollback": Step("to the older release and forward", PLANNED, releases.rollback),
+    "failing-migration": Step("the old pods go on", PLANNED, releases.failing_migration),
+    "roll": Step("each service, new pods", PLANNED, replicas.roll),
+    "scale": Step("each service 1, 3, 1", PLANNED, replicas.scale),
+    "cpu": Step("the gateway by CPU", PLANNED, replicas.by_cpu),
+    "lag": Step("the dispatcher by lag 2, 6, 2", PLANNED, replicas.by_lag),
+    "drain": Step("each node, two at once", PLANNED, nodes.drain),
+    "secrets": Step("every Secret replaced", PLANNED, rotation.rotate),
+    "trace": Step("one mail, from SMTP to its webhook", PLANNED, changes.trace),
+    "kill": Step("each service, one pod", FAULT, faults.kill),
+    "memory": Step("mail-ingest and gateway at their bounds", FAULT, faults.memory),
+    "postgres": Step("PostgreSQL lost and started", FAULT, faults.postgres),
+    "broker": Step("a Kafka broker lost and started", FAULT, faults.broker),
+    "alerts": Step("DependencyAway, ConsumerBehind", FAULT, alerts.fire_and_resolve),
+    "judge": Step("what was promised is there", UNLOADED, changes.judge),
+    "uninstall": Step("and nothing of it is left", UNLOADED, releases.uninstall),
+}
+
+
+def _needs(name: str, course: Course) -> bool:
+    """Whether the release must be there before the step, and is not."""
+    return name not in ("dry-run", "install", "uninstall") and not course.load.key
+
+
+def _watch_connections(course: Course, ended: threading.Event) -> None:
+    """pg_stat_activity all the time; PostgreSQL may be away."""
+    count = "SELECT count(*) FROM pg_stat_activity WHERE client_addr << '10.244.0.0/16'"
+    while not ended.is_set():
+        try:
+            seen = int(beside.database().query(count))
+            course.most_connections = max(course.most_connections, seen)
+        except (Failure, ValueError):
+            pass
+        pause_until(time.monotonic() + 2.0)
+
+
+def _carry_out(name: str, step: Step, course: Course) -> Row:
+    say(paint(f"\n{name}", "bold") + f"  {step.does}")
+    began = time.monotonic()
+    course.healed = 0.0
+    before = installation.restarts() if step.kind == PLANNED else {}
+    try:
+        if step.kind != UNLOADED:
+            course.load.wait_progress()
+        told = step.run(course)
+        if step.kind != UNLOADED:
+            course.load.wait_progress()
+        is_good = True
+    except (Failure, TimeoutError) as problem:
+        told, is_good = str(problem), False
+    found = course.load.failures(began)
+    kinds = Counter(it.kind for it in found)
+    put_off = kinds.pop(PUT_OFF, 0)
+    if is_good and step.kind != UNLOADED:
+        wrong = _wrong(step, course, found)
+        if step.kind == PLANNED:
+            after = installation.restarts()
+            wrong += [
+                f"{pod} was started again"
+                for pod, count in after.items()
+                if count > before.get(pod, 0)
+            ]
+        is_good = not wrong
+        for line in wrong[:_SHOWN]:
+            say("  " + paint("violation: ", "red") + line)
+        if wrong:
+            told = f"{len(wrong)} violations; {told}"
+    seconds = time.monotonic() - began
+    row = Row(name, is_good, seconds, kinds.total(), put_off, told)
+    say("  " + _line(row))
+    if kinds:
+        say("  failed: " + ", ".join(f"{kind} x {count}" for kind, count in sorted(kinds.items())))
+    return row
+
+
+def _wrong(step: Step, course: Course, found: list[Failed]) -> list[str]:
+    if step.kind == PLANNED:
+        return [it.what for it in found if it.kind != PUT_OFF]
+    late = [
+        f"{it.at - course.healed:.1f} s after: {it.what}"
+        for it in found
+        if course.healed and it.at > course.healed + 10
+    ]
+    return late + [it.what for it in found if it.kind not in OF_FAULTS]
+
+
+def _line(row: Row) -> str:
+    word = paint("ok", "green") if row.is_good else paint("FAILED", "red")
+    return (
+        f"{row.name:<18} {word:<6} {row.seconds:6.1f} s  failed {row.failed:>3}, put off "
+        f"{row.put_off:>3}  {row.told}"
+    )
+
+
+def main() -> int:
+    """0 when every chosen step was as promised."""
+    wishes = json.loads(sys.argv[1])
+    only = [name for name in (wishes["only"] or "").split(",") if name]
+    skip = [name for name in (wishes["skip"] or "").split(",") if name]
+    wanted = [name for name in STEPS if (not only or name in only) and name not in skip]
+    heading("Beside the cluster")
+    beside.start()
+    ended = threading.Event()
+    rows = []
+    with ClusterLoad() as load, OtlpSink(layout.HOST_ADDRESS, installation.OTLP_PORT) as sink:
+        course = Course(load, sink, wishes["with_load"], wishes["older"])
+        if wishes["sabotage"]:
+            chosen = sabotage.ALL[wishes["sabotage"]]
+            course.sabotage = wishes["sabotage"]
+            say(paint("sabotage: ", "yellow") + chosen.does)
+            if not only:
+                wanted = [it for it in STEPS if it in ("install", *chosen.seen_by)]
+            course.installed.given = installation.laid_over(course.installed.given, chosen.values)
+            course.installed.chart = sabotage.sabotaged_chart(chosen)
+        watching = threading.Thread(target=_watch_connections, args=(course, ended), daemon=True)
+        watching.start()
+        for name in wanted:
+            if _needs(name, course):
+                rows.append(_carry_out("install", STEPS["install"], course))
+                if not rows[-1].is_good:
+                    break
+            rows.append(_carry_out(name, STEPS[name], course))
+            if name == "install" and not rows[-1].is_good:
+                break
+        ended.set()
+        watching.join(timeout=10)
+        load.stop()
+    heading("\nSeen")
+    for row in rows:
+        say(_line(row))
+    return 0 if all(row.is_good for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

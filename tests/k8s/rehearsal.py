@@ -1,0 +1,169 @@
+"""`./dev k8s run`: brings cluster and images up, rehearses inside, and looks at what is left."""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from dev import packages, places, python_packages
+from dev.running import stop_on_signals
+from dev.terminal import fail, item, paint, say
+
+from k8s import beside, cluster, images, installation, layout, namespaces, sabotage, verbs
+from k8s.steps import NAMES
+
+_SERVICES = installation.SERVICES
+_OLDER = "older"  # the tag of an older release's images
+
+
+def _parser(steps: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./dev k8s run",
+        description="Installs, upgrades, scales, breaks and removes the chart on a real "
+        "Kubernetes under load. Ends with a table; exit code 0: all as promised, 1: not, 3: this "
+        "machine lacks something.",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="STEP,...",
+        help=f"these steps alone, in their order; the release is installed first where there is "
+        f"none. Steps: {', '.join(steps)}",
+    )
+    parser.add_argument("--skip", metavar="STEP,...", help="all but these")
+    parser.add_argument(
+        "--images",
+        metavar="DIR",
+        type=Path,
+        help="archives of the images; without it ./dev image makes them",
+    )
+    parser.add_argument(
+        "--older",
+        metavar="DIR",
+        type=Path,
+        help="release programs of an older commit, such as build/upgrade/COMMIT/build/release/bin,"
+        " to upgrade from; without it the upgrade is from the same programs in other images",
+    )
+    parser.add_argument(
+        "--sabotage",
+        choices=sorted(sabotage.ALL),
+        help="a fault in the chart or its values that the rehearsal must find",
+    )
+    parser.add_argument("--no-load", action="store_true", help="without mails and calls")
+    parser.add_argument("--keep", action="store_true", help="leave release and cluster running")
+    return parser
+
+
+def run(arguments: list[str]) -> int:
+    """The verb; the exit code says how it went."""
+    parser = _parser(NAMES)
+    chosen = parser.parse_args(arguments)
+    for named in (chosen.only, chosen.skip):
+        unknown = set((named or "").split(",")) - set(NAMES) - {""}
+        if unknown:
+            parser.error(f"no step is called {', '.join(sorted(unknown))}")
+    if verbs.lacks_something():
+        return verbs.LACKING
+    archives = _archives(chosen.images)
+    if not archives:
+        return verbs.LACKING
+    stop_on_signals()
+    started = time.monotonic()
+    packages.ensure("k8s", "run", "test")
+    python = python_packages.python()
+    cluster.up()
+    _load_images(archives, chosen.older)
+    code = _inside(python, chosen)
+    if not chosen.keep:
+        cluster.down()
+        left = cluster.left_behind()
+        word = paint("FAILED", "red") if left else paint("ok", "green")
+        item("nothing left", f"{word}  {'; '.join(left) or 'no process, group, mount, interface'}")
+        code = code or bool(left)
+    say(
+        f"\n{'all as promised' if code == 0 else 'not as promised'} after "
+        f"{(time.monotonic() - started) / 60:.1f} min"
+    )
+    return int(code)
+
+
+def _archives(folder: Path | None) -> list[Path]:
+    """Of all six images; none where they cannot be had."""
+    wanted = [*_SERVICES, "tools"]
+    if folder is None:
+        folder = places.build_folder("k8s-images")
+        folder.mkdir(parents=True, exist_ok=True)
+        made = subprocess.run([str(places.ROOT / "dev"), "image", "--save", str(folder)])
+        if made.returncode != 0:
+            say(paint("missing: ", "red") + "the images: ./dev image could not make them")
+            return []
+    found = {
+        name: archive
+        for archive in sorted(folder.glob("*.tar"))
+        for image in images.named_in(archive)
+        for name in wanted
+        if image.rpartition(":")[0].endswith(f"tempinbox/{name}")
+    }
+    lacking = [name for name in wanted if name not in found]
+    for name in lacking:
+        say(paint("missing: ", "red") + f"an archive of tempinbox/{name} in {folder}")
+    return [] if lacking else list(found.values())
+
+
+def _load_images(archives: list[Path], older: Path | None) -> None:
+    """Into the nodes where they differ from what was loaded before; an older release's beside."""
+    known = layout.STATE / "images.json"
+    wanted = {str(path): path.stat().st_mtime_ns for path in archives}
+    wanted["older"] = older.stat().st_mtime_ns if older else 0
+    if known.exists() and json.loads(known.read_text(encoding="utf-8")) == wanted:
+        return
+    started = time.monotonic()
+    folder = layout.STATE / "images"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    tagged = []
+    for archive in archives:
+        (image,) = images.named_in(archive)[:1]
+        programs = _programs_of(image)
+        replaced = {
+            f"usr/bin/{program}": (older / program).read_bytes()
+            for program in programs
+            if older and (older / program).exists()
+        }
+        if older and not replaced:
+            fail(f"{older} has none of {', '.join(programs)}")
+        if older and image.endswith(f"tools:{installation.version()}"):
+            topics = older.parents[2] / "deploy" / "kafka" / "topics.json"
+            replaced["usr/share/tempinbox/kafka/topics.json"] = topics.read_bytes()
+        # Without an older release the same programs in another image: pods are replaced all the
+        # same.
+        replaced = replaced or {"etc/older": b"the same programs\n"}
+        name = image.rpartition(":")[0].rpartition("/")[2]
+        target = folder / f"{name}.tar"
+        images.layered(archive, target, f"localhost/tempinbox/{name}:{_OLDER}", replaced)
+        tagged.append(target)
+    images.load([*archives, *tagged])
+    known.write_text(json.dumps(wanted), encoding="utf-8")
+    item("images", f"{len(archives)} of each release in {time.monotonic() - started:.0f} s")
+
+
+def _programs_of(image: str) -> list[str]:
+    name = image.rpartition(":")[0].rpartition("/")[2]
+    return ["tempinboxctl", "tempinbox-migrate"] if name == "tools" else [f"tempinbox-{name}"]
+
+
+def _inside(python: Path, chosen: argparse.Namespace) -> int:
+    wishes = {
+        "only": chosen.only,
+        "skip": chosen.skip,
+        "sabotage": chosen.sabotage,
+        "with_load": not chosen.no_load,
+        "older": bool(chosen.older),
+        "keep": chosen.keep,
+    }
+    command = [*namespaces.entrance(), str(python), "-B", "-m", "k8s.inside", json.dumps(wishes)]
+    environment = layout.environment() | {"KCAT_CONFIG": str(beside.CLIENT_PROPERTIES)}
+    sys.stdout.flush()
+    return subprocess.run(command, env=environment).returncode

@@ -1,0 +1,66 @@
+"""What is seen of mails: one whole trace, and in the end everything that was promised."""
+
+import re
+
+from dev.terminal import fail, paint, say
+
+from k8s import installation
+from k8s.course import Course
+from k8s.installation import helm
+
+_WHOLE = {
+    "smtp transaction",
+    "commit mail",
+    "send email.received",
+    "process email.received",
+    "POST",
+}
+_SHOWN = 10
+
+
+def trace(course: Course) -> str:
+    """A mail of the load whose spans, of all pods it went through, hang together."""
+    if not course.with_load:
+        return "no load, no mail to trace"
+
+    def whole() -> tuple[str, int] | None:
+        by_trace: dict[str, list[tuple[str, str, str]]] = {}
+        for span in course.sink.spans:
+            found = by_trace.setdefault(span.trace_id, [])
+            found.append((span.name, span.span_id, span.parent_id))
+        for identity, spans in by_trace.items():
+            known = {span for _, span, _ in spans}
+            roots = [name for name, _, parent in spans if parent not in known]
+            if {name for name, _, _ in spans} >= _WHOLE and roots == ["smtp transaction"]:
+                return identity, len(spans)
+        return None
+
+    identity, count = installation.wait_for(whole, 60, "a whole trace of a mail")
+    services = sorted({it.service for it in course.sink.spans if it.trace_id == identity})
+    return f"trace {identity[:8]}: {count} spans of {', '.join(services)}, one root"
+
+
+def _budget() -> int:
+    """What the chart adds up for all pods and their surge, as it tells the doctor."""
+    hooks = helm("get", "hooks", installation.RELEASE)
+    found = re.search(r"--connection-budget\"?\n\s*- \"?(\d+)", hooks)
+    if not found:
+        fail("the chart's test does not say the budget of connections")
+    return int(found[1])
+
+
+def judge(course: Course) -> str:
+    """After the load: no mail answered 250 is lost, no webhook missed; connections in budget."""
+    budget = _budget()
+    told = f"at most {course.most_connections} connections of {budget}"
+    if course.most_connections > budget:
+        fail(f"{told}: above the budget of the chart")
+    if not course.with_load:
+        return told
+    course.load.stop()
+    facts, violations = course.load.judge()
+    for line in violations[:_SHOWN]:
+        say("  " + paint("violation: ", "red") + line)
+    if violations:
+        fail(f"{len(violations)} violations: {facts}")
+    return f"{facts}; {told}"

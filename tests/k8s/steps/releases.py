@@ -1,0 +1,251 @@
+"""The release as a whole: tried without being made, installed, tested, upgraded, removed."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+from dev.terminal import fail, say
+
+from k8s import beside, cluster, installation, layout
+from k8s.course import Course
+from k8s.installation import CHART, NAMESPACE, RELEASE, SERVICES, Object, attempt, helm, kubectl
+
+_TRIED = "tempinbox-tried"
+_OLDER = "older"
+_UNKNOWN_KIND = re.compile(r'no matches for kind "(\w+)" in version "([\w.-]+)/(\w+)"')
+
+
+def dry_run(_: Course) -> str:
+    """The API server judges what each file of values renders, as if it were made."""
+    installation.make_namespace(_TRIED)
+    files = sorted((CHART / "ci").glob("*.values.yaml"))
+    objects = 0
+    for file in files:
+        objects += _judge(file)
+    refused = _stock_chart_is_refused()
+    kubectl("delete", "namespace", _TRIED, "--wait=false", namespace="default")
+    return f"{len(files)} files of values, {objects} objects taken; stock chart: {refused}"
+
+
+def _judge(file: Path) -> int:
+    rendered = helm(
+        "template", RELEASE, str(CHART), "-n", _TRIED, "-f", str(file), "--include-crds"
+    )
+    command = ["kubectl", "-n", _TRIED, "apply", "--dry-run=server", "-f", "-"]
+    command += ["--warnings-as-errors", "--validate=strict"]
+    done = attempt(*command, data=rendered)
+    unknown = set(_UNKNOWN_KIND.findall(done.stderr))
+    if unknown:
+        for kind, group, version in sorted(unknown):
+            _define(kind, group, version)
+        done = attempt(*command, data=rendered)
+    if done.returncode != 0:
+        fail(f"{file.name} is refused: {done.stderr[-1500:]}")
+    return len(done.stdout.splitlines())
+
+
+def _define(kind: str, group: str, version: str) -> None:
+    """A kind of an operator that is not here, open to any field: fields are `./dev test deploy`'s
+    to judge.
+    """
+    plural = f"{kind.lower()}s" if not kind.endswith("y") else f"{kind.lower()[:-1]}ies"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    annotations = {}
+    if group.endswith(".k8s.io"):
+        annotations = {"api-approved.kubernetes.io": "unapproved, a stub for a rehearsal"}
+    described = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}", "annotations": annotations},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
+        },
+    }
+    kubectl("apply", "-f", "-", data=json.dumps(described), namespace="default")
+    name = f"crd/{plural}.{group}"
+    kubectl("wait", "--for=condition=Established", name, "--timeout=30s", namespace="default")
+
+
+def _stock_chart_is_refused() -> str:
+    """What helm makes for a beginner breaks the profile: the namespace would notice."""
+    with tempfile.TemporaryDirectory() as folder:
+        helm("create", f"{folder}/stock")
+        rendered = helm("template", "stock", f"{folder}/stock", "-n", _TRIED)
+    command = ["kubectl", "-n", _TRIED, "apply", "--dry-run=server", "-f", "-"]
+    done = attempt(*command, data=rendered)
+    if done.returncode == 0 or "violates PodSecurity" not in done.stderr:
+        fail(f"the stock chart was taken in a restricted namespace: {done.stderr[-500:]}")
+    return "refused"
+
+
+def install(course: Course) -> str:
+    """The older release's images where an upgrade follows; then what the load needs."""
+    cluster.kubectl("get", "--raw", "/readyz")
+    installation.make_namespace(NAMESPACE)
+    installation.make_secrets()
+    _allow_rehearsal()
+    course.installed.upgrade(_images(_OLDER), seconds=420)
+    if course.sabotage == "fixed-rpc":
+        course.installed.upgrade(_fixed_addresses())
+    begin_load(course)
+    image = installation.pods("gateway")[0]["spec"]["containers"][0]["image"]
+    return f"{image.rpartition('/')[2]}; {_shown_pods()}"
+
+
+def begin_load(course: Course) -> None:
+    """A key for the account, a plan that bears the load, and the load itself."""
+    plan = ["--requests-per-day", "0", "--burst-per-second", "0", "--live-inboxes", "1000000"]
+    installation.operate("plan", "set", "premium", *plan)
+    account = installation.operate("account", "show", installation.EMAIL)
+    made = installation.operate("key", "create", account["accountId"], "--label", "rehearsal")
+    installation.put_secret("smoke", {"api-key": made["key"] + "\n"})
+    course.load.key = made["key"]
+    if course.with_load:
+        course.load.start(made["key"])
+        course.load.wait_progress(60)
+
+
+def _images(tag: str) -> Object:
+    return {"image": {"tag": tag}}
+
+
+def _shown_pods() -> str:
+    counts = {service: len(installation.ready(service)) for service in SERVICES}
+    return ", ".join(f"{service} {count}" for service, count in counts.items())
+
+
+def _fixed_addresses() -> Object:
+    addresses = [f"{pod['status']['podIP']}:9101" for pod in installation.ready("inbox")]
+    settings = {"inbox-rpc": ",".join(addresses)}
+    return {"services": {"gateway": {"settings": settings}}}
+
+
+def _allow_rehearsal() -> None:
+    """Policies add up: pods may be scraped from beside the nodes, and send traces there."""
+    host = [{"ipBlock": {"cidr": f"{layout.HOST_ADDRESS}/32"}}]
+    described = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "rehearsal", "namespace": NAMESPACE},
+        "spec": {
+            "podSelector": {},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [{"from": host, "ports": [{"port": 9090, "protocol": "TCP"}]}],
+            "egress": [
+                {
+                    "to": host,
+                    "ports": [
+                        {"port": port, "protocol": "TCP"}
+                        for port in (installation.OTLP_PORT, installation.WEBHOOK_PORT)
+                    ],
+                }
+            ],
+        },
+    }
+    kubectl("apply", "-f", "-", data=json.dumps(described))
+
+
+def test(course: Course) -> str:
+    """`helm test`: tempinboxctl doctor and smoke as pods."""
+    course.installed.upgrade({"test": {"smoke": {"existingSecret": "smoke"}}})
+    done = attempt("helm", "-n", NAMESPACE, "test", RELEASE, "--logs", "--timeout=180s")
+    if done.returncode != 0:
+        fail(f"helm test: {(done.stdout + done.stderr)[-2500:]}")
+    passed = done.stdout.count("Phase:          Succeeded")
+    return f"{passed} tests passed"
+
+
+def upgrade(course: Course) -> str:
+    """To this checkout's images, migrations first."""
+    before = _applied()
+    course.installed.upgrade(_images(installation.version()), seconds=420)
+    _all_of(installation.version())
+    added = _applied() - before
+    older = "an older release" if course.older else "the same programs in other images"
+    return f"from {older}; {added} migrations applied; revision {course.installed.revision()}"
+
+
+def _applied() -> int:
+    count = "SELECT count(*) FROM public.tempinbox_migrations"
+    try:
+        return int(beside.database().query(count, "tempinbox"))
+    except Exception as problem:  # noqa: BLE001 - another release may call the table otherwise
+        say(f"  {problem}")
+        return 0
+
+
+def _all_of(tag: str) -> None:
+    for pod in installation.pods():
+        for container in pod["spec"]["containers"]:
+            if not container["image"].endswith(f":{tag}"):
+                fail(f"{installation.name_of(pod)} is still {container['image']}, not {tag}")
+
+
+def rollback(course: Course) -> str:
+    """`helm rollback` to the older images, then `helm rollback` forward again."""
+    now = course.installed.revision()
+    older = _revision_of(_OLDER)
+    helm("rollback", RELEASE, str(older), "--wait", "--timeout=420s")
+    installation.wait_rolled_out()
+    _all_of(_OLDER)
+    course.load.wait_progress()
+    helm("rollback", RELEASE, str(now), "--wait", "--timeout=420s")
+    installation.wait_rolled_out()
+    _all_of(installation.version())
+    return f"to revision {older} and back to that of {now}"
+
+
+def _revision_of(tag: str) -> int:
+    for it in reversed(json.loads(helm("history", RELEASE, "-o", "json"))):
+        given = json.loads(
+            helm("get", "values", RELEASE, "--revision", str(it["revision"]), "-o", "json")
+        )
+        if given["image"]["tag"] == tag and it["status"] != "failed":
+            return int(it["revision"])
+    fail(f"no revision has the images {tag}: run the step install with upgrade")
+
+
+def failing_migration(course: Course) -> str:
+    """The hook fails, so no pod is replaced; the next upgrade goes through."""
+    before = {installation.name_of(pod) for pod in installation.pods()}
+    installation.put_secret("broken", {"uri": beside.dsn("wrong")})
+    over = {
+        "tools": {"database": {"existingSecret": "broken"}},
+        "setup": {"backoffLimit": 0},
+        "defaults": {"podAnnotations": {"rehearsal": "would replace every pod"}},
+    }
+    wanted = installation.laid_over(course.installed.given, over)
+    done = course.installed.try_upgrade(wanted, seconds=120)
+    if done.returncode == 0:
+        fail("an upgrade with a failing migration went through")
+    after = {installation.name_of(pod) for pod in installation.pods()}
+    if before != after:
+        fail(f"pods were replaced though the migration failed: {sorted(after - before)}")
+    course.load.wait_progress()
+    course.installed.upgrade()
+    kubectl("delete", "secret", "broken")
+    return f"upgrade refused, {len(after)} pods unchanged, the next upgrade taken"
+
+
+def uninstall(course: Course) -> str:
+    """What is left is what the operator made."""
+    course.load.stop()
+    helm("uninstall", RELEASE, "--wait", "--timeout=180s")
+    labels = f"app.kubernetes.io/instance={RELEASE}"
+    kinds = "all,configmaps,secrets,serviceaccounts,networkpolicies,pdb,hpa"
+    installation.wait_for(
+        lambda: not installation.get(kinds, "-l", labels)["items"], 60, "no object is left"
+    )
+    kubectl("delete", "namespace", NAMESPACE, "--timeout=120s", namespace="default")
+    return "no object of the release, no namespace"
