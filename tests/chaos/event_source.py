@@ -4,9 +4,9 @@ A program of its own: it runs with the Kafka client of the test environment, see
 
 Reads from stdin {"brokers", "accounts", "events", "rate"}: events go to the accounts in turn,
 `rate` a second or, without one, as fast as they can be handed over. "properties" in place of
-"brokers" are librdkafka's, for brokers that want TLS and a password. Prints the id of each event, in
-their order, and when it was handed to the client, in nanoseconds of the Unix clock; fails unless
-the broker has all of them.
+"brokers" are librdkafka's, for brokers that want a password. Prints the id of each event, in their
+order, and when it was handed to the client, in nanoseconds of the Unix clock; fails unless the
+broker has all of them.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""What a cluster finds outside itself: PostgreSQL, three Kafka brokers, Prometheus, lag as a metric.
+"""What a cluster finds outside itself: PostgreSQL, three Kafka brokers, Prometheus, the lag.
 
 All of it runs in the cluster's network, is `host.cluster` to pods, and speaks TLS with certificates
 of one authority. Runs inside.
@@ -167,7 +167,7 @@ def start() -> None:
     start_database()
     start_brokers()
     write_client_properties()
-    brokers().wait_ready()
+    brokers().wait_ready(180)
     database().ensure_database()
 
 

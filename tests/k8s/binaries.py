@@ -143,7 +143,7 @@ def _build_kubernetes(work: Path, name: str) -> None:
 
 
 def _build_coredns(work: Path) -> None:
-    """With the plugins that are used here alone; its own list brings the clients of three clouds."""
+    """With the plugins used here alone; its own list brings the clients of three clouds."""
     folder = work / "coredns"
     folder.mkdir(exist_ok=True)
     imports = "".join(f'_ "github.com/coredns/coredns/plugin/{it}"\n' for it in _COREDNS_PLUGINS)
@@ -177,6 +177,8 @@ def _go(work: Path, folder: Path, *arguments: str, more: dict[str, str] | None =
         "CGO_ENABLED": "0",
         "GOTOOLCHAIN": "local",
         "GOFLAGS": "-buildvcs=false -modcacherw -mod=mod",
+        # Memory is what these compilers may have: a quarter less time than with the default.
+        "GOGC": "800",
         "PATH": f"/usr/local/go/bin:{os.environ['PATH']}",
     }
     environment = places.clean_environment() | own | (more or {})

@@ -1,5 +1,6 @@
 """Long-running programs of the cluster: a log and a file with the pid for each. All run inside."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -53,10 +54,8 @@ def stop(name: str, sent: signal.Signals = signal.SIGTERM, seconds: float = 30.0
     os.kill(number, sent)
 
     def has_ended() -> bool:
-        try:
+        with contextlib.suppress(ChildProcessError):
             os.waitpid(number, os.WNOHANG)  # where it is a child of this process
-        except ChildProcessError:
-            pass
         return pid(name) != number
 
     wait_until(has_ended, time.monotonic() + seconds, f"the end of {name}")

@@ -1,4 +1,4 @@
-"""Load on the release while the rehearsal goes on: mails, calls of the API, a webhook for each mail.
+"""Load while the rehearsal goes on: mails, calls of the API, a webhook for each mail.
 
 What fails is noted with its time, so that each step can say what failed while it went on. Runs
 inside.

@@ -24,6 +24,14 @@ class Sabotage:
     replaced: list[tuple[str, str]] = field(default_factory=list)
 
 
+_DSN_AS_VARIABLE = (
+    r"\1- {name: TEMPINBOX_DATABASE, valueFrom: {secretKeyRef: {name: database, key: uri}}}\n"
+    r"\1- name: POD_NAME\n"
+)
+_PROBE_OF_DATABASE = (
+    f"readinessProbe: {{tcpSocket: {{host: {layout.HOST_ADDRESS}, port: 5432}}, "
+    "periodSeconds: 2, failureThreshold: 1}\n"
+)
 ALL = {
     "no-prestop": Sabotage(
         "pods end before they are out of their Services",
@@ -52,8 +60,7 @@ ALL = {
             (r'"settings" \(dict "database-file" "uri"\)', '"settings" dict'),
             (
                 r"( +)- name: POD_NAME\n",
-                r"\1- {name: TEMPINBOX_DATABASE, valueFrom: {secretKeyRef: {name: database, "
-                r"key: uri}}}\n\1- name: POD_NAME\n",
+                _DSN_AS_VARIABLE,
             ),
         ],
     ),
@@ -64,8 +71,7 @@ ALL = {
         [
             (
                 r"readinessProbe:\n[^\n]*/readyz[^\n]*\n",
-                f"readinessProbe: {{tcpSocket: {{host: {layout.HOST_ADDRESS}, port: 5432}}, "
-                "periodSeconds: 2, failureThreshold: 1}\n",
+                _PROBE_OF_DATABASE,
             ),
         ],
     ),

@@ -82,7 +82,7 @@ def broker(course: Course) -> str:
         course.load.wait_progress()
     finally:
         beside.start_brokers(range(2, 3))
-        beside.brokers().wait_ready()
+        beside.brokers().wait_ready(120)
     course.heal()
     return _went_on(course, before, "the broker")
 

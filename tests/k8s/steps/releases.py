@@ -5,7 +5,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from dev.terminal import fail, say
+from dev.terminal import Failure, fail, say
 
 from k8s import beside, cluster, installation, layout
 from k8s.course import Course
@@ -213,7 +213,7 @@ def _revision_of(tag: str) -> int:
         )
         if given["image"]["tag"] == tag and it["status"] != "failed":
             return int(it["revision"])
-    fail(f"no revision has the images {tag}: run the step install with upgrade")
+    raise Failure(f"no revision has the images {tag}: run the step install before")
 
 
 def failing_migration(course: Course) -> str:
