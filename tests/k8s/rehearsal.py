@@ -1,4 +1,7 @@
-"""`./dev k8s run`: brings cluster and images up, rehearses inside, and looks at what is left."""
+"""`./dev k8s run`: brings cluster and images up, rehearses inside, and looks at what is left.
+
+Runs with the packages of the end-to-end tests: `python3 -m k8s.rehearsal ARGUMENTS`.
+"""
 
 import argparse
 import json
@@ -8,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from dev import packages, places, python_packages
+from dev import packages, places
 from dev.running import stop_on_signals
-from dev.terminal import fail, item, paint, say
+from dev.terminal import Failure, fail, item, paint, say
 
 from k8s import beside, cluster, images, installation, layout, namespaces, sabotage, verbs
 from k8s.steps import NAMES
@@ -64,18 +67,15 @@ def run(arguments: list[str]) -> int:
         unknown = set((named or "").split(",")) - set(NAMES) - {""}
         if unknown:
             parser.error(f"no step is called {', '.join(sorted(unknown))}")
-    if verbs.lacks_something():
-        return verbs.LACKING
     archives = _archives(chosen.images)
     if not archives:
         return verbs.LACKING
     stop_on_signals()
     started = time.monotonic()
-    packages.ensure("k8s", "run", "test")
-    python = python_packages.python()
+    packages.ensure("k8s", "run")
     cluster.up()
     _load_images(archives, chosen.older)
-    code = _inside(python, chosen)
+    code = _inside(chosen)
     if not chosen.keep:
         cluster.down()
         left = cluster.left_behind()
@@ -154,7 +154,7 @@ def _programs_of(image: str) -> list[str]:
     return ["tempinboxctl", "tempinbox-migrate"] if name == "tools" else [f"tempinbox-{name}"]
 
 
-def _inside(python: Path, chosen: argparse.Namespace) -> int:
+def _inside(chosen: argparse.Namespace) -> int:
     wishes = {
         "only": chosen.only,
         "skip": chosen.skip,
@@ -163,7 +163,23 @@ def _inside(python: Path, chosen: argparse.Namespace) -> int:
         "older": bool(chosen.older),
         "keep": chosen.keep,
     }
-    command = [*namespaces.entrance(), str(python), "-B", "-m", "k8s.inside", json.dumps(wishes)]
+    command = [*namespaces.entrance(), sys.executable, "-B", "-m", "k8s.inside", json.dumps(wishes)]
     environment = layout.environment() | {"KCAT_CONFIG": str(beside.CLIENT_PROPERTIES)}
     sys.stdout.flush()
     return subprocess.run(command, env=environment).returncode
+
+
+def main() -> int:
+    """As ./dev ends."""
+    try:
+        return run(sys.argv[1:])
+    except Failure as problem:
+        print(paint("error: ", "red") + str(problem), file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; ./dev k8s down ends what runs", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+from dev import packages, places, python_packages
 from dev.running import stop_on_signals
 from dev.terminal import paint, say
 
@@ -13,15 +14,13 @@ LACKING = 3  # the exit code where this machine cannot
 
 def run(action: str, arguments: list[str]) -> int:
     """The exit code of the action."""
-    if action == "run":
-        from k8s import rehearsal  # noqa: PLC0415 - the other actions do without it
-
-        return rehearsal.run(arguments)
     if action == "down":
         cluster.down()
         return 0
     if lacks_something():
         return LACKING
+    if action == "run":
+        return _rehearse(arguments)
     if action == "up":
         stop_on_signals()
         cluster.up()
@@ -32,6 +31,17 @@ def run(action: str, arguments: list[str]) -> int:
         return LACKING
     command = arguments if action == "exec" else [action, *arguments]
     return subprocess.run([*namespaces.entrance(), *command], env=_environment()).returncode
+
+
+def _rehearse(arguments: list[str]) -> int:
+    """With the packages of the end-to-end tests."""
+    packages.ensure("test")
+    command = [str(python_packages.python()), "-B", "-m", "k8s.rehearsal", *arguments]
+    environment = places.clean_environment() | {"PYTHONPATH": layout.PYTHON_PATH}
+    try:
+        return subprocess.run(command, cwd=places.ROOT, env=environment).returncode
+    except KeyboardInterrupt:  # it got the same signal, and says so
+        return 130
 
 
 def lacks_something() -> bool:
