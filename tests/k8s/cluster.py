@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -86,7 +87,7 @@ def up() -> None:
     _apply("metrics_server.yaml", binaries.METRICS_SERVER_IMAGE)
     kubectl("-n", "kube-system", "rollout", "status", "deploy/coredns", "--timeout=120s")
     # A ready pod is no proof that its Service leads to it.
-    ask = ["python3", "-B", "-c", "import k8s.cluster as c, sys; sys.exit(not c.answers())"]
+    ask = [sys.executable, "-B", "-c", "import k8s.cluster as c, sys; sys.exit(not c.answers())"]
     wait_until(
         lambda: _is_good([*namespaces.entrance(), *ask]),
         time.monotonic() + 60,

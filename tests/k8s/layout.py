@@ -63,4 +63,6 @@ def environment() -> dict[str, str]:
         "HELM_DATA_HOME": str(STATE / "helm"),
         "PYTHONPATH": PYTHON_PATH,
     }
+    if INSIDE in os.environ:
+        own[INSIDE] = os.environ[INSIDE]
     return places.clean_environment() | own

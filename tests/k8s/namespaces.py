@@ -97,7 +97,7 @@ def make() -> None:
     with open(layout.LOGS / "holder.log", "wb") as log:
         process = subprocess.Popen(
             command,
-            env=layout.environment(),
+            env=layout.environment() | {layout.INSIDE: "1"},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
