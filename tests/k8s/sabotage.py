@@ -51,6 +51,8 @@ ALL = {
     "fixed-rpc": Sabotage(
         "the gateway knows the addresses of today's inbox pods",
         ["scale"],
+        # The certificates are for names.
+        {"rpc": {"tls": {"existingSecret": ""}}},
     ),
     "inline-database": Sabotage(
         "the DSN is an environment variable, which never changes",
