@@ -151,13 +151,16 @@ def _fixed_addresses() -> Object:
 
 def _allow_rehearsal() -> None:
     """Policies add up: pods may be scraped from beside the nodes, and send traces there."""
+    component = "app.kubernetes.io/component"
+    # Not the pods of hooks: what one policy chooses is closed but for what some policy opens.
+    services = [{"key": component, "operator": "In", "values": SERVICES}]
     host = [{"ipBlock": {"cidr": f"{layout.HOST_ADDRESS}/32"}}]
     described = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": {"name": "rehearsal", "namespace": NAMESPACE},
         "spec": {
-            "podSelector": {},
+            "podSelector": {"matchExpressions": services},
             "policyTypes": ["Ingress", "Egress"],
             "ingress": [{"from": host, "ports": [{"port": 9090, "protocol": "TCP"}]}],
             "egress": [
