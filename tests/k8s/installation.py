@@ -134,7 +134,9 @@ def rpc_names() -> list[str]:
 
 
 def make_secrets() -> None:
-    """All of them, once."""
+    """All of them, once: what is sealed under a master key is lost with it."""
+    if attempt("kubectl", "-n", NAMESPACE, "get", "secret", "bootstrap").returncode == 0:
+        return
     authorities = beside.authority().ca_file.read_text(encoding="ascii")
     put_secret("database", {"uri": beside.dsn()})
     put_secret("authorities", {"ca.crt": authorities})

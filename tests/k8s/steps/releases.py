@@ -100,7 +100,7 @@ def _stock_chart_is_refused() -> str:
 
 def install(course: Course) -> str:
     """The older release's images where an upgrade follows; then what the load needs."""
-    if attempt("helm", "-n", NAMESPACE, "status", RELEASE).returncode == 0:
+    if _is_deployed():
         return _go_on(course)
     installation.make_namespace(NAMESPACE)
     installation.make_secrets()
@@ -111,6 +111,11 @@ def install(course: Course) -> str:
     begin_load(course)
     image = installation.pods("gateway")[0]["spec"]["containers"][0]["image"]
     return f"{image.rpartition('/')[2]}; {_shown_pods()}"
+
+
+def _is_deployed() -> bool:
+    done = attempt("helm", "-n", NAMESPACE, "status", RELEASE, "-o", "json")
+    return done.returncode == 0 and json.loads(done.stdout)["info"]["status"] == "deployed"
 
 
 def _go_on(course: Course) -> str:
