@@ -8,12 +8,12 @@ text of the API, not how the engine of some network plug-in behaves.
 Runs in a node's namespaces: `python3 -m k8s.network_policy NODE`.
 """
 
+import http.client
 import json
 import ssl
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
@@ -171,20 +171,23 @@ def main() -> None:
     tls = ssl.create_default_context(cafile=str(layout.PKI / "ca.crt"))
     tls.load_cert_chain(layout.PKI / "admin.crt", layout.PKI / "admin.key")
 
+    # One connection for all looks: a handshake each would cost more than the looks themselves.
+    host = layout.API_SERVER.rpartition("/")[2]
+    api = http.client.HTTPSConnection(host, context=tls, timeout=10)
+
     def items(path: str) -> list[Object]:
-        with urllib.request.urlopen(  # noqa: S310 - our own API server
-            layout.API_SERVER + path, context=tls, timeout=10
-        ) as answer:
-            found: list[Object] = json.load(answer)["items"]
-            return found
+        api.request("GET", path)
+        found: list[Object] = json.loads(api.getresponse().read())["items"]
+        return found
 
     applied = ""
     while True:
         try:
             world = World(items("/api/v1/pods"), items("/api/v1/namespaces"))
             text = render(node, world, items("/apis/networking.k8s.io/v1/networkpolicies"))
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, KeyError, http.client.HTTPException) as problem:
             print(time.strftime("%T"), repr(problem), flush=True)
+            api.close()
             text = applied
         if text != applied:
             done = subprocess.run(["nft", "-f", "-"], input=text, text=True, capture_output=True)

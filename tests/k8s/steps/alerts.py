@@ -73,7 +73,9 @@ def _firing() -> set[str]:
 
 def _hold_consumer() -> None:
     """A lock on what the dispatcher writes: it cannot go on, and falls behind."""
-    lock = "BEGIN; LOCK TABLE webhooks.events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(100); COMMIT"
+    lock = (
+        "BEGIN; LOCK TABLE webhooks.events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(100); COMMIT"
+    )
     holder = beside.in_background(lock)
     try:
         publish(_HELD_EVENTS)
