@@ -108,7 +108,12 @@ def allowed(rule: Object, side: str, namespace: str, own: Object, world: World) 
     """What one ingress (side `from`) or egress (side `to`) rule lets through, as nft statements."""
     field = "saddr" if side == "from" else "daddr"
     peers = rule.get(side) or []
-    blocks = [_block(peer, field) for peer in peers if "ipBlock" in peer]
+    # Pods here have addresses of version 4 alone; a single rule of 6 would void the whole table.
+    blocks = [
+        _block(peer, field)
+        for peer in peers
+        if "ipBlock" in peer and ":" not in peer["ipBlock"]["cidr"]
+    ]
     pods = [pod for peer in peers if "ipBlock" not in peer for pod in world.chosen(peer, namespace)]
     heads = blocks + [f"ip {field} {_address(pod)} " for pod in pods] if peers else [""]
     if not rule.get("ports"):

@@ -68,6 +68,12 @@ class NetworkPolicies(unittest.TestCase):
         allowed = "ip daddr 0.0.0.0/0 ip daddr != { 10.0.0.0/8, 172.16.0.0/12 } "
         self.assertIn(allowed + "tcp dport 1024-65535 return", _chain(text, "egress_10_244_1_2"))
 
+    def test_a_block_of_version_6_opens_nothing_here(self) -> None:
+        rule = {"to": [{"ipBlock": {"cidr": "2000::/3", "except": ["2001:db8::/32"]}}]}
+        text = _rendered({"policyTypes": ["Egress"], "egress": [rule]})
+
+        self.assertEqual(_chain(text, "egress_10_244_1_2"), ["counter drop"])
+
     def test_expressions_choose_by_labels(self) -> None:
         for operator, values, chosen in (
             ("In", ["a", "b"], True),
