@@ -32,13 +32,15 @@ SET position = $4, written = $5, skipped = $6,
 WHERE event_type = $1 AND to_topic = $2 AND since = mailbox.from_micros($3))";
 
 // An email's id is of its time; ten minutes allow for clocks that differ. It leaves out partitions.
+// No id is of a time before 1970.
 constexpr const char* list_emails = R"(
 SELECT account_id, email_id, inbox_id, sequence, from_address, subject,
        rcpt_to, mailbox.to_micros(received_at) AS received,
        size_bytes, attachment_count, jsonb_array_length(codes) > 0 AS has_code
 FROM mailbox.emails
 WHERE (account_id, email_id) > ($1::uuid, $2::uuid)
-    AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+    AND email_id >= mailbox.lowest_uuid(
+        greatest(mailbox.from_micros($3) - interval '10 minutes', to_timestamp(0)))
     AND email_id < mailbox.lowest_uuid(mailbox.from_micros($4) + interval '10 minutes')
 ORDER BY account_id, email_id LIMIT $5)";
 
