@@ -106,39 +106,46 @@ KAFKA_LOG_DIRS=$data/kafka KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:19092,CONTROLLE
     KAFKA_CONTROLLER_QUORUM_VOTERS=1@127.0.0.1:19093 KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \
     KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS=4 start kafka /usr/bin/kafka
 
-export TEMPINBOX_DATABASE=postgresql://tempinbox:tempinbox@127.0.0.1:5432/tempinbox
-export TEMPINBOX_KAFKA_BROKERS=127.0.0.1:19092
-export TEMPINBOX_RPC_TOKEN_FILE=$keys/rpc-token TEMPINBOX_MASTER_KEY_FILE=$keys/master-key
-export TEMPINBOX_INBOX_RPC=127.0.0.1:9101 TEMPINBOX_RATE_LIMIT_RPC=127.0.0.1:9102
-export TEMPINBOX_WEBHOOK_DISPATCHER_RPC=127.0.0.1:9103
+database=TEMPINBOX_DATABASE=postgresql://tempinbox:tempinbox@127.0.0.1:5432/tempinbox
+brokers=TEMPINBOX_KAFKA_BROKERS=127.0.0.1:19092
+token=TEMPINBOX_RPC_TOKEN_FILE=$keys/rpc-token
+master_key=TEMPINBOX_MASTER_KEY_FILE=$keys/master-key
+calls=(TEMPINBOX_INBOX_RPC=127.0.0.1:9101 TEMPINBOX_RATE_LIMIT_RPC=127.0.0.1:9102
+    TEMPINBOX_WEBHOOK_DISPATCHER_RPC=127.0.0.1:9103)
+# Receivers and senders of a test are on its own machine or network.
 private=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8,fc00::/7,::1/128
 
-until_true 120 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
-tempinbox-migrate >/dev/null
+ctl() (
+    export "$database" "$brokers" "$token" "${calls[@]}"
+    exec /usr/bin/tempinboxctl "$@" >/dev/null
+)
 apply_topics() {
     until_true 120 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
-    tempinboxctl topics apply /usr/share/tempinbox/kafka/topics.json \
-        --partitions 4 --replication 1 >/dev/null
+    ctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1
 }
+
+until_true 120 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
+(export "$database" && exec /usr/bin/tempinbox-migrate >/dev/null)
 if [[ ${1:-} == --prepare ]]; then
     apply_topics
     rm -r "$keys"
     stop 0
 fi
-service rate-limit 9091 TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
-service inbox 9092 TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
+service rate-limit 9091 "$database" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
+service inbox 9092 "$database" "$brokers" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
 apply_topics
-# Receivers and senders of a test are on its own machine or network.
-service webhook-dispatcher 9093 TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 \
-    TEMPINBOX_WEBHOOK_ALLOW_HTTP=true TEMPINBOX_WEBHOOK_ALLOW_NETWORKS=$private
-service mail-ingest 9094 TEMPINBOX_SMTP_LISTEN=0.0.0.0:2525 TEMPINBOX_HOSTNAME="mx.$domain" \
-    TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_INBOX_RATE_PER_MINUTE=0 \
-    TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool
-service gateway 9090 TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private \
-    TEMPINBOX_SIGNUP=open TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard
-tempinboxctl plan set premium --burst-per-second 0 >/dev/null
-tempinboxctl bootstrap --domain "$domain" --email "$email" --plan premium \
-    --password-file "$keys/password" --key-file "$data/api-key" >/dev/null
+service webhook-dispatcher 9093 "$database" "$brokers" "$token" "$master_key" \
+    TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 TEMPINBOX_WEBHOOK_ALLOW_HTTP=true \
+    TEMPINBOX_WEBHOOK_ALLOW_NETWORKS=$private
+service mail-ingest 9094 "$database" "$brokers" TEMPINBOX_SMTP_LISTEN=0.0.0.0:2525 \
+    TEMPINBOX_HOSTNAME="mx.$domain" TEMPINBOX_EXEMPT_NETWORKS=$private \
+    TEMPINBOX_INBOX_RATE_PER_MINUTE=0 TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool
+service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}" \
+    TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_SIGNUP=open \
+    TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard
+ctl plan set premium --burst-per-second 0
+ctl bootstrap --domain "$domain" --email "$email" --plan premium \
+    --password-file "$keys/password" --key-file "$data/api-key"
 until_true 120 ready
 touch /tmp/ready
 say 'ready'

@@ -52,6 +52,11 @@ for library in $(find "$java" -name '*.so' -o -path "$java/bin/java"); do
         [ -e "/roots/shell$(merged "$part")" ] || copy "$part" /roots/kafka
     done
 done
+# The jars bring libraries of their own for zstd and snappy, which load these by their old names.
+for name in libpthread.so.0 libdl.so.2 librt.so.1 libm.so.6 libgcc_s.so.1 libstdc++.so.6; do
+    library=$(ldconfig -p | sed -n "s,.* => \(/.*/$name\)\$,\1,p" | head -n 1)
+    [ -e "/roots/shell$(merged "$library")" ] || copy "$library" /roots/kafka
+done
 cp /context/kafka/*.jar /roots/kafka/usr/share/kafka/
 install -D -m 755 /context/deploy/docker/kafka.sh /roots/kafka/usr/bin/kafka
 install -D -m 755 /context/deploy/docker/kafka-classes.sh /roots/kafka/usr/lib/tempinbox/kafka-classes
