@@ -69,8 +69,10 @@ def build_all(
     with engine(FOLDER / "docker", with_networks=False) as docker, _context(source) as context:
         made_from = _base(docker, base)
         heading(f"Building {len(names)} images on {made_from}")
+        stage = "roots" if set(names) <= set(SERVICE_IMAGES) else "data-packages"
+        _build_stages(docker, stage, context, made_from, fresh)
         for name in names:
-            _build(docker, name, context, made_from, fresh and name == names[0])
+            _build(docker, name, context, made_from)
         say()
         _describe(docker, names)
         if save:
@@ -178,19 +180,31 @@ def _pack(context: Path, programs: Path | None) -> None:
 # Building.
 
 
-def _build(docker: Docker, name: str, context: Path, base: str, fresh: bool) -> None:
+def _build_stages(docker: Docker, last: str, context: Path, base: str, fresh: bool) -> None:
+    """What needs a network: the stages up to this one, of which the images are then made."""
     started = time.monotonic()
-    command = ["build", "--target", name, "--tag", tag(name), "--file", str(_DOCKERFILE)]
-    command += ["--build-arg", f"BASE={base}"]
-    command += ["--label", f"org.opencontainers.image.version={version()}"]
-    command += ["--label", f"org.opencontainers.image.title=tempinbox {name}"]
-    command += ["--label", f"org.opencontainers.image.revision={_revision()}"]
+    command = [*_command(last, base), "--tag", f"localhost/tempinbox/build-{last}"]
     if docker.is_private:
         command.append("--network=host")
     if fresh:
         command.append("--no-cache")
     docker.run(*command, str(context))
+    item("packages", f"in {time.monotonic() - started:.0f} s")
+
+
+def _build(docker: Docker, name: str, context: Path, base: str) -> None:
+    """Without a network: what runs meanwhile meets no port of this machine."""
+    started = time.monotonic()
+    command = [*_command(name, base), "--tag", tag(name), "--network=none"]
+    command += ["--label", f"org.opencontainers.image.version={version()}"]
+    command += ["--label", f"org.opencontainers.image.title=tempinbox {name}"]
+    command += ["--label", f"org.opencontainers.image.revision={_revision()}"]
+    docker.run(*command, str(context))
     item(name, f"{tag(name)} in {time.monotonic() - started:.0f} s")
+
+
+def _command(target: str, base: str) -> list[str]:
+    return ["build", "--target", target, "--file", str(_DOCKERFILE), "--build-arg", f"BASE={base}"]
 
 
 def _revision() -> str:
