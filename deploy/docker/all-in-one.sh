@@ -17,7 +17,8 @@ rm -f /tmp/ready
 declare -A pids=()
 
 say() {
-    printf '{"ts":"%(%Y-%m-%dT%H:%M:%SZ)T","level":"info","service":"all-in-one","msg":"%s"}\n' -1 "$1"
+    printf '{"ts":"%(%Y-%m-%dT%H:%M:%SZ)T","level":"info","service":"%s","msg":"%s"}\n' \
+        -1 all-in-one "$1"
 }
 
 start() {
@@ -101,7 +102,8 @@ make_keys
 PGDATA=$data/postgres POSTGRES_USER=tempinbox POSTGRES_PASSWORD=tempinbox \
     start postgres /usr/bin/postgres-server -c listen_addresses=127.0.0.1 -c max_connections=100 \
     -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c shared_buffers=64MB
-KAFKA_LOG_DIRS=$data/kafka KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093 \
+KAFKA_LOG_DIRS=$data/kafka \
+    KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093 \
     KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://127.0.0.1:19092 \
     KAFKA_CONTROLLER_QUORUM_VOTERS=1@127.0.0.1:19093 KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \
     KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS=4 start kafka /usr/bin/kafka

@@ -16,8 +16,8 @@ with_libraries() {
 }
 
 base_root /roots/shell
-with_libraries /roots/shell /bin/bash /bin/cat /bin/chmod /bin/mkdir /bin/rm /bin/sleep /bin/touch \
-    /usr/bin/base64 /usr/bin/head /usr/bin/test
+with_libraries /roots/shell /bin/bash /bin/cat /bin/chmod /bin/chown /bin/mkdir /bin/rm \
+    /bin/sleep /bin/touch /usr/bin/base64 /usr/bin/head /usr/bin/test
 ln -s bash /roots/shell/usr/bin/sh
 certificates /roots/shell
 record_packages /roots/shell
@@ -59,7 +59,8 @@ for name in libpthread.so.0 libdl.so.2 librt.so.1 libm.so.6 libgcc_s.so.1 libstd
 done
 cp /context/kafka/*.jar /roots/kafka/usr/share/kafka/
 install -D -m 755 /context/deploy/docker/kafka.sh /roots/kafka/usr/bin/kafka
-install -D -m 755 /context/deploy/docker/kafka-classes.sh /roots/kafka/usr/lib/tempinbox/kafka-classes
+install -D -m 755 /context/deploy/docker/kafka-classes.sh \
+    /roots/kafka/usr/lib/tempinbox/kafka-classes
 install -d -m 700 -o 10001 -g 10001 /roots/kafka/var/lib/kafka/data
 record_packages /roots/kafka
 
@@ -69,9 +70,9 @@ for image in service gateway inbox mail-ingest rate-limit webhook-dispatcher too
 done
 # What the layers below have already.
 (cd /roots/all-in-one && find . -type f) | while read -r file; do
-    if [ -e "/roots/shell/$file" ] || [ -e "/roots/postgres/$file" ] || [ -e "/roots/kafka/$file" ]; then
-        rm "/roots/all-in-one/$file"
-    fi
+    for below in shell postgres kafka; do
+        [ ! -e "/roots/$below/$file" ] || rm -f "/roots/all-in-one/$file"
+    done
 done
 install -D -m 755 /context/deploy/docker/all-in-one.sh /roots/all-in-one/usr/bin/all-in-one
 install -d -m 700 -o 10001 -g 10001 /roots/all-in-one/var/lib/tempinbox

@@ -13,7 +13,8 @@ if [[ ! -e $PGDATA/initialized ]]; then
     mkdir -p "$PGDATA"
     rm -rf "${PGDATA:?}"/*
     chmod 700 "$PGDATA"
-    initdb --username="$user" --pwfile=<(echo "${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is not set}") \
+    : "${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is not set}"
+    initdb --username="$user" --pwfile=<(echo "$POSTGRES_PASSWORD") \
         --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8 --no-sync >/dev/null
     echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
     if [[ $database != postgres ]]; then

@@ -9,7 +9,8 @@ if [ -d bin ]; then
 fi
 
 apt-get update
-DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ca-certificates git python3
+DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    ca-certificates git python3
 ./dev build --preset release \
     tempinbox-gateway tempinbox-inbox tempinbox-mail-ingest tempinbox-rate-limit \
     tempinbox-webhook-dispatcher tempinbox-migrate tempinboxctl
