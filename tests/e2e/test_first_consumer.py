@@ -6,7 +6,8 @@ import signal
 import subprocess
 import uuid
 
-import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from harness import Suite
 from harness.suite import ROOT
 
 _PAGE = ROOT / "docs" / "events" / "first-consumer.md"
@@ -14,14 +15,17 @@ _BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SECONDS = 240  # on a busy machine, with packages still to be brought
 
 
-@pytest.mark.usefixtures("suite")
-def test_the_page_is_true() -> None:
+def test_the_page_is_true(suite: Suite) -> None:
     blocks = _BLOCK.findall(_PAGE.read_text(encoding="utf-8"))
     script = "".join(text for kind, text in blocks if kind == "sh")
     expected = "".join(text for kind, text in blocks if kind == "text")
     assert "GROUP=my-first-consumer" in script
     # Another one for each run: what the group read before is in a folder that is gone.
-    script = script.replace("my-first-consumer", f"my-first-consumer-{uuid.uuid4()}")
+    group = f"my-first-consumer-{uuid.uuid4()}"
+    script = script.replace("my-first-consumer", group)
+    # Other tests leave records that nobody can read.
+    admin = AdminClient({"bootstrap.servers": suite["KAFKA"]})
+    admin.create_topics([NewTopic(f"{group}.dead-letter", 1, 1)])[f"{group}.dead-letter"].result(30)
 
     running = subprocess.Popen(
         ["bash", "-eu", "-c", script],

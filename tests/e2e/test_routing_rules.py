@@ -118,7 +118,8 @@ def test_each_operator_of_a_field_routes_mail(suite: Suite, user: User, field: s
         assert {it["ruleId"]: it["matched"] for it in routing} == made
         assert _deliveries_of(user, targets[1], sent.email_id) == []
         assert [it.webhook_id for it in fitting.requests].count(sent.email_id) == 1
-        assert unfitting.requests == []
+        # That the inbox was made may be told after the webhooks were there.
+        assert sent.email_id not in [it.webhook_id for it in unfitting.requests]
 
 
 def _deliveries_of(user: User, webhook: str, event: str) -> list[dict[str, Any]]:

@@ -86,6 +86,8 @@ func main() {
 	must(database.Exec(tables))
 	// With an instance id the partitions wait for a consumer that crashed and comes back.
 	client := must(kgo.NewClient(kgo.SeedBrokers(strings.Split(os.Getenv("BROKERS"), ",")...),
+		// A topic for dead letters that was just made is not known to every broker yet.
+		kgo.UnknownTopicRetries(30),
 		kgo.ConsumerGroup(group), kgo.InstanceID(group+"-1"), kgo.DisableAutoCommit(),
 		kgo.ConsumeTopics("email.received", "inbox.created", "inbox.expired"),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.BlockRebalanceOnPoll()))
