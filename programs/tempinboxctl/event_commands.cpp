@@ -49,7 +49,7 @@ result<std::optional<time_point>> read_time(const arguments& given, const std::s
 
 result<std::string> read_type(const arguments& given)
 {
-    const auto type = *given.value("type");
+    auto type = *given.value("type");
     for (const auto& [topic, message] : events::public_schemas())
         if (type == topic)
             return type;
@@ -64,7 +64,7 @@ result<std::string> read_type(const arguments& given)
 result<std::string> read_target(const arguments& given, const std::string& type)
 {
     const bool is_state = type == topics::inbox_state;
-    const auto target = given.value("to-topic").value_or(is_state ? type : "");
+    auto target = given.value("to-topic").value_or(is_state ? type : "");
     if (target.empty())
         return failure{errc::invalid_argument,
                        "--to-topic must name a topic of yours, which is there already"};
