@@ -44,10 +44,15 @@ class summary_source
 public:
     explicit summary_source(const mailbox::email_summary& email) : email_(email) {}
 
+    // An id as text, anything else as it is.
     template <literal Name>
     decltype(auto) value() const
     {
-        return plain(mailbox::summary_value<Name>(email_));
+        const auto& found = mailbox::summary_value<Name>(email_);
+        if constexpr (requires { found.text(); })
+            return found.text();
+        else
+            return (found);
     }
 
     template <literal Name>
@@ -57,18 +62,6 @@ public:
     }
 
 private:
-    template <class Value>
-    static const Value& plain(const Value& value)
-    {
-        return value;
-    }
-
-    template <class Tag>
-    static std::string plain(const strong_id<Tag>& value)
-    {
-        return value.text();
-    }
-
     static void put(google::protobuf::RepeatedPtrField<std::string>& target,
                     const std::vector<std::string>& texts)
     {
