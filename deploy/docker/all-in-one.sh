@@ -134,6 +134,8 @@ if [[ ${1:-} == --prepare ]]; then
     stop 0
 fi
 service rate-limit 9091 "$database" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
+# The others after Kafka: a producer that meets it half started waits seconds before it tries again.
+apply_topics
 service inbox 9092 "$database" "$brokers" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
 service webhook-dispatcher 9093 "$database" "$brokers" "$token" "$master_key" \
     TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 TEMPINBOX_WEBHOOK_ALLOW_HTTP=true \
@@ -144,8 +146,6 @@ service mail-ingest 9094 "$database" "$brokers" TEMPINBOX_SMTP_LISTEN=0.0.0.0:25
 service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}" \
     TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_SIGNUP=open \
     TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard
-# Kafka takes longest to start; the services wait for it by themselves.
-apply_topics
 ctl plan set premium --burst-per-second 0
 ctl bootstrap --domain "$domain" --email "$email" --plan premium \
     --password-file "$keys/password" --key-file "$data/api-key"
