@@ -208,7 +208,8 @@ def test_settings_named_exist(page: Path) -> None:
     known = _all_settings()
     named = set(re.findall(r"\bsettings? `([a-z][a-z0-9-]*)[`:=]", text))
     variables = set(re.findall(r"\bTEMPINBOX_([A-Z][A-Z0-9_]*[A-Z0-9])\b(?!…)", text))
-    of_tests = {"API_KEY", "API", "SMTP", "ACCOUNT", "DOMAIN"}  # of ./dev env and of smoke
+    # Of ./dev env, of smoke, and of the all-in-one image.
+    of_tests = {"API_KEY", "API", "SMTP", "ACCOUNT", "DOMAIN", "EMAIL", "PASSWORD"}
     named |= {name.lower().replace("_", "-") for name in variables - of_tests}
     assert not {name for name in named if name not in known}
 

@@ -149,9 +149,26 @@ def _alerts() -> list[Path]:
 def test_the_alerts_come_as_they_are() -> None:
     rendered = of_kind(render("ha", {"prometheusRule": {"runbookBase": ""}}), "PrometheusRule")
     groups = [each["spec"]["groups"] for each in rendered]
+    limits = [it for it in groups if it[0]["name"] == "tempinbox-limits"]
     files = [yaml.safe_load(path.read_text(encoding="utf-8"))["groups"] for path in _alerts()]
 
-    assert sorted(groups, key=str) == sorted(files, key=str)
+    assert sorted(groups, key=str) == sorted(files + limits, key=str)
+
+
+def test_limits_that_no_program_exports_are_recorded() -> None:
+    values = {"database": {"maxConnections": 500, "reservedConnections": 20}}
+    recorded = {
+        rule["record"]: rule["expr"]
+        for each in of_kind(render("ha", values), "PrometheusRule")
+        for group in each["spec"]["groups"]
+        for rule in group["rules"]
+        if "record" in rule
+    }
+
+    assert recorded == {
+        "namespace:tempinbox_db_connections:limit": "vector(480)",
+        "namespace:tempinbox_mail_ingest_spool_bytes:limit": f"vector({2 << 30})",
+    }
 
 
 def test_an_alert_can_be_left_out_and_labelled() -> None:
