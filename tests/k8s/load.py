@@ -4,6 +4,7 @@ What fails is noted with its time, so that each step can say what failed while i
 inside.
 """
 
+import contextlib
 import http.client
 import itertools
 import json
@@ -19,7 +20,7 @@ from chaos.checks import Mailboxes
 from chaos.load import Inbox, Load, Mail, TurnedAway
 from chaos.receiver import Receiver
 from dev.terminal import fail
-from dev.waiting import pause_until
+from dev.waiting import wait_until
 
 from k8s import installation, layout
 
@@ -217,11 +218,13 @@ def _listed(mails: list[Mail], mailboxes: Mailboxes) -> Iterator[dict[str, Any]]
 
 def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
     """Until all came, or the deadline; what is missing then is counted."""
-    deadline = time.monotonic() + _SETTLING_SECONDS
-    while time.monotonic() < deadline:
-        if wanted <= {event for _, event in receiver.taken()}:
-            return
-        pause_until(time.monotonic() + 0.5)
+    with contextlib.suppress(TimeoutError):
+        wait_until(
+            lambda: wanted <= {event for _, event in receiver.taken()},
+            time.monotonic() + _SETTLING_SECONDS,
+            "every webhook",
+            every=0.5,
+        )
 
 
 def _of_inboxes(callers: list[_Calls], mailboxes: Mailboxes) -> list[str]:

@@ -26,7 +26,7 @@ class List(unittest.TestCase):
 
     def test_the_projects_own_list(self) -> None:
         groups = {package.group for package in read_list(packages.LIST.read_text(encoding="utf-8"))}
-        self.assertEqual(groups, {"build", "run", "test", "bench", "check", "sanitize"})
+        self.assertEqual(groups, {"build", "run", "test", "bench", "check", "sanitize", "k8s"})
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from dev.terminal import fail
+from dev.waiting import wait_until
 
 from k8s import beside, installation, layout
 from k8s.course import Course
@@ -54,11 +55,14 @@ def _kill(pod: Object) -> None:
 def _stay_ready(what: str, seconds: float) -> None:
     """No pod leaves its Service because something that it needs is away."""
     counts = {service: len(installation.ready(service)) for service in SERVICES}
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        for service, count in counts.items():
-            if len(installation.ready(service)) < count:
-                fail(f"pods of {service} are not ready because {what} is away")
+
+    def first_short() -> str | None:
+        short = (it for it, count in counts.items() if len(installation.ready(it)) < count)
+        return next(short, None)
+
+    with contextlib.suppress(TimeoutError):
+        short = wait_until(first_short, time.monotonic() + seconds, "a pod that is not ready")
+        fail(f"pods of {short} are not ready because {what} is away")
 
 
 def postgres(course: Course) -> str:
