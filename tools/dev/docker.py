@@ -122,12 +122,14 @@ def _private(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
         host = f"unix://{run / 'docker.sock'}"
         command = ["dockerd", "--data-root", str(folder / "data"), "--exec-root", str(run / "exec")]
         command += ["--pidfile", str(run / "pid"), "--host", host]
+        # Its mounts are its own, so that none is left when it has ended.
+        apart = ["unshare", "--mount"]
         if with_networks:
             _need("iptables", "Docker's networks need Debian's package iptables")
             with_loopback = 'ip link set lo up && exec "$@"'
-            command = ["unshare", "--net", "sh", "-c", with_loopback, "sh", *command]
+            command = [*apart, "--net", "sh", "-c", with_loopback, "sh", *command]
         else:
-            command += ["--iptables=false", "--ip6tables=false", "--bridge=none"]
+            command = [*apart, *command, "--iptables=false", "--ip6tables=false", "--bridge=none"]
         # It ends with this process, also when that is killed.
         command = ["setpriv", "--pdeathsig", "TERM", *command]
         daemon = subprocess.Popen(
