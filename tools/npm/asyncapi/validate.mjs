@@ -9,7 +9,8 @@ const { document, diagnostics } = await new Parser().parse(readFileSync(file, 'u
 });
 
 // 0 is an error, 1 a warning; 2 and 3 are advice.
-const problems = diagnostics.filter(({ severity }) => Number(severity) <= 1);
+const SERIOUS = new Set([0, 1]);
+const problems = diagnostics.filter(({ severity }) => SERIOUS.has(severity));
 for (const { path, message, range } of problems) {
   console.log(`${file}:${range.start.line + 1}: ${path.join('.')}: ${message}`);
 }
