@@ -26,11 +26,9 @@ PUBLIC_BASE = "debian:bookworm-slim"
 OWN_BASE = "localhost/tempinbox/debian:bookworm"
 FOLDER = places.ROOT / "build" / "images"
 _DOCKERFILE = places.ROOT / "deploy" / "docker" / "Dockerfile"
-_SOURCES = """
-deb http://deb.debian.org/debian bookworm main
-deb http://deb.debian.org/debian bookworm-updates main
-deb http://deb.debian.org/debian-security bookworm-security main
-"""
+# The base gets its packages from where this machine does: one of these, the first that is there.
+_APT = Path("/etc/apt")
+_SOURCES = ["sources.list.d/debian.sources", "sources.list"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,9 @@ def _make_base(docker: Docker) -> None:
         done = subprocess.run([*command, str(root)], capture_output=True, text=True)
         if done.returncode != 0:
             fail(f"debootstrap failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        (root / "etc/apt/sources.list").write_text(_SOURCES.lstrip(), encoding="ascii")
+        if given := next((name for name in _SOURCES if (_APT / name).is_file()), None):
+            (root / "etc/apt/sources.list").unlink(missing_ok=True)
+            shutil.copyfile(_APT / given, root / "etc/apt" / given)
         packed = Path(work) / "root.tar"
         subprocess.run(
             [
