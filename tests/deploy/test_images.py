@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from settings_table import settings
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DOCKER = _ROOT / "deploy" / "docker"
@@ -14,17 +15,12 @@ _COMPOSE: dict[str, Any] = yaml.safe_load(_COMPOSE_TEXT)
 _SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
 
 
-def _settings() -> dict[str, set[str]]:
-    """The environment variables of each program, as docs/settings.md has them."""
-    found: dict[str, set[str]] = {}
-    program = ""
-    for line in (_ROOT / "docs" / "settings.md").read_text(encoding="utf-8").splitlines():
-        if heading := re.fullmatch(r"## (\S+)", line):
-            program = heading[1]
-            found[program] = set()
-        elif row := re.match(r"\| `([a-z0-9-]+)` \|", line):
-            found[program].add("TEMPINBOX_" + row[1].upper().replace("-", "_"))
-    return found
+def _variables() -> dict[str, set[str]]:
+    """The environment variables of each program."""
+    return {
+        program: {"TEMPINBOX_" + name.upper().replace("-", "_") for name in names}
+        for program, names in settings().items()
+    }
 
 
 def _stages() -> dict[str, str]:
@@ -64,7 +60,7 @@ def test_service_images_hold_what_was_collected_and_run_as_nobody() -> None:
 
 
 def test_settings_of_images_exist() -> None:
-    known, stages = _settings(), _stages()
+    known, stages = _variables(), _stages()
     for name in _SERVICES:
         given = set(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=", stages["service"] + stages[name]))
         assert given
@@ -72,7 +68,7 @@ def test_settings_of_images_exist() -> None:
 
 
 def test_settings_of_compose_exist() -> None:
-    known = _settings()
+    known = _variables()
     services = _COMPOSE["services"]
     for name in _SERVICES:
         given = {key for key in services[name]["environment"] if key.startswith("TEMPINBOX_")}
@@ -87,7 +83,7 @@ def test_settings_of_the_all_in_one_image_exist() -> None:
     script = (_DOCKER / "all-in-one.sh").read_text(encoding="utf-8")
     own = {"TEMPINBOX_DOMAIN", "TEMPINBOX_EMAIL", "TEMPINBOX_PASSWORD"}
     given = set(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=", script)) - own
-    assert given <= set().union(*_settings().values())
+    assert given <= set().union(*_variables().values())
     documented = (_ROOT / "docs" / "operations" / "images.md").read_text(encoding="utf-8")
     for name in own:
         assert f"`{name}`" in documented

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from settings_table import settings
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BIN = _ROOT / "build" / "release" / "bin"
@@ -111,22 +112,8 @@ def _verbs() -> frozenset[str]:
     return frozenset(re.findall(r"^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)  ", listed, re.MULTILINE))
 
 
-@cache
-def _settings() -> dict[str, set[str]]:
-    """The settings of each program, as docs/settings.md has them."""
-    found: dict[str, set[str]] = {}
-    program = ""
-    for line in (_ROOT / "docs" / "settings.md").read_text(encoding="utf-8").splitlines():
-        if heading := re.fullmatch(r"## (\S+)", line):
-            program = heading[1]
-            found[program] = set()
-        elif row := re.match(r"\| `([a-z0-9-]+)` \|", line):
-            found[program].add(row[1])
-    return found
-
-
 def _all_settings() -> set[str]:
-    return set().union(*_settings().values())
+    return set().union(*settings().values())
 
 
 def _run_by(command: str) -> Iterator[list[str]]:
@@ -221,7 +208,7 @@ def test_settings_in_values_are_those_of_the_service(page: Path) -> None:
         if not isinstance(values, dict):
             continue
         for service, own in (values.get("services") or {}).items():
-            known = _settings()[service]
+            known = settings()[service]
             assert not (own.get("settings") or {}).keys() - known
 
 
@@ -240,4 +227,4 @@ def test_what_is_checked_is_there() -> None:
     assert _problems(["smoke", "--apis", "x"]) == ["smoke has no --apis"]
     assert _problems(["smack"]) == ["no command: smack"]
     assert not _is_value(["database", "maxConnection"])
-    assert "quarantine" in _settings()["inbox"]
+    assert "quarantine" in settings()["inbox"]
