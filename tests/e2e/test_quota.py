@@ -103,9 +103,6 @@ def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(
 
     answers = crowd.send(_LIMIT + 200)
 
-    passed = _statuses(answers)[200]
-    assert set(_statuses(answers)) == {200, 429}
-    assert _LIMIT - _BLOCK <= passed <= _LIMIT + (_let_through(suite) - before)
     eventually(
         lambda: 0 not in _rate_limit_pids(suite) and _rate_limit_pids(suite) != pids,
         "started again by the supervisor",
@@ -116,6 +113,11 @@ def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(
         ),
         "ready again",
     )
+    # On a slow machine more are let through meanwhile than came above the limit.
+    answers += _crowd(suite, pro).send(200 + int(_let_through(suite) - before))
+    passed = _statuses(answers)[200]
+    assert set(_statuses(answers)) == {200, 429}
+    assert _LIMIT - _BLOCK <= passed <= _LIMIT + (_let_through(suite) - before)
     assert pro.api.call("GET", "/v1/domains").status_code == 429
 
 
