@@ -63,11 +63,11 @@ trace::span begin_request_span(trace::tracer& tracer, const server_settings& set
     const auto given = context_in(received);
     if (settings.tracing == trace_mode::internal)
         return given ? tracer.begin("rpc", trace::span_kind::server, *given) : trace::span();
-    if (!given)
-        return tracer.begin("HTTP", trace::span_kind::server);
-    if (contains(settings.trace_parents, received.peer))
+    if (given && contains(settings.trace_parents, received.peer))
         return tracer.begin("HTTP", trace::span_kind::server, *given);
-    return tracer.begin_linked("HTTP", trace::span_kind::server, given->span);
+    auto fresh = given ? tracer.begin_linked("HTTP", trace::span_kind::server, given->span)
+                       : tracer.begin("HTTP", trace::span_kind::server);
+    return fresh.is_recording() ? std::move(fresh) : trace::span();
 }
 
 void end_request_span(trace::span& span, const server_settings& settings, const request& received,

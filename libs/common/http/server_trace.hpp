@@ -6,7 +6,9 @@
 
 namespace tempinbox::http {
 
-// The span of a request that was just read; empty if the server has none for it.
+// The span of a request that was just read; empty if the server has none for it. A request that
+// begins a trace of its own which is not recorded has none: to carry its context along would cost
+// more than all spans of a cached response.
 trace::span begin_request_span(trace::tracer& tracer, const server_settings& settings,
                                const request& received);
 

@@ -26,7 +26,9 @@ void write_value(json::writer& out, const trace::attribute_value& value)
     out.end_object();
 }
 
-void write_attributes(json::writer& out, const trace::attribute_list& attributes)
+// Of a span or of the resource; their keys are of different types.
+template <class Attributes>
+void write_attributes(json::writer& out, const Attributes& attributes)
 {
     out.key("attributes").begin_array();
     for (const auto& [key, value] : attributes) {

@@ -23,6 +23,14 @@ enum class span_status { unset = 0, ok = 1, error = 2 };
 using attribute_value = std::variant<std::string, std::int64_t, double, bool>;
 using attribute_list = std::vector<std::pair<std::string, attribute_value>>;
 
+// The name of a span's attribute: a literal, so that no span copies it.
+struct attribute_key
+{
+    consteval attribute_key(const char* literal) : text(literal) {}
+
+    std::string_view text;
+};
+
 // A finished span, or one that is being recorded.
 struct span_record
 {
@@ -33,7 +41,7 @@ struct span_record
     std::chrono::system_clock::time_point began;
     std::chrono::steady_clock::time_point began_steady; // durations do not follow a set clock
     std::chrono::system_clock::time_point ended;
-    attribute_list attributes;
+    std::vector<std::pair<std::string_view, attribute_value>> attributes; // attribute_key's texts
     std::vector<traceparent> links;
     std::size_t dropped_links = 0;
     span_status status = span_status::unset;
@@ -58,19 +66,19 @@ public:
 
     void rename(std::string_view name);
     // Copies the text only if the span records.
-    void set(std::string_view key, std::string_view value)
+    void set(attribute_key key, std::string_view value)
     {
         if (record_)
             add(key, std::string(value));
     }
-    void set(std::string_view key, const char* value) { set(key, std::string_view(value)); }
+    void set(attribute_key key, const char* value) { set(key, std::string_view(value)); }
     template <std::integral T>
         requires(!std::same_as<T, bool>)
-    void set(std::string_view key, T value)
+    void set(attribute_key key, T value)
     {
         add(key, static_cast<std::int64_t>(value));
     }
-    void set_flag(std::string_view key, bool value) { add(key, value); }
+    void set_flag(attribute_key key, bool value) { add(key, value); }
     // Another span that had to do with this one, of another trace as a rule. Past 128 they are
     // counted only.
     void link(const traceparent& other);
@@ -89,10 +97,10 @@ private:
           record_(std::move(record))
     {}
     template <class T>
-    void add(std::string_view key, T value)
+    void add(attribute_key key, T value)
     {
         if (record_)
-            record_->attributes.emplace_back(std::string(key), std::move(value));
+            record_->attributes.emplace_back(key.text, std::move(value));
     }
 
     tracer* owner_ = nullptr;

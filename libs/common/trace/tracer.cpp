@@ -7,6 +7,8 @@ namespace {
 
 // OpenTelemetry SDK, "Span Limits"
 constexpr std::size_t max_links = 128;
+// As many as most spans have.
+constexpr std::size_t usual_attributes = 8;
 
 } // namespace
 
@@ -96,6 +98,7 @@ span tracer::make(std::string_view name, span_kind kind, const std::optional<tra
         record = std::make_unique<span_record>();
         record->name = name;
         record->kind = kind;
+        record->attributes.reserve(usual_attributes);
         record->self = self;
         if (parent)
             record->parent_span_id = parent->span_id();

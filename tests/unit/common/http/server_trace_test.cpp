@@ -165,10 +165,23 @@ TEST_CASE("a stranger's traceparent is a link, and its flag decides nothing", "[
         CHECK(spans[0].links[0].text() == given);
     }
     traced_server server(silent, trace_mode::edge);
-    const auto body = server.get("/v1/items/7", {{"traceparent", given}});
-    CHECK(body.ends_with("-00"));
-    CHECK(body.find(given_trace) == std::string::npos);
+    CHECK(server.get("/v1/items/7", {{"traceparent", given}}) == "none");
     CHECK(silent.tracer().queued() == 0);
+}
+
+TEST_CASE("a request costs no context when its own trace is not recorded, a trusted one has it",
+          "[http][trace]")
+{
+    const std::string unsampled = given.substr(0, given.size() - 2) + "00";
+    testing::traced_host host(0);
+    traced_server server(host, trace_mode::edge, loopback());
+
+    CHECK(server.get("/v1/items/7") == "none");
+    const auto body = server.get("/v1/items/7", {{"traceparent", unsampled}});
+
+    CHECK(body.find(given_trace) != std::string::npos);
+    CHECK(body.ends_with("-00"));
+    CHECK(host.tracer().queued() == 0);
 }
 
 TEST_CASE("between services only what brings a traceparent has a span", "[http][trace]")
