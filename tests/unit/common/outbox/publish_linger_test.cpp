@@ -62,9 +62,11 @@ TEST_CASE("the delay grows with the rate of events, within bounds", "[outbox]")
 {
     CHECK(publish_linger(start).delay() == 20ms);
     CHECK(delay_with(3, 20ms) == 20ms);
-    CHECK(delay_with(10, 20ms) == 50ms);
-    CHECK(delay_with(100, 100ms) == 100ms);
-    CHECK(delay_with(700, 100ms) == 100ms);
+    CHECK(delay_with(20, 20ms) == 20ms);
+    CHECK(delay_with(66, 33ms) == 33ms); // 2,000 a second
+    CHECK(delay_with(300, 100ms) == 50ms);
+    CHECK(delay_with(600, 100ms) == 100ms);
+    CHECK(delay_with(5'000, 100ms) == 100ms);
     CHECK(delay_with(1, 0ms) == 100ms); // a clock that stood still
 }
 

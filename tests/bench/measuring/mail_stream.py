@@ -1,0 +1,67 @@
+"""Mail at an even rate over several kept connections, by CHUNKING: a message is one write, which
+costs the sender little (RFC 3030).
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+_REPLIES_A_MESSAGE = 3  # to MAIL, RCPT and BDAT
+
+
+async def _reply(reader: asyncio.StreamReader, code: str) -> None:
+    while (line := (await reader.readline()).decode())[3:4] == "-":
+        pass
+    if not line.startswith(code):
+        raise SystemExit(f"SMTP answered {line.strip() or 'nothing'} where {code} was expected")
+
+
+def _message(number: int, address: str) -> bytes:
+    text = (
+        f"From: robot@sender.example\r\nTo: {address}\r\nSubject: Your code {number}\r\n\r\n"
+        f"Your verification code is {100_000 + number % 900_000}.\r\n"
+    ).encode()
+    head = (
+        f"MAIL FROM:<robot@sender.example>\r\nRCPT TO:<{address}>\r\nBDAT {len(text)} LAST\r\n"
+    ).encode()
+    return head + text
+
+
+async def _send_share(
+    smtp: str, addresses: Sequence[str], numbers: range, began: float, rate: float
+) -> float:
+    """Sends the messages with these numbers, each when it is due; the most seconds one was late."""
+    host, _, port = smtp.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    await _reply(reader, "220")
+    writer.write(b"EHLO bench.example\r\n")
+    await _reply(reader, "250")
+    late = 0.0
+    for number in numbers:
+        due = began + number / rate
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        late = max(late, time.monotonic() - due)
+        writer.write(_message(number, addresses[number * 7919 % len(addresses)]))
+        for _ in range(_REPLIES_A_MESSAGE):
+            await _reply(reader, "250")
+    writer.write(b"QUIT\r\n")
+    await _reply(reader, "221")
+    writer.close()
+    return late
+
+
+async def send(
+    smtp: str, addresses: Sequence[str], messages: int, rate: float, connections: int
+) -> float:
+    """Sends so many messages at `rate` a second; returns what the rate really was.
+
+    Ends the program where a message is refused.
+    """
+    began = time.monotonic() + 0.1
+    await asyncio.gather(
+        *(
+            _send_share(smtp, addresses, range(first, messages, connections), began, rate)
+            for first in range(connections)
+        )
+    )
+    return messages / (time.monotonic() - began)
