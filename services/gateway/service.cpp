@@ -35,7 +35,7 @@ service::service(runtime::host& host, settings chosen)
       api_(host, settings_, core_),
       dashboard_(host, settings_, core_),
       mail_events_(host, settings_.kafka,
-                   {events::topics::email_received, events::topics::inbox_expired},
+                   {events::topics::inbox_activity, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
       server_(
           host, settings_.api, [this](http::request& received) { return handle(received); },

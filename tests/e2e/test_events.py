@@ -101,6 +101,7 @@ def test_one_inbox_stays_on_one_partition_in_order(suite: Suite, api: Api) -> No
         "email.received",
         "inbox.created",
         "inbox.expired",
+        "inbox.activity",
         "account.state",
         "email.received.dead-letter",
     ],

@@ -122,6 +122,15 @@ void set_sequence(outbox::row& email_received, std::int64_t sequence)
     email_received.message.headers.emplace_back("ce_sequence", std::move(digits));
 }
 
+kafka::message make_activity(const outbox::row& email_received)
+{
+    kafka::message made;
+    made.topic = topics::inbox_activity;
+    made.key = email_received.message.key;
+    made.value = email_received.message.value;
+    return made;
+}
+
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause)
 {
     return make_event_row(topics::inbox_created,

@@ -22,6 +22,7 @@ inline constexpr const char* email_received = "email.received";
 inline constexpr const char* inbox_created = "inbox.created";
 inline constexpr const char* inbox_expired = "inbox.expired";
 inline constexpr const char* inbox_state = "inbox.state";
+inline constexpr const char* inbox_activity = "inbox.activity"; // for gateways alone
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
@@ -49,6 +50,9 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::context& cause
 // For an event that was made before its sequence was known: the row's order and ce_sequence, not
 // the value. mailbox.store_mail writes the same header.
 void set_sequence(outbox::row& email_received, std::int64_t sequence);
+// What tells gateways of an email: the value of its event, without headers, on inbox.activity,
+// which has few partitions. A hint: it is in no outbox, so it may be lost.
+kafka::message make_activity(const outbox::row& email_received);
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause);
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause);
 // `changed_at` is when the inbox came into the state.
@@ -69,6 +73,7 @@ struct envelope
     std::optional<trace::traceparent> parent;
 };
 result<envelope> read_envelope(const kafka::record& record);
+// Of email.received and inbox.activity.
 result<v1::EmailReceived> read_email_received(const kafka::record& record);
 result<v1::InboxCreated> read_inbox_created(const kafka::record& record);
 result<v1::InboxExpired> read_inbox_expired(const kafka::record& record);

@@ -49,8 +49,9 @@ public:
 
     // Spawns the deleter and the sweeper.
     void start();
-    // Call it after the commit, on the loop.
-    void publish(std::vector<row> committed);
+    // Call it after the commit, on the loop. `hints` go out before the events of their step, and
+    // nobody asks what became of them: for readers that find out by themselves a little later.
+    void publish(std::vector<row> committed, std::vector<kafka::message> hints = {});
     // Waits for the queued events, then deletes the acknowledged rows.
     awaitable<void> drain(std::chrono::milliseconds timeout);
 

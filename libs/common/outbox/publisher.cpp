@@ -74,7 +74,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
           const std::string& schema_name);
 
-    void take(std::vector<row> committed);
+    void take(std::vector<row> committed, std::vector<kafka::message> hints);
     void publish();
     void send(row event, const std::shared_ptr<sweep>& part_of);
     void note(event_id id, bool acknowledged);
@@ -91,6 +91,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     outbox_repository outbox;
     const std::string schema;
     std::vector<row> gathered; // for the next batch
+    std::vector<kafka::message> gathered_hints;
     bool is_gathering = false;
     publish_linger linger{steady::now()};
     std::size_t under_way = 0; // sent, outcome not known
@@ -135,11 +136,13 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
           [this](std::vector<event_id> ids) { return remove(shared_from_this(), std::move(ids)); })
 {}
 
-void publisher::state::take(std::vector<row> committed)
+void publisher::state::take(std::vector<row> committed, std::vector<kafka::message> hints)
 {
     const bool is_allowed = linger.note_commit(committed.size(), steady::now());
     for (auto& one : committed)
         gathered.push_back(std::move(one));
+    for (auto& one : hints)
+        gathered_hints.push_back(std::move(one));
     if (is_gathering)
         return;
     if (is_allowed || is_draining)
@@ -157,6 +160,10 @@ void publisher::state::publish()
         return;
     publishes.Increment();
     linger.note_publish(gathered.size(), steady::now());
+    // First, since a broker takes the requests of a connection one after the other, and events make
+    // one for each partition.
+    for (auto& one : std::exchange(gathered_hints, {}))
+        producer.send(std::move(one), [](bool) {});
     for (auto& one : std::exchange(gathered, {}))
         send(std::move(one), nullptr);
 }
@@ -311,9 +318,9 @@ void publisher::start()
     asio::co_spawn(state_->host.loop(), state::run_sweeper(state_), asio::detached);
 }
 
-void publisher::publish(std::vector<row> committed)
+void publisher::publish(std::vector<row> committed, std::vector<kafka::message> hints)
 {
-    state_->take(std::move(committed));
+    state_->take(std::move(committed), std::move(hints));
 }
 
 awaitable<void> publisher::drain(std::chrono::milliseconds timeout)

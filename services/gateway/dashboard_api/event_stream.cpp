@@ -208,7 +208,7 @@ void event_stream::take_events(const std::vector<kafka::record>& batch)
 
 void event_stream::take_event(const kafka::record& event)
 {
-    if (event.topic == events::topics::email_received) {
+    if (event.topic == events::topics::inbox_activity) {
         const auto email = events::read_email_received(event);
         const auto owner =
             email ? account_id::parse(email->account_id()) : result<account_id>(email.error());

@@ -46,7 +46,7 @@ public:
     result<std::shared_ptr<const http::body_source>> open(account_id account,
                                                           std::string session_digest);
 
-    // email.received and inbox.expired.
+    // inbox.activity and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
     // The session, or all sessions of the account, ended in this process: their streams end at
     // once.

@@ -176,7 +176,7 @@ void long_poll_hub::take_event(const kafka::record& event)
     const auto [first, last] = pollers_.equal_range(*inbox);
     if (first == last)
         return;
-    const auto email = event.topic == events::topics::email_received
+    const auto email = event.topic == events::topics::inbox_activity
                            ? events::read_email_received(event)
                            : result<events::v1::EmailReceived>(failure());
     for (auto entry = first; entry != last; ++entry) {

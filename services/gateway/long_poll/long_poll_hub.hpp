@@ -53,7 +53,7 @@ public:
     awaitable<result<long_poll_result>>
     wait(long_poll_request request, std::chrono::milliseconds timeout, http::request& received);
 
-    // email.received and inbox.expired.
+    // inbox.activity and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
 
     // From now on every waiter is interrupted as soon as it was polled for once.

@@ -1,5 +1,6 @@
 #include "mail-ingest/ingest/group_committer.hpp"
 
+#include "common/events/events.hpp"
 #include "common/log/log.hpp"
 
 #include <boost/asio/post.hpp>
@@ -122,7 +123,8 @@ void group_committer::note_left_out(inbox_id inbox, std::string_view why)
 void group_committer::publish(const entries& batch,
                               const std::vector<mailbox::stored_message>& results)
 {
-    std::vector<outbox::row> events;
+    std::vector<outbox::row> stored;
+    std::vector<kafka::message> activity;
     for (std::size_t at = 0; at < batch.size(); ++at) {
         const auto& one = batch[at];
         const auto& deliveries = results[at];
@@ -135,7 +137,8 @@ void group_committer::publish(const entries& batch,
                 result.status == mailbox::delivery_status::unstorable)
                 continue;
             if (result.status == mailbox::delivery_status::stored) {
-                events.push_back(mailbox::ingest_repository::event_of(delivery, result.sequence));
+                stored.push_back(mailbox::ingest_repository::event_of(delivery, result.sequence));
+                activity.push_back(events::make_activity(stored.back()));
                 if (one->in_flight)
                     one->in_flight->emails.push_back(
                         mailbox::email_key{delivery.account, delivery.id});
@@ -146,8 +149,8 @@ void group_committer::publish(const entries& batch,
         if (one->in_flight)
             unacknowledged_.note(one->in_flight);
     }
-    if (!events.empty())
-        publisher_.publish(std::move(events));
+    if (!stored.empty())
+        publisher_.publish(std::move(stored), std::move(activity));
 }
 
 } // namespace tempinbox::mail_ingest

@@ -24,7 +24,7 @@ public:
     two_hubs()
     {
         std::vector<kafka::topic_spec> specs;
-        for (const auto* name : {events::topics::email_received, events::topics::inbox_expired})
+        for (const auto* name : {events::topics::inbox_activity, events::topics::inbox_expired})
             specs.push_back({name, 3, 1, {}});
         kafka::apply_topics(cluster, specs, 20s).value();
         for (auto* reader : {&first_reader, &second_reader})
@@ -50,7 +50,8 @@ public:
         event.set_inbox_id(mail.inbox.text());
         event.set_account_id(mail.account.text());
         event.set_sequence(sequence);
-        producer.send(events::make_row(event, trace::traceparent::make()).message, [](bool) {});
+        producer.send(events::make_activity(events::make_row(event, trace::traceparent::make())),
+                      [](bool) {});
     }
     void publish_end()
     {
@@ -75,7 +76,7 @@ public:
     long_poll_hub second{testing::test_host(), mail.client, mail.memory, long_poll_limits(100)};
 
 private:
-    const std::vector<std::string> topics{events::topics::email_received,
+    const std::vector<std::string> topics{events::topics::inbox_activity,
                                           events::topics::inbox_expired};
     kafka::broadcast_reader first_reader{
         testing::test_host(), cluster, topics,

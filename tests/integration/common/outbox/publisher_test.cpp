@@ -118,6 +118,29 @@ TEST_CASE("what is committed in quick succession is batched, and all of it publi
     CHECK(publishes() - before < commits / 2);
 }
 
+TEST_CASE("a hint goes out with the events of its step and is stored nowhere", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("outbox"), hints = testing::scratch_topic("hints");
+    process here(scratch.db());
+    here.publisher.start();
+    const std::vector rows{make_row(topic, "a", 1, "one")};
+    kafka::message hint;
+    hint.topic = hints;
+    hint.key = "a";
+    hint.value = "one came";
+
+    testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
+    CHECK(rows_left(scratch) == 1);
+    here.publisher.publish(rows, {hint});
+
+    testing::collected found(testing::test_cluster(), {hints});
+    REQUIRE(found.has(1));
+    CHECK(found.records()[0].key == "a");
+    CHECK(found.records()[0].value == "one came");
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
+}
+
 TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted",
           "[outbox]")
 {

@@ -29,12 +29,11 @@ kafka::record email_for(account_id account, const std::string& subject)
     event.set_account_id(account.text());
     event.set_sequence(7);
     event.set_subject(subject);
-    const auto row = events::make_row(event, trace::traceparent::make());
+    const auto sent = events::make_activity(events::make_row(event, trace::traceparent::make()));
     kafka::record record;
-    record.topic = events::topics::email_received;
-    record.key = event.inbox_id();
-    record.value = row.message.value;
-    record.headers = row.message.headers;
+    record.topic = sent.topic;
+    record.key = sent.key;
+    record.value = sent.value;
     return record;
 }
 

@@ -67,7 +67,7 @@ struct arranged_hub
         hub.take_events({record});
         settle();
     }
-    void publish_email(std::int64_t sequence) { publish(events::topics::email_received, sequence); }
+    void publish_email(std::int64_t sequence) { publish(events::topics::inbox_activity, sequence); }
 };
 
 } // namespace
