@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from dev import kafka, places, postgres
+from dev import places, postgres
 from dev.ports import free_port
 from harness import (
     Account,
@@ -36,6 +36,7 @@ from harness import (
     WebhookDispatcher,
     eventually,
     send,
+    write_acl_tool,
 )
 from harness.secure_suite import HOST, Settings, rpc_tls_settings
 
@@ -81,10 +82,7 @@ class _Shell:
         tools.mkdir()
         # The suite's own, which knows where the suite is.
         self._write_tool(tools / "tempinboxctl", [str(places.ROOT / "dev"), "ctl", "--"])
-        classes = kafka.class_path(kafka.OLDER_VERSION)
-        self._write_tool(
-            tools / "kafka-acls.sh", ["java", "-cp", classes, "kafka.admin.AclCommand"]
-        )
+        write_acl_tool(tools)
         programs = self.suite.program("tempinbox-gateway").parent
         path = [str(tools), str(programs), str(postgres.PROGRAMS), os.environ["PATH"]]
         self.environment = dict(os.environ) | {"PATH": ":".join(path)}

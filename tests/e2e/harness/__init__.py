@@ -13,6 +13,7 @@ from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.mounted_secret import MountedSecret
 from harness.otlp_sink import OtlpSink, Span
+from harness.own_kafka import write_acl_tool
 from harness.postbox import Postbox
 from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
@@ -70,4 +71,5 @@ __all__ = [
     "queued_id",
     "send",
     "send_raw",
+    "write_acl_tool",
 ]

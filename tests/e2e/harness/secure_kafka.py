@@ -1,12 +1,9 @@
 """A Kafka broker of a test's own whose clients need TLS and a password."""
 
 import secrets
-import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from confluent_kafka.admin import (
     AdminClient,
@@ -18,8 +15,10 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
-from dev import kafka, places
+from dev import kafka
 from dev.ports import free_port
+
+from harness.own_kafka import OwnKafka
 
 _USER = "suite"
 _MECHANISM = "SCRAM-SHA-512"
@@ -101,13 +100,12 @@ def certificate_properties(identity: Path) -> dict[str, str]:
     }
 
 
-class SecureKafka:
+class SecureKafka(OwnKafka):
     """Its certificate is that of a folder, as Authority.issue makes it for localhost. With a file
     of authorities, clients must show a certificate of them; if it asks for rights, they have none
     until an operator gives them some, at `internal`.
 
-    `settings` are what a service needs for it, by name. Use as a context manager; nothing of it
-    stays.
+    `settings` are what a service needs for it, by name.
     """
 
     user = _USER
@@ -120,9 +118,9 @@ class SecureKafka:
         *,
         asks_for_rights: bool = False,
     ) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-kafka-"))
+        folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-kafka-"))
         self.password = secrets.token_urlsafe(16)
-        properties = self._folder / "client.properties"
+        properties = folder / "client.properties"
         properties.touch(mode=0o600)
         properties.write_text(
             "security.protocol=SASL_SSL\n"
@@ -135,8 +133,8 @@ class SecureKafka:
             "broker.address.family=v4\n",
             encoding="ascii",
         )
-        self._node = _Node(
-            self._folder,
+        node = _Node(
+            folder,
             [(free_port(), free_port())],
             free_port(),
             identity,
@@ -145,38 +143,12 @@ class SecureKafka:
             self.password,
             properties,
         )
-        self._process: subprocess.Popen[bytes] | None = None
-        self.internal = f"127.0.0.1:{self._node.internal}"
+        super().__init__(folder, node)
+        self.internal = f"127.0.0.1:{node.internal}"
         self.settings = {
-            "kafka_brokers": self._node.brokers,
+            "kafka_brokers": node.brokers,
             "kafka_properties_file": str(properties),
         }
-
-    def __enter__(self) -> Self:
-        kafka.ensure_jars(self._node.version)
-        try:
-            (spec,) = self._node.specs(self._folder)
-            with open(spec.log, "ab") as log:
-                self._process = subprocess.Popen(
-                    spec.argv,
-                    cwd=spec.folder,
-                    env=places.clean_environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                )
-            self._node.wait_ready()
-        except BaseException:
-            self._print_log()
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def change_password(self) -> None:
         """`password` is the one that counts for new connections."""
@@ -203,7 +175,3 @@ class SecureKafka:
 
     def _operator(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.internal})
-
-    def _print_log(self) -> None:
-        for log in self._folder.glob("*.log"):
-            print(log.read_text(encoding="utf-8", errors="replace")[-4000:])

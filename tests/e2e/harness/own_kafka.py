@@ -1,0 +1,60 @@
+"""A Kafka broker of a test's own, whatever its listeners ask of clients."""
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Self
+
+from dev import kafka, places
+
+
+class OwnKafka:
+    """A cluster of one, in a folder that goes with it. Use as a context manager; nothing stays."""
+
+    def __init__(self, folder: Path, node: kafka.Cluster) -> None:
+        self._folder = folder
+        self._node = node
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        kafka.ensure_jars(self._node.version)
+        try:
+            (spec,) = self._node.specs(self._folder)
+            with open(spec.log, "ab") as log:
+                self._process = subprocess.Popen(
+                    spec.argv,
+                    cwd=spec.folder,
+                    env=places.clean_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            self._node.wait_ready()
+        except BaseException:
+            self._print_log()
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _print_log(self) -> None:
+        for log in self._folder.glob("*.log"):
+            print(log.read_text(encoding="utf-8", errors="replace")[-4000:])
+
+
+def write_acl_tool(folder: Path) -> None:
+    """Puts kafka-acls.sh there, as Kafka's archive has it; that of the older version, since the
+    newer one's is in none of the jars. It works with brokers of both.
+    """
+    kafka.ensure_jars(kafka.OLDER_VERSION)
+    command = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    command += ["-cp", kafka.class_path(kafka.OLDER_VERSION), "kafka.admin.AclCommand"]
+    tool = folder / "kafka-acls.sh"
+    tool.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+    tool.chmod(0o755)
