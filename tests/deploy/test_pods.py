@@ -4,6 +4,7 @@ import copy
 import re
 from typing import Any
 
+import kafka_acls
 import pytest
 from chart import (
     CASES,
@@ -418,7 +419,8 @@ def test_kafka_rights_are_the_least_that_each_service_needs() -> None:
         for component_of in of_kind(render("strimzi-cnpg"), "KafkaUser")
     }
 
-    assert set(users) == {"gateway", "inbox", "mail-ingest", "webhook-dispatcher", "tools"}
+    programs = {"gateway", "inbox", "mail-ingest", "webhook-dispatcher", "tools"}
+    assert set(users) == {*programs, "example-consumer"}
     assert users["gateway"] == {
         ("topic", "Staging_1.email.received", "literal"): {"Describe", "Read"},
         ("topic", "Staging_1.inbox.expired", "literal"): {"Describe", "Read"},
@@ -427,6 +429,24 @@ def test_kafka_rights_are_the_least_that_each_service_needs() -> None:
     }
     for name in set(users) - {"tools"}:
         assert not any({"Create", "Alter"} & operations for operations in users[name].values())
+
+
+def test_kafka_rights_are_those_of_the_commands() -> None:
+    """What tools/kafka_acls.py makes of the same file; the example's consumers are the file's."""
+    patterns = {"literal": "literal", "prefix": "prefixed"}
+    users = {
+        user["metadata"]["name"].removeprefix("tempinbox-kafka-"): {
+            kafka_acls.Resource(
+                acl["resource"]["type"],
+                patterns[acl["resource"]["patternType"]],
+                acl["resource"]["name"].removeprefix("Staging_1."),
+            ): set(acl["operations"])
+            for acl in user["spec"]["authorization"]["acls"]
+        }
+        for user in of_kind(render("strimzi-cnpg"), "KafkaUser")
+    }
+
+    assert users == kafka_acls.Access.read().rights()
 
 
 def test_mail_keeps_its_senders_address_or_comes_with_a_header() -> None:

@@ -12,6 +12,11 @@ def _service(name: str, **values: Any) -> Values:
     return {"services": {name: values}}
 
 
+def _consumer(name: str = "c", **values: Any) -> Values:
+    one = {"reads": ["email.received"], "namePrefix": "c-", **values}
+    return {"strimzi": {"users": {"consumers": {name: one}}}}
+
+
 # A name, the values over an example, and what is said.
 _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
     ("no networks", "minimal", {"cluster": {"networks": []}}, "cluster.networks is empty"),
@@ -261,6 +266,18 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "strimzi.users makes Secrets in strimzi.namespace, where the pods cannot mount them",
     ),
     (
+        "consumers without users",
+        "minimal",
+        _consumer(),
+        "strimzi.users.consumers needs strimzi.users.enabled",
+    ),
+    (
+        "a consumer within another one's names",
+        "strimzi-cnpg",
+        _consumer("other", namePrefix="example-other."),
+        "names of other begin with the namePrefix of example-consumer",
+    ),
+    (
         "a commit that waits for ever",
         "strimzi-cnpg",
         {"cnpg": {"instances": 1}},
@@ -363,6 +380,11 @@ _MISTYPED: list[tuple[Values, str]] = [
     (_service("rate-limit", settings={"quarantine": "3d"}), "additional properties 'quarantine'"),
     ({"services": {"billing": {}}}, "additional properties 'billing' not allowed"),
     ({"setup": {"mode": "hook"}}, "additional properties 'mode' not allowed"),
+    (_consumer("tools"), "invalid propertyName 'tools'"),
+    (_consumer(reads=["account.state"]), "at '/strimzi/users/consumers/c/reads/0'"),
+    (_consumer(namePrefix=""), "at '/strimzi/users/consumers/c/namePrefix'"),
+    (_consumer(namePrefix="inbox."), "at '/strimzi/users/consumers/c/namePrefix'"),
+    (_consumer(namePrefix="tempinbox-x-"), "at '/strimzi/users/consumers/c/namePrefix'"),
 ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import chart_files
+import kafka_acls
 import pytest
 from chart import CASES, CHART, ROOT, SCHEMA, SERVICES, SETTINGS, VALUES, environment, find, render
 from dev import places
@@ -211,6 +212,8 @@ def test_topics_and_rights_are_those_of_the_code() -> None:
 
     assert f'"{access["broadcastGroups"]}"' in whole
     assert set(access["services"]) == set(SERVICES) - {"rate-limit"}
+    for group in access["tools"]["groups"]:
+        assert f'"{group}"' in whole
     used = set()
     for service, rights in access["services"].items():
         own = "\n".join(
@@ -223,3 +226,10 @@ def test_topics_and_rights_are_those_of_the_code() -> None:
             assert f"topics::{topic.replace('.', '_')}" in own, (service, topic)
         used |= set(rights["writes"]) | set(rights["broadcasts"])
     assert used == names
+
+
+def test_a_consumer_reads_the_public_topics_and_no_others() -> None:
+    consumer = _schema_at("strimzi.users.consumers")["additionalProperties"]
+
+    public = kafka_acls.Access.read().public_topics
+    assert consumer["properties"]["reads"]["items"]["enum"] == public

@@ -182,6 +182,15 @@
 {{- if and $strimzi.namespace (ne $strimzi.namespace .Release.Namespace) -}}
 {{- $problems = append $problems "strimzi.users makes Secrets in strimzi.namespace, where the pods cannot mount them: install the release there, or copy the Secrets and name them in kafkaUser.existingSecret with strimzi.users.enabled: false" -}}
 {{- end -}}
+{{- else if $strimzi.users.consumers -}}
+{{- $problems = append $problems "strimzi.users.consumers needs strimzi.users.enabled" -}}
+{{- end -}}
+{{- range $name, $one := $strimzi.users.consumers -}}
+{{- range $other, $two := $strimzi.users.consumers -}}
+{{- if and (ne $name $other) (hasPrefix $one.namePrefix $two.namePrefix) -}}
+{{- $problems = append $problems (printf "strimzi.users.consumers: names of %s begin with the namePrefix of %s, who could read them and write there" $other $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- $cnpg := $values.cnpg -}}

@@ -87,6 +87,13 @@ metadata:
 {{ .root.Values.kafka.prefix }}{{ .name }}
 {{- end -}}
 
+{{/* Adds to a dict of rights: type, pattern and name of a topic or group, then operations on it. */}}
+{{- define "tempinbox.grant" -}}
+{{- $rights := first . -}}
+{{- $key := slice . 1 4 | join "/" -}}
+{{- $_ := set $rights $key (concat (get $rights $key | default list) (slice . 4) | uniq | sortAlpha) -}}
+{{- end -}}
+
 {{/* Names of topics may have upper case and underscores, names of objects may not. */}}
 {{- define "tempinbox.objectName" -}}
 {{ . | lower | replace "_" "-" | trimAll "-." }}
