@@ -11,6 +11,7 @@ from asyncapi.page import render
 from asyncapi.tables import fill
 from dev import events
 from dev.places import ROOT
+from kafka_acls import Access
 
 _RECEIVED = Path("tempinbox") / "events" / "v1" / "email_received.proto"
 
@@ -70,6 +71,50 @@ class Drifts(unittest.TestCase):
         topics = self._changed(events.Sources().topics, '{ "name": "inbox.st', row)
         said = "\n".join(events.drifts(replace(events.Sources(), topics=topics)))
         self.assertIn("topic email.deleted: asyncapi.yaml has None", said)
+
+    def _of_access(self, before: str, after: str) -> events.Sources:
+        return replace(
+            events.Sources(), access=self._changed(events.Sources().access, before, after)
+        )
+
+    def test_rights_that_the_pages_do_not_show(self) -> None:
+        self.assertEqual(events.pages(events.Sources(), fix=False), [])
+        for before, after, stale in (
+            ('["email.received", "inbox.expired"]', '["email.received"]', ["access", "contract"]),
+            ('"writes": ["email.received"],', '"writes": [],', ["access"]),
+            ("example-", "sample-", ["access"]),
+        ):
+            with self.subTest(after):
+                said = events.pages(self._of_access(before, after), fix=False)
+                wanted = [f"docs/events/{it}.md is out of date" for it in stale]
+                self.assertEqual([it.partition(":")[0] for it in said], wanted)
+
+    def test_rights_that_nobody_means(self) -> None:
+        for before, after, problem in (
+            ('"writes": ["account.state"]', '"writes": ["account.stat"]', "called account.stat"),
+            (
+                '"inbox.state"],\n      "n',
+                '"account.state"],\n      "n',
+                "account.state is no public topic",
+            ),
+            ('"namePrefix": "example-"', '"namePrefix": "inbox."', "inbox.created begins with"),
+            ('"namePrefix": "example-"', '"namePrefix": ""', "groups of the suite begin with ''"),
+            ('"example-consumer"', '"tools"', "the suite has a user of this name"),
+            (
+                '"consumers": {',
+                '"consumers": { "other": { "reads": [], "namePrefix": "example-other." },',
+                "consumer example-consumer: names of other begin with 'example-'",
+            ),
+        ):
+            with self.subTest(problem):
+                said = "\n".join(events.drifts(self._of_access(before, after)))
+                self.assertIn("access.json: ", said)
+                self.assertIn(problem, said)
+
+    def test_public_topics_of_the_rights_that_the_contract_calls_internal(self) -> None:
+        sources = self._of_access('"inbox.state"],\n  "b', '"account.state"],\n  "b')
+        said = "\n".join(events.drifts(sources))
+        self.assertIn("public topics: asyncapi.yaml has", said)
 
     def test_a_new_field(self) -> None:
         added = "bool has_code = 11;\n  string language = 12;"
@@ -165,10 +210,10 @@ class Page(unittest.TestCase):
 
     def test_a_table_that_is_out_of_date_is_made_anew(self) -> None:
         stale = "<!-- table: topics public -->\nold\n<!-- end -->\n"
-        fresh = fill(self.contract, stale)
+        fresh = fill(self.contract, Access.read(), stale)
         self.assertNotIn("old", fresh)
         self.assertIn("| `email.received` | `tempinbox.events.v1.EmailReceived` |", fresh)
-        self.assertEqual(fill(self.contract, fresh), fresh)
+        self.assertEqual(fill(self.contract, Access.read(), fresh), fresh)
 
 
 if __name__ == "__main__":

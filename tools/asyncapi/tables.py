@@ -1,9 +1,11 @@
-"""Tables of docs/events that are made of the contract. A page holds each between two marks:
-`<!-- table: topics -->` and `<!-- end -->`.
+"""Tables of docs/events that are made of the contract, and of deploy/kafka/access.json. A page
+holds each between two marks: `<!-- table: topics -->` and `<!-- end -->`.
 """
 
 import re
 from collections.abc import Callable
+
+from kafka_acls import Access, Rights
 
 from asyncapi.document import Contract, Node
 
@@ -11,14 +13,19 @@ _HOUR, _DAY = 3_600_000, 86_400_000
 _MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def fill(contract: Contract, text: str) -> str:
-    """The page with its tables as the contract has them; an unknown table is a ValueError."""
+def fill(contract: Contract, access: Access, text: str) -> str:
+    """The page with its tables as these two have them; an unknown table is a ValueError."""
 
     def made(found: re.Match[str]) -> str:
         kind, _, of = found["name"].partition(" ")
-        if kind not in _TABLES:
-            raise ValueError(f"no table is called {kind}; there are: {', '.join(_TABLES)}")
-        return f"{found[1]}\n{_TABLES[kind](contract, of)}\n"
+        if kind in _OF_ACCESS:
+            table = _OF_ACCESS[kind](access)
+        elif kind in _OF_CONTRACT:
+            table = _OF_CONTRACT[kind](contract, of)
+        else:
+            known = ", ".join([*_OF_CONTRACT, *_OF_ACCESS])
+            raise ValueError(f"no table is called {kind}; there are: {known}")
+        return f"{found[1]}\n{table}\n"
 
     return _MARKED.sub(made, text)
 
@@ -101,9 +108,54 @@ def _said(node: Node) -> str:
     return " ".join(node.get("description", "").split()).replace("|", "\\|")
 
 
-_TABLES: dict[str, Callable[[Contract, str], str]] = {
+def _groups(access: Access) -> str:
+    named = [
+        [f"`{group}`", _listed(topics), service]
+        for service, program in access.services.items()
+        for group, topics in program.groups.items()
+    ]
+    random = [
+        [f"`{access.broadcast_groups}<instance>`", _listed(program.broadcasts), f"each {service}"]
+        for service, program in access.services.items()
+        if program.broadcasts
+    ]
+    return _table(["group id", "reads", "service"], named + random)
+
+
+def _rights(access: Access) -> str:
+    head = ["user", "reads", "writes", "groups", "creates and alters"]
+    rows = []
+    for user, rights in access.rights().items():
+        altered = _with(rights, "topic", "Alter")
+        rows.append(
+            [
+                f"`{user}`",
+                _listed(_with(rights, "topic", "Read")),
+                _listed(_with(rights, "topic", "Write")),
+                _listed(_with(rights, "group", "Read")),
+                "every topic" if set(altered) == set(access.topics) else _listed(altered),
+            ]
+        )
+    return _table(head, rows)
+
+
+def _with(rights: Rights, kind: str, operation: str) -> list[str]:
+    """Names on which there is the right; a star stands for the rest of a name."""
+    return [
+        resource.name + ("*" if resource.pattern == "prefixed" else "")
+        for resource, operations in sorted(rights.items(), key=lambda right: right[0])
+        if resource.kind == kind and operation in operations
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_OF_CONTRACT: dict[str, Callable[[Contract, str], str]] = {
     "topics": _topics,
     "headers": _headers,
     "more-headers": _more_headers,
     "fields": _fields,
 }
+_OF_ACCESS: dict[str, Callable[[Access], str]] = {"groups": _groups, "rights": _rights}

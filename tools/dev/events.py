@@ -1,5 +1,6 @@
 """`./dev check events`: docs/events/asyncapi.yaml says of topics, schemas, headers and webhooks
-what the files say that make them, and the AsyncAPI project's own parser accepts it.
+what the files say that make them, and the AsyncAPI project's own parser accepts it;
+deploy/kafka/access.json and the tables of docs/events fit them.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 import yaml
 from asyncapi import tables
 from asyncapi.document import Contract, Node
+from kafka_acls import Access
 
 from dev import node_packages, places, python_packages, schemas
 from dev.terminal import fail, say
@@ -46,13 +48,15 @@ class Sources:
     changes: Path = _FOLDER / "changes.md"
     schemas: Path = schemas.SCHEMAS
     topics: Path = places.ROOT / "deploy" / "kafka" / "topics.json"
+    access: Path = places.ROOT / "deploy" / "kafka" / "access.json"
     openapi: Path = places.ROOT / "docs" / "openapi.yaml"
     code: Path = places.ROOT
 
 
 def check(fix: bool) -> bool:
     """All of it; `fix` writes the tables of the pages anew."""
-    problems = validate(Sources().contract) + drifts(Sources()) + pages(fix)
+    sources = Sources()
+    problems = validate(sources.contract) + drifts(sources) + pages(sources, fix)
     for problem in problems:
         say("  " + problem)
     return _golden_bytes_are_read() and not problems
@@ -78,6 +82,7 @@ def drifts(sources: Sources) -> list[str]:
     messages = read_messages(sources.schemas)
     return [
         *_compare_topics(contract, json.loads(sources.topics.read_text(encoding="utf-8"))),
+        *_wrong_rights(contract, Access.read(sources.access, sources.topics)),
         *_compare_schemas(contract, messages),
         *_compare_headers(contract, sources.code),
         *_compare_webhooks(contract, yaml.safe_load(sources.openapi.read_text(encoding="utf-8"))),
@@ -117,6 +122,16 @@ def _settings(channel: Node) -> dict[str, str]:
         name: ",".join(value) if isinstance(value, list) else str(value)
         for name, value in binding["topicConfiguration"].items()
     }
+
+
+def _wrong_rights(contract: Contract, access: Access) -> list[str]:
+    public = [
+        name for name, channel in contract.topics.items() if not contract.is_internal(channel)
+    ]
+    return [
+        *(f"access.json: {problem}" for problem in access.problems()),
+        *_difference("public topics", public, access.public_topics, "access.json"),
+    ]
 
 
 # Schemas
@@ -330,15 +345,16 @@ def _unlisted_changes(messages: dict[str, dict[str, Field]], changes: str) -> li
 # Pages
 
 
-def pages(fix: bool) -> list[str]:
-    """Tables that are made of the contract, between two marks: those of the pages that are out of
-    date.
+def pages(sources: Sources, fix: bool) -> list[str]:
+    """Tables that are made of the contract and the rights, between two marks: the pages with one
+    that is out of date.
     """
-    contract = Contract.read(Sources().contract)
+    contract = Contract.read(sources.contract)
+    access = Access.read(sources.access, sources.topics)
     stale = []
     for page in sorted(_FOLDER.glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        fresh = tables.fill(contract, text)
+        fresh = tables.fill(contract, access, text)
         if fresh != text and fix:
             page.write_text(fresh, encoding="utf-8")
         elif fresh != text:
