@@ -2,6 +2,7 @@
 
 from harness.accounts import Account
 from harness.api import Api
+from harness.authorizing_kafka import AuthorizingKafka
 from harness.belongings import Belongings
 from harness.certificates import Authority, client_context, make_certificate
 from harness.cluster import Cluster
@@ -33,6 +34,7 @@ __all__ = [
     "Account",
     "Api",
     "Authority",
+    "AuthorizingKafka",
     "Belongings",
     "Cluster",
     "Dashboard",

@@ -1,0 +1,441 @@
+"""A Kafka that allows nothing but what deploy/kafka/access.json says: with the commands of
+docs/events/access.md the suite, the operator's tools and a consumer of another team work, and
+nothing else does.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+from dev import places
+from harness import (
+    Api,
+    Authority,
+    AuthorizingKafka,
+    Cluster,
+    Receiver,
+    Replica,
+    SecureSuite,
+    Suite,
+    eventually,
+    send,
+    write_acl_tool,
+)
+from harness.secure_suite import HOST, Settings, rpc_tls_settings
+
+_ACCESS: dict[str, Any] = json.loads(
+    (places.ROOT / "deploy" / "kafka" / "access.json").read_text(encoding="utf-8")
+)
+_TOPICS = [
+    topic["name"]
+    for topic in json.loads(
+        (places.ROOT / "deploy" / "kafka" / "topics.json").read_text(encoding="utf-8")
+    )["topics"]
+]
+_PAGE = places.ROOT / "docs" / "events" / "access.md"
+_PARTITIONS = 2  # of each topic, as SecureSuite applies them
+_CONSUMER = "example-consumer"
+_STRANGER = "stranger"  # who has a password and no rights
+_PROGRAMS: dict[str, Any] = {**_ACCESS["services"], "tools": _ACCESS["tools"]}
+_USERS = [*_PROGRAMS, _CONSUMER, _STRANGER]
+_BROADCAST_GROUP = _ACCESS["broadcastGroups"] + "test"
+_EVENTS = ["email.received", "inbox.created", "inbox.expired"]
+_OWN_DEAD_LETTERS, _OWN_EVENTS = "example-billing.dead-letter", "example-billing.email.received"
+
+
+def _user(name: str) -> str:
+    """As the page's commands call it."""
+    return f"tempinbox-{name}"
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """The suite of this test and its Kafka."""
+
+    suite: Suite
+    kafka: AuthorizingKafka
+    services: SecureSuite
+
+    def client_of(self, name: str) -> dict[str, str | int | float | bool]:
+        return self.kafka.client_of(_user(name))
+
+    def admin_of(self, name: str) -> AdminClient:
+        return AdminClient(self.client_of(name))
+
+    def replica(self, service: str) -> Replica:
+        (found,) = (it for it in self.services.replicas if it.service == service)
+        return found
+
+
+def _add_acls(kafka: AuthorizingKafka, folder: Path) -> None:
+    """Runs what the page says, as it stands there."""
+    folder.mkdir()
+    write_acl_tool(folder)
+    (folder / "tools").symlink_to(places.ROOT / "tools")
+    (folder / "admin.properties").symlink_to(kafka.admin_config)
+    (block,) = re.findall(
+        r"^```sh\n(.*?)^```", _PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert "kafka:9093" in block
+    done = subprocess.run(
+        ["sh", "-euc", block.replace("kafka:9093", kafka.brokers)],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def guarded(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Guarded]:
+    """Ready, with a mail domain; the topics were applied by the tools' user."""
+    folder = tmp_path_factory.mktemp("guarded")
+    authority = Authority(folder / "authority")
+    with contextlib.ExitStack() as running:
+        kafka = running.enter_context(AuthorizingKafka(_user(name) for name in _USERS))
+        _add_acls(kafka, folder / "acls")
+        database = running.enter_context(Cluster(suite))
+
+        def settings_of(service: str) -> Settings:
+            user = "tools" if service == "operator" else service
+            settings = {"database": database.dsn}
+            if user in _PROGRAMS:
+                settings |= kafka.settings_of(_user(user))
+            if service == "mail-ingest":
+                return settings | {"spool_directory": str(folder / "spool")}
+            return settings | rpc_tls_settings(authority.issue(service, f"DNS:{HOST}"))
+
+        services = running.enter_context(SecureSuite(suite, settings_of))
+        _make_topics_of_the_consumer(kafka)
+        yield _Guarded(suite, kafka, services)
+
+
+def _make_topics_of_the_consumer(kafka: AuthorizingKafka) -> None:
+    admin = AdminClient(kafka.client_of(kafka.admin))
+    topics = [NewTopic(name, 1, 1) for name in (_OWN_DEAD_LETTERS, _OWN_EVENTS)]
+    for made in admin.create_topics(topics).values():
+        made.result(timeout=30)
+
+
+def _values(replica: Replica, metric: str) -> list[tuple[dict[str, str], float]]:
+    """Labels and value of each series."""
+    lines = requests.get(f"http://{replica.admin}/metrics", timeout=5).text.splitlines()
+    series = (re.fullmatch(rf"{metric}\{{(.*)\}} (\S+)", line) for line in lines)
+    return [(dict(re.findall(r'(\w+)="([^"]*)"', one[1])), float(one[2])) for one in series if one]
+
+
+def _sent(replica: Replica) -> set[str]:
+    """Topics that it has written to."""
+    metric = "messaging_client_operation_duration_seconds_count"
+    return {
+        labels["topic"]
+        for labels, count in _values(replica, metric)
+        if labels["outcome"] == "ok" and count > 0
+    }
+
+
+def _assigned(replica: Replica) -> dict[str, int]:
+    """Partitions by the group that reads them."""
+    metric = "tempinbox_consumer_assigned_partitions"
+    return {labels["group"]: int(count) for labels, count in _values(replica, metric)}
+
+
+def _read_whole(replica: Replica) -> set[str]:
+    """Topics of which it has read every partition to the end."""
+    metric = "tempinbox_broadcast_lag_records"
+    return {labels["topic"] for labels, lag in _values(replica, metric) if lag == 0}
+
+
+class _Reader:
+    """The other team's consumer: keeps the keys of each topic. Use as a context manager."""
+
+    def __init__(self, guarded: _Guarded) -> None:
+        self._consumer = Consumer(
+            guarded.client_of(_CONSUMER)
+            | {
+                "group.id": "example-billing",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+            }
+        )
+        self.keys: dict[str, set[str]] = {}
+
+    def __enter__(self) -> "_Reader":
+        self._consumer.subscribe([*_ACCESS["consumers"][_CONSUMER]["reads"], _OWN_EVENTS])
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def has_read(self, key: str, topics: list[str]) -> bool:
+        """Whether each of the topics had this key by now."""
+        for record in self._consumer.consume(100, timeout=0.2):
+            assert record.error() is None, record.error()
+            topic, found = record.topic(), record.key()
+            assert topic is not None
+            assert isinstance(found, bytes)
+            self.keys.setdefault(topic, set()).add(found.decode())
+        return all(key in self.keys.get(topic, set()) for topic in topics)
+
+    def commit(self) -> list[TopicPartition]:
+        """What its group has read."""
+        committed = self._consumer.commit(asynchronous=False)
+        assert committed is not None
+        return committed
+
+
+def _write(guarded: _Guarded, user: str, topics: list[str]) -> dict[str, int | None]:
+    """The error that came of writing to each topic; none where the record is written."""
+    outcomes: dict[str, int | None] = {}
+
+    def note(error: KafkaError | None, record: Message) -> None:
+        outcomes[str(record.topic())] = error.code() if error else None
+
+    producer = Producer(guarded.client_of(user))
+    for topic in topics:
+        producer.produce(topic, b"\xff\xff", "poison", on_delivery=note)
+    assert producer.flush(30) == 0
+    return outcomes
+
+
+def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
+    services = guarded.services
+    api = Api(f"http://{services.gateway.address}", services.make_key("premium", 1_000_000))
+    with Receiver() as receiver, _Reader(guarded) as reader, ThreadPoolExecutor(1) as background:
+        api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
+        inbox = api.new_inbox()
+        key, address = inbox["inboxId"], inbox["emailAddress"]
+        wait = f"/v1/inboxes/{key}/emails/wait"
+        waited = background.submit(lambda: api.get(wait, timeoutSeconds=60))
+
+        sent = send(guarded.suite, address, server=services.ingest.address)
+
+        assert sent.is_accepted, sent.transcript
+        assert waited.result(70)["email"]["emailId"] == sent.email_id
+        receiver.wait_for(lambda it: it.webhook_id == sent.email_id, "its webhook", seconds=30)
+        live = ["email.received", "inbox.created", "inbox.state"]
+        eventually(lambda: reader.has_read(key, live), "the consumer reads", seconds=30)
+
+        account = services.operate("account", "list")["accounts"][0]["accountId"]
+        services.operate("account", "delete", account)
+
+        eventually(lambda: reader.has_read(key, ["inbox.expired"]), "the end", seconds=30)
+        assert all(partition.error is None for partition in reader.commit())
+        refused = send(guarded.suite, address, server=services.ingest.address)
+        assert "550 5.1.1" in refused.transcript
+        assert _write(guarded, _CONSUMER, [_OWN_DEAD_LETTERS]) == {_OWN_DEAD_LETTERS: None}
+
+
+@pytest.fixture(scope="module")
+def poisoned(guarded: _Guarded) -> _Guarded:
+    """What nobody can read is in each topic of events."""
+    outcomes = _write(guarded, "tools", _EVENTS)
+    assert outcomes == dict.fromkeys(_EVENTS)
+    return guarded
+
+
+@pytest.mark.parametrize("service", _ACCESS["services"])
+def test_a_service_uses_every_right_it_has(poisoned: _Guarded, service: str) -> None:
+    of = _ACCESS["services"][service]
+    replica = poisoned.replica(service)
+    wanted = {group: _PARTITIONS * len(topics) for group, topics in of["groups"].items()}
+
+    eventually(lambda: _assigned(replica) == wanted, "it reads in its group", seconds=30)
+    eventually(lambda: _read_whole(replica) == set(of["broadcasts"]), "it reads whole topics")
+    eventually(lambda: _sent(replica) == set(of["writes"]), "it writes to its topics", seconds=30)
+    assert replica.readiness() == (200, {"ready": True, "degraded": []})
+
+
+def _findings(done: subprocess.CompletedProcess[str], check: str) -> list[str]:
+    found = json.loads(done.stdout)["findings"]
+    return [one["level"] for one in found if one["check"] == check]
+
+
+def _dead_letters(services: SecureSuite, topic: str) -> list[Any]:
+    found: list[Any] = services.operate("dead-letter", "list", "--topic", topic)["deadLetters"]
+    return found
+
+
+def test_the_operators_tools_work(poisoned: _Guarded) -> None:
+    services = poisoned.services
+    size = ("--partitions", str(_PARTITIONS), "--replication", "1")
+    file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
+
+    assert services.operate("topics", "apply", file, *size, "--check")["differences"] == []
+    assert _findings(services.run_operator("doctor", *size, "--json"), "topics") == ["ok"]
+    for topic in _EVENTS:
+        eventually(
+            functools.partial(_dead_letters, services, topic), "the poison is put away", seconds=30
+        )
+        assert services.operate("dead-letter", "replay", topic, "--all")["replayed"]
+    backfill = ("events", "backfill", "--type")
+    assert services.operate(*backfill, "inbox.state")["finished"]
+    again = services.operate(*backfill, "inbox.created", "--to-topic", _OWN_EVENTS)
+    assert again["finished"]
+    assert again["written"] > 0
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What the file says of a user."""
+
+    reads: set[str]
+    writes: set[str]
+    groups: set[str]
+
+    @classmethod
+    def of(cls, user: str) -> "_Allowed":
+        if user == _STRANGER:
+            return cls(set(), set(), set())
+        if user == _CONSUMER:
+            return cls(set(_ACCESS["consumers"][user]["reads"]), set(), {"example-billing"})
+        of = _PROGRAMS[user]
+        reads = {*of["broadcasts"], *(topic for each in of["groups"].values() for topic in each)}
+        groups = {*of["groups"], *({_BROADCAST_GROUP} if of["broadcasts"] else ())}
+        return cls(reads, set(of["writes"]), groups)
+
+
+def _refused_reads(guarded: _Guarded, user: str, topics: set[str]) -> bool:
+    """Whether the broker refuses to let the user read each of these topics."""
+    consumer = Consumer(guarded.client_of(user) | {"group.id": "none", "enable.auto.commit": False})
+    refused: set[str] = set()
+    try:
+        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING) for topic in topics])
+
+        def are_refused() -> bool:
+            record = consumer.poll(1.0)
+            if record is None:
+                return False
+            error = record.error()
+            assert error is not None, f"{user} reads {record.topic()}"
+            # No coordinator knows the group, either, which is said of no topic.
+            if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                refused.add(str(record.topic()))
+            return refused == topics
+
+        return eventually(are_refused, f"{user} is refused", seconds=30)
+    finally:
+        consumer.close()
+
+
+def _group_error(guarded: _Guarded, user: str, group: str) -> int | None:
+    """What comes of joining a group."""
+    settings = {"group.id": group, "enable.auto.commit": False}
+    consumer = Consumer(guarded.client_of(user) | settings)
+    try:
+        consumer.subscribe(["email.received"])
+
+        def error_of_group() -> int | None:
+            record = consumer.poll(1.0)
+            error = record.error() if record else None
+            known = error and error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED
+            return error.code() if error and known else None
+
+        return eventually(error_of_group, f"{user} is refused as {group}", seconds=30)
+    finally:
+        consumer.close()
+
+
+def _error_of(futures: dict[Any, Future[Any]]) -> list[int | None]:
+    """What an operator's requests came to."""
+    codes: list[int | None] = []
+    for done in futures.values():
+        try:
+            done.result(timeout=30)
+            codes.append(None)
+        except KafkaException as error:
+            codes.append(error.args[0].code())
+    return codes
+
+
+@pytest.mark.parametrize("user", _USERS)
+def test_a_user_reads_and_writes_nothing_else(poisoned: _Guarded, user: str) -> None:
+    allowed, every = _Allowed.of(user), {*_TOPICS, _OWN_EVENTS}
+    if user in (_CONSUMER, "tools"):
+        every -= {_OWN_EVENTS}
+
+    closed = sorted(every - allowed.writes)
+    outcomes = _write(poisoned, user, closed)
+    assert outcomes == dict.fromkeys(closed, KafkaError.TOPIC_AUTHORIZATION_FAILED)
+    assert _refused_reads(poisoned, user, every - allowed.reads)
+
+
+@pytest.mark.parametrize("user", _USERS)
+def test_a_user_joins_no_group_of_others(guarded: _Guarded, user: str) -> None:
+    groups = {group for each in _USERS for group in _Allowed.of(each).groups} | {"another"}
+
+    for group in sorted(groups - _Allowed.of(user).groups):
+        assert _group_error(guarded, user, group) == KafkaError.GROUP_AUTHORIZATION_FAILED, group
+
+
+@pytest.mark.parametrize("user", _USERS)
+def test_nobody_makes_or_deletes_topics_or_gives_rights(guarded: _Guarded, user: str) -> None:
+    admin = guarded.admin_of(user)
+    new = [NewTopic(name, 1, 1) for name in ("another", "example-billing.another")]
+    right = AclBinding(
+        ResourceType.TOPIC,
+        "email.received",
+        ResourcePatternType.LITERAL,
+        f"User:{_user(user)}",
+        "*",
+        AclOperation.ALL,
+        AclPermissionType.ALLOW,
+    )
+    topic, cluster = KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED
+
+    assert _error_of(admin.create_topics(new)) == [topic, topic]
+    assert _error_of(admin.delete_topics(["email.received"])) == [topic]
+    assert _error_of(admin.create_acls([right])) == [cluster]
+
+
+def test_who_has_no_rights_sees_no_topic(guarded: _Guarded) -> None:
+    assert guarded.admin_of(_STRANGER).list_topics(timeout=30).topics == {}
+
+
+def test_the_tools_grow_topics_and_set_offsets_back(poisoned: _Guarded) -> None:
+    """The last test: services stop for it, as for a restore."""
+    services = poisoned.services
+    file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
+    more = ("--partitions", str(_PARTITIONS + 1), "--replication", "1", "--repartition")
+    grown = services.operate("topics", "apply", file, *more)["topics"]
+    assert all(topic["changed"] for topic in grown)
+    for replica in services.replicas:
+        replica.terminate()
+    assert [replica.wait() for replica in services.replicas] == [0] * len(services.replicas)
+
+    moment = ("--moment", "2026-01-01T00:00:00Z", "--force", "--set-offsets")
+    steps = services.operate("restore", "settle", *moment)["steps"]
+
+    offsets = {step["step"]: step for step in steps}["offsets"]
+    assert offsets["status"] == "done"
+    assert offsets["count"] > 0
