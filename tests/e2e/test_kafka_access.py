@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import requests
@@ -190,7 +190,7 @@ class _Reader:
         )
         self.keys: dict[str, set[str]] = {}
 
-    def __enter__(self) -> "_Reader":
+    def __enter__(self) -> Self:
         self._consumer.subscribe([*_ACCESS["consumers"][_CONSUMER]["reads"], _OWN_EVENTS])
         return self
 
@@ -246,8 +246,7 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
         live = ["email.received", "inbox.created", "inbox.state"]
         eventually(lambda: reader.has_read(key, live), "the consumer reads", seconds=30)
 
-        account = services.operate("account", "list")["accounts"][0]["accountId"]
-        services.operate("account", "delete", account)
+        services.operate("account", "delete", "premium@example.com")
 
         eventually(lambda: reader.has_read(key, ["inbox.expired"]), "the end", seconds=30)
         assert all(partition.error is None for partition in reader.commit())
@@ -257,17 +256,21 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
 
 
 @pytest.fixture(scope="module")
-def poisoned(guarded: _Guarded) -> _Guarded:
-    """What nobody can read is in each topic of events."""
-    outcomes = _write(guarded, "tools", _EVENTS)
-    assert outcomes == dict.fromkeys(_EVENTS)
+def used(guarded: _Guarded) -> _Guarded:
+    """An inbox has come and gone, and each topic of events holds what nobody can read."""
+    services = guarded.services
+    api = Api(f"http://{services.gateway.address}", services.make_key("pro", 1_000_000))
+    inbox = api.new_inbox()
+    assert send(guarded.suite, inbox["emailAddress"], server=services.ingest.address).is_accepted
+    api.delete("/v1/inboxes/" + inbox["inboxId"])
+    assert _write(guarded, "tools", _EVENTS) == dict.fromkeys(_EVENTS)
     return guarded
 
 
 @pytest.mark.parametrize("service", _ACCESS["services"])
-def test_a_service_uses_every_right_it_has(poisoned: _Guarded, service: str) -> None:
+def test_a_service_uses_every_right_it_has(used: _Guarded, service: str) -> None:
     of = _ACCESS["services"][service]
-    replica = poisoned.replica(service)
+    replica = used.replica(service)
     wanted = {group: _PARTITIONS * len(topics) for group, topics in of["groups"].items()}
 
     eventually(lambda: _assigned(replica) == wanted, "it reads in its group", seconds=30)
@@ -286,8 +289,8 @@ def _dead_letters(services: SecureSuite, topic: str) -> list[Any]:
     return found
 
 
-def test_the_operators_tools_work(poisoned: _Guarded) -> None:
-    services = poisoned.services
+def test_the_operators_tools_work(used: _Guarded) -> None:
+    services = used.services
     size = ("--partitions", str(_PARTITIONS), "--replication", "1")
     file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
 
@@ -314,7 +317,7 @@ class _Allowed:
     groups: set[str]
 
     @classmethod
-    def of(cls, user: str) -> "_Allowed":
+    def of(cls, user: str) -> Self:
         if user == _STRANGER:
             return cls(set(), set(), set())
         if user == _CONSUMER:
@@ -379,15 +382,15 @@ def _error_of(futures: dict[Any, Future[Any]]) -> list[int | None]:
 
 
 @pytest.mark.parametrize("user", _USERS)
-def test_a_user_reads_and_writes_nothing_else(poisoned: _Guarded, user: str) -> None:
+def test_a_user_reads_and_writes_nothing_else(used: _Guarded, user: str) -> None:
     allowed, every = _Allowed.of(user), {*_TOPICS, _OWN_EVENTS}
     if user in (_CONSUMER, "tools"):
         every -= {_OWN_EVENTS}
 
     closed = sorted(every - allowed.writes)
-    outcomes = _write(poisoned, user, closed)
+    outcomes = _write(used, user, closed)
     assert outcomes == dict.fromkeys(closed, KafkaError.TOPIC_AUTHORIZATION_FAILED)
-    assert _refused_reads(poisoned, user, every - allowed.reads)
+    assert _refused_reads(used, user, every - allowed.reads)
 
 
 @pytest.mark.parametrize("user", _USERS)
@@ -422,9 +425,9 @@ def test_who_has_no_rights_sees_no_topic(guarded: _Guarded) -> None:
     assert guarded.admin_of(_STRANGER).list_topics(timeout=30).topics == {}
 
 
-def test_the_tools_grow_topics_and_set_offsets_back(poisoned: _Guarded) -> None:
+def test_the_tools_grow_topics_and_set_offsets_back(used: _Guarded) -> None:
     """The last test: services stop for it, as for a restore."""
-    services = poisoned.services
+    services = used.services
     file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
     more = ("--partitions", str(_PARTITIONS + 1), "--replication", "1", "--repartition")
     grown = services.operate("topics", "apply", file, *more)["topics"]
