@@ -17,8 +17,8 @@ import os
 import statistics
 import subprocess
 import sys
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import wait
@@ -28,7 +28,8 @@ from measuring.percentiles import percentile
 
 _READER = Path(__file__).with_name("measuring") / "event_reader.py"
 _INBOXES = 64
-_MOST_P99 = 50.0
+# By rate; docs/events/contract.md, "Freshness".
+_MOST_P99 = {20: 50.0, 2_000: 100.0}
 _REACHED = 0.95  # of the rate that was wished for
 _PATIENCE_SECONDS = 120.0
 
@@ -75,9 +76,7 @@ def _measure(addresses: list[str], rate: float, wishes: argparse.Namespace) -> l
     with _reader(messages) as reader:
         before = _cpu()
         smtp = os.environ["TEMPINBOX_SMTP"]
-        reached = asyncio.run(
-            mail_stream.send(smtp, addresses, messages, rate, wishes.connections)
-        )
+        reached = asyncio.run(mail_stream.send(smtp, addresses, messages, rate, wishes.connections))
         said, _ = reader.communicate(timeout=_PATIENCE_SECONDS)
         after = _cpu()
     late = [float(each) for each in said.split()]
@@ -85,7 +84,9 @@ def _measure(addresses: list[str], rate: float, wishes: argparse.Namespace) -> l
         raise SystemExit(f"{messages - len(late)} of {messages} records did not come")
     used = {part: 1000 * (after[part] - before[part]) / messages for part in after}
     shares = ", ".join(
-        f"{part} {ms:.3f}" for part, ms in sorted(used.items(), key=lambda it: -it[1]) if ms >= 0.001
+        f"{part} {ms:.3f}"
+        for part, ms in sorted(used.items(), key=lambda it: -it[1])
+        if ms >= 0.001
     )
     print(
         f"{rate:g}/s ({reached:.0f} reached): p50 {percentile(late, 50):.1f} ms, p99 "
@@ -101,7 +102,11 @@ def _judge(rate: float, rounds: list[list[float] | None]) -> bool:
     if not good:
         print(f"  p99 at {rate:g}/s: this machine did not reach the rate", flush=True)
         return False
-    return verdicts.at_most(f"p99 in ms at {rate:g}/s", statistics.median(good), _MOST_P99)
+    middle = statistics.median(good)
+    if rate not in _MOST_P99:
+        print(f"  p99 in ms at {rate:g}/s: {middle:.1f} (no target)", flush=True)
+        return True
+    return verdicts.at_most(f"p99 in ms at {rate:g}/s", middle, _MOST_P99[int(rate)])
 
 
 def main() -> int:
@@ -122,7 +127,8 @@ def main() -> int:
         for rate in rates:
             found[rate].append(_measure(addresses, rate, wishes))
     print("against the targets:")
-    return 0 if all([_judge(rate, rounds) for rate, rounds in found.items()]) else 1
+    outcomes = [_judge(rate, rounds) for rate, rounds in found.items()]
+    return 0 if all(outcomes) else 1
 
 
 if __name__ == "__main__":

@@ -38,8 +38,9 @@ def main() -> None:
             break
         now = time.time()
         for record in [first, *consumer.consume(_BATCH, timeout=0)]:
-            stored = dict(record.headers() or [])["ce_time"].decode()
-            late.append(1000 * (now - datetime.fromisoformat(stored).timestamp()))
+            stored = dict(record.headers() or [])["ce_time"]
+            assert isinstance(stored, bytes)
+            late.append(1000 * (now - datetime.fromisoformat(stored.decode()).timestamp()))
     consumer.close()
     print(" ".join(f"{each:.1f}" for each in sorted(late)))
 
