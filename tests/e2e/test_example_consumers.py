@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from dev.example_consumers import LANGUAGES, TOPICS, ExampleConsumer, dead_letter_topic
 from harness import Account, Suite, eventually
-from harness.consumers import LANGUAGES, ExampleConsumer
 
-_TOPICS = ["email.received", "inbox.created", "inbox.expired"]
 _KILLS = 3
 _MAILS_BETWEEN_KILLS = 40
 _SECONDS = 120.0
@@ -23,7 +22,7 @@ _SECONDS = 120.0
 
 def _make_dead_letter_topics(suite: Suite, groups: list[str]) -> None:
     admin = AdminClient({"bootstrap.servers": suite["KAFKA"]})
-    made = admin.create_topics([NewTopic(f"{group}.dead-letter", 1, 1) for group in groups])
+    made = admin.create_topics([NewTopic(dead_letter_topic(group), 1, 1) for group in groups])
     for each in made.values():
         each.result(timeout=30)
 
@@ -41,7 +40,9 @@ def consumers(suite: Suite, group: str, tmp_path: Path) -> Iterator[list[Example
     """All three, running."""
     with contextlib.ExitStack() as running:
         yield [
-            running.enter_context(ExampleConsumer(suite, language, f"{group}-{language}", tmp_path))
+            running.enter_context(
+                ExampleConsumer(suite["KAFKA"], language, f"{group}-{language}", tmp_path)
+            )
             for language in LANGUAGES
         ]
 
@@ -93,7 +94,7 @@ def _has_more_than(consumer: ExampleConsumer, known: int) -> bool:
 
 def _have_all(consumers: list[ExampleConsumer], wanted: set[str]) -> bool:
     for consumer in consumers:
-        consumer.check_runs()
+        assert not consumer.ended_by_itself()
     return all(wanted <= consumer.ids() for consumer in consumers)
 
 
@@ -126,7 +127,7 @@ def test_killed_consumers_lose_nothing_and_do_nothing_twice(
     def published() -> set[str]:
         return {
             event_id
-            for topic in _TOPICS
+            for topic in TOPICS
             for event_id, value in _read_all(suite, topic)
             if any(it in value for it in ids)
         }
@@ -185,7 +186,7 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
     eventually(lambda: _have_all(consumers, wanted), "the mail is counted", seconds=_SECONDS)
     for language in LANGUAGES:
         letters = eventually(
-            functools.partial(_read_all, suite, f"{group}-{language}.dead-letter"),
+            functools.partial(_read_all, suite, dead_letter_topic(f"{group}-{language}")),
             f"{language} puts it away",
             seconds=_SECONDS,
         )
