@@ -34,10 +34,6 @@ API_SERVER = f"https://{HOST_ADDRESS}:6443"
 INSIDE = "TEMPINBOX_K8S_INSIDE"
 
 
-# What programs inside are made of, with the harness of the end-to-end tests.
-PYTHON_PATH = f"{places.PYTHON_PATH}:{places.ROOT / 'tests' / 'e2e'}"
-
-
 def node_name(number: int) -> str:
     """n1, n2, ..."""
     return f"n{number}"
@@ -61,7 +57,7 @@ def environment() -> dict[str, str]:
         "HELM_CACHE_HOME": str(STATE / "helm"),
         "HELM_CONFIG_HOME": str(STATE / "helm"),
         "HELM_DATA_HOME": str(STATE / "helm"),
-        "PYTHONPATH": PYTHON_PATH,
+        "PYTHONPATH": places.HARNESS_PYTHON_PATH,
     }
     if INSIDE in os.environ:
         own[INSIDE] = os.environ[INSIDE]

@@ -37,7 +37,7 @@ def _rehearse(arguments: list[str]) -> int:
     """With the packages of the end-to-end tests."""
     packages.ensure("test")
     command = [str(python_packages.python()), "-B", "-m", "k8s.rehearsal", *arguments]
-    environment = places.clean_environment() | {"PYTHONPATH": layout.PYTHON_PATH}
+    environment = places.clean_environment() | {"PYTHONPATH": places.HARNESS_PYTHON_PATH}
     try:
         return subprocess.run(command, cwd=places.ROOT, env=environment).returncode
     except KeyboardInterrupt:  # it got the same signal, and says so

@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What ./dev is made of, and the packages of tests/ that its verbs run.
 PYTHON_PATH = f"{ROOT / 'tools'}:{ROOT / 'tests'}"
+# The same with the harness of the end-to-end tests, for programs that run with its packages.
+HARNESS_PYTHON_PATH = f"{PYTHON_PATH}:{ROOT / 'tests' / 'e2e'}"
 # Names the data folder: a default for every verb, and the mark on every process of a suite.
 SUITE_VARIABLE = "TEMPINBOX_DEV_SUITE"
 
