@@ -68,7 +68,7 @@ class Calls:
             self._round(number)
 
     def _round(self, number: int) -> None:
-        made = self._make()
+        made = self._make(self._next_inbox(number))
         if made:
             self.inboxes.append(made)
         living = [inbox for inbox in self.inboxes if not inbox.is_deleted]
@@ -80,9 +80,13 @@ class Calls:
         if made and number % _DELETED_EVERY == 0:
             self._delete(made)
 
-    def _make(self) -> Inbox | None:
+    def _next_inbox(self, _number: int) -> dict[str, Any]:
+        """What the next inbox is to be."""
+        return {"tags": [TAG]}
+
+    def _make(self, wanted: dict[str, Any]) -> Inbox | None:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        status, body = self._until_answered("POST", "/v1/inboxes", {"tags": [TAG]}, headers)
+        status, body = self._until_answered("POST", "/v1/inboxes", wanted, headers)
         if status == 0:
             self.unanswered += 1
             return None

@@ -94,11 +94,12 @@ class Mailboxes:
                 return found
             cursor = f"&cursor={page['nextCursor']}"
 
-    def tagged(self, tag: str) -> Iterator[dict[str, Any]]:
-        """Every inbox with the tag, ended ones too."""
+    def inboxes(self, tag: str = "") -> Iterator[dict[str, Any]]:
+        """Every inbox, or every one with the tag, ended ones too."""
+        chosen = f"&tag={tag}" if tag else ""
         cursor = ""
         while True:
-            _, content = self._call("GET", f"/v1/inboxes?status=all&tag={tag}&limit=100{cursor}")
+            _, content = self._call("GET", f"/v1/inboxes?status=all&limit=100{chosen}{cursor}")
             page = json.loads(content)
             yield from page["inboxes"]
             if not page["nextCursor"]:

@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,51 +27,68 @@ class Fault:
     sent: signal.Signals
 
 
-def schedule(
+def kills(
     replicas: dict[str, list[str]],
     seconds: int,
     seed: int,
     between: float = _BETWEEN_KILLS_SECONDS,
 ) -> list[Fault]:
-    """A replica is killed every few seconds, of each service (`replicas` by its name) in turn;
-    PostgreSQL crashes at once (SIGQUIT) and as by the kernel (SIGKILL), Kafka in between.
-    """
+    """A replica is killed every few seconds, of each service (`replicas` by its name) in turn."""
     order = random.Random(seed)  # noqa: S311 - the same faults for the same seed
-    faults = [
-        Fault(0.30 * seconds, "postgres", signal.SIGQUIT),
-        Fault(0.50 * seconds, "kafka-1", signal.SIGKILL),
-        Fault(0.70 * seconds, "postgres", signal.SIGKILL),
-    ]
+    faults = []
     services = itertools.cycle(replicas)
     at = between
     while at < seconds:
         killed = order.choice(replicas[next(services)])
         faults.append(Fault(at, killed, signal.SIGKILL))
         at += between * order.uniform(0.5, 1.5)
-    return sorted(faults)
+    return faults
 
 
-def carry_out(suite: Suite, faults: list[Fault], began: float, counts: Counter[str]) -> None:
-    """Sends the signals at their times; the supervisor starts again what dies.
-
-    A process that is just down is broken later.
+def schedule(
+    replicas: dict[str, list[str]],
+    seconds: int,
+    seed: int,
+    between: float = _BETWEEN_KILLS_SECONDS,
+) -> list[Fault]:
+    """Replicas as above; PostgreSQL crashes at once (SIGQUIT) and as by the kernel (SIGKILL), Kafka
+    in between.
     """
+    others = [
+        Fault(0.30 * seconds, "postgres", signal.SIGQUIT),
+        Fault(0.50 * seconds, "kafka-1", signal.SIGKILL),
+        Fault(0.70 * seconds, "postgres", signal.SIGKILL),
+    ]
+    return sorted(others + kills(replicas, seconds, seed, between))
+
+
+def carry_out(suite: Suite, faults: Iterable[Fault], began: float, counts: Counter[str]) -> None:
+    """Sends the signals at their times; the supervisor starts again what dies."""
     for fault in faults:
         pause_until(began + fault.at)
-        pid = wait_until(
-            partial(_pid, suite, fault.name),
-            time.monotonic() + _RESTART_SECONDS,
-            f"{fault.name} runs",
-        )
-        try:
-            os.kill(pid, fault.sent)
-        except ProcessLookupError:
-            continue
-        counts[f"{fault.name} {fault.sent.name}"] += 1
-        say(f"  {time.monotonic() - began:5.1f} s  {fault.name}: {fault.sent.name}")
+        send(suite, fault, began, counts)
 
 
-def _pid(suite: Suite, name: str) -> int | None:
+def send(suite: Suite, fault: Fault, began: float, counts: Counter[str]) -> int:
+    """The signal now, whatever its time; answers the process that got it. One that is just down
+    gets it when it runs.
+    """
+    pid = wait_until(
+        partial(running_pid, suite, fault.name),
+        time.monotonic() + _RESTART_SECONDS,
+        f"{fault.name} runs",
+    )
+    try:
+        os.kill(pid, fault.sent)
+    except ProcessLookupError:
+        return pid
+    counts[f"{fault.name} {fault.sent.name}"] += 1
+    say(f"  {time.monotonic() - began:5.1f} s  {fault.name}: {fault.sent.name}")
+    return pid
+
+
+def running_pid(suite: Suite, name: str) -> int | None:
+    """None while it is down."""
     try:
         pid = suite.supervision.status()[name]["pid"]
     except Failure:

@@ -13,14 +13,15 @@ from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
+from chaos import brokers, checks, events, faults, restore, upgrade, webhooks
 from chaos import calls as api_calls
-from chaos import checks, faults, restore, upgrade, webhooks
 from chaos.checks import Mailboxes
 from chaos.load import Load, Mail
 
 _INBOXES = 32
 _REPLICAS = {
     "mail": "mail-ingest=2,inbox=2,gateway=2",
+    "events": events.REPLICAS,
     "webhooks": webhooks.REPLICAS,
     "restore": restore.REPLICAS,
     "upgrade": upgrade.REPLICAS,
@@ -32,6 +33,11 @@ _CALL_ROUNDS_A_SECOND = 4.0
 # An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it
 # was given.
 _SETTLING_SECONDS = 120
+
+
+def usual(name: str) -> tuple[int, int]:
+    """Seconds and mails a second, where nothing else is asked for."""
+    return (events.SECONDS, events.RATE) if name == "events" else (60, 100)
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,11 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         build.build(preset, services.PROGRAMS)
     base = course.base or upgrade.baseline()
     old = upgrade.older_release(base, preset, builds) if name == "upgrade" else None
+    if name == "events":
+        events.prepare()
     heading(f"Chaos: {name}, {_load_of(name, course)} ({preset}, seed {course.seed})")
-    wishes = Wishes(preset=preset, replicas=_REPLICAS[name])
+    nodes = brokers.COUNT if name == "events" else None
+    wishes = Wishes(preset=preset, replicas=_REPLICAS[name], brokers=nodes)
     with testing.own_suite("chaos", preset) as suite:
         suite.start_infrastructure(wishes, outlives_caller=False)
         if old:
@@ -63,9 +72,11 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         suite.start_services(wishes)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)
+        load = (course.rate, course.seconds, course.connections)
         if name == "restore":
-            load = (course.rate, course.seconds, course.connections)
             return restore.run(suite, wishes, load, course.seed)
+        if name == "events":
+            return events.run(suite, load, course.seed)
         return _run_mail(suite, course)
 
 
@@ -122,15 +133,15 @@ def _run_mail(suite: Suite, course: Course) -> int:
     # Those of a mail whose process was killed before it published them come when the lease of their
     # outbox row ends.
     wanted = confirmed | {email_id for _, email_id in emails}
-    events = checks.read_events(suite.cluster.brokers, wanted, deadline)
+    published = checks.read_events(suite.cluster.brokers, wanted, deadline)
     item(
         "events",
-        f"of {len(wanted & events.keys())} of {len(wanted)} emails after "
+        f"of {len(wanted & published.keys())} of {len(wanted)} emails after "
         f"{time.monotonic() - started:.1f} s",
     )
 
     heading("Counting")
-    report = checks.check(mails, emails, mailboxes, events)
+    report = checks.check(mails, emails, mailboxes, published)
     _check_calls(report, calls, suite, mailboxes, deadline)
     for line in report.facts:
         item(*line)
@@ -155,7 +166,7 @@ def _check_calls(
         checks.read_events(suite.cluster.brokers, wanted, deadline, topic, checks.BY_KEY)
         for topic, wanted in (("inbox.created", made), ("inbox.expired", ended))
     )
-    facts, violations = api_calls.check(calls, mailboxes.tagged(api_calls.TAG), created, expired)
+    facts, violations = api_calls.check(calls, mailboxes.inboxes(api_calls.TAG), created, expired)
     report.facts += facts
     report.violations += violations
     if not made:

@@ -309,7 +309,9 @@ def _judge(running: Run, mails: list[Mail], mailboxes: Mailboxes) -> int:
         checks.read_events(suite.cluster.brokers, inboxes, deadline, topic, checks.BY_KEY)
         for topic, inboxes in (("inbox.created", made), ("inbox.expired", ended))
     )
-    facts, found = api_calls.check(running.calls, mailboxes.tagged(api_calls.TAG), created, expired)
+    facts, found = api_calls.check(
+        running.calls, mailboxes.inboxes(api_calls.TAG), created, expired
+    )
     violations += found + _of_processes(suite)
     if not confirmed or not made:
         violations.append("no mail was accepted, or no inbox made")

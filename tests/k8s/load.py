@@ -229,7 +229,7 @@ def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
 
 def _of_inboxes(callers: list[_Calls], mailboxes: Mailboxes) -> list[str]:
     """What the calls were told of inboxes must be so in the end."""
-    status = {inbox["inboxId"]: inbox["status"] for inbox in mailboxes.tagged("chaos")}
+    status = {inbox["inboxId"]: inbox["status"] for inbox in mailboxes.inboxes("chaos")}
     found = []
     for inbox in (inbox for caller in callers for inbox in caller.inboxes):
         wanted = "expired" if inbox.is_deleted else "active"

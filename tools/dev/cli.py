@@ -136,9 +136,10 @@ def _programs(chosen: argparse.Namespace) -> int:
 def _chaos(chosen: argparse.Namespace) -> int:
     from chaos import run as chaos
 
+    seconds, rate = chaos.usual(chosen.name)
     course = chaos.Course(
-        chosen.seconds,
-        chosen.rate,
+        chosen.seconds or seconds,
+        chosen.rate or rate,
         chosen.connections,
         chosen.seed,
         chosen.events,
@@ -397,6 +398,12 @@ def _parser() -> argparse.ArgumentParser:
         "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
         "may stay due, repeats are counted."
         "\n             For a short run: --events 2000 --seconds 15"
+        "\n  events     SMTP load and API calls; kill -9 of three brokers in turn, of replicas of "
+        "every service and of the consumers of"
+        "\n             examples/consumers all the time; each event that PostgreSQL holds must be "
+        "worked on by each consumer once, and the table"
+        "\n             that inbox.state makes be what the API lists. For a short run: --rate 20 "
+        "--seconds 40"
         "\n  restore    steady SMTP load, API calls and a webhook; PostgreSQL goes back to a "
         "moment of it (base backup and archived WAL), as"
         "\n             docs/operations/backup.md says; no mail answered 250 before the moment may "
@@ -411,7 +418,7 @@ def _parser() -> argparse.ArgumentParser:
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
     breaking.add_argument(
-        "name", choices=["mail", "restore", "upgrade", "webhooks"], help="what to break"
+        "name", choices=["events", "mail", "restore", "upgrade", "webhooks"], help="what to break"
     )
     breaking.add_argument(
         "--from",
@@ -423,22 +430,20 @@ def _parser() -> argparse.ArgumentParser:
         "--seconds",
         metavar="N",
         type=_between(10, 3600),
-        default=60,
-        help="how long load and faults last; upgrade: at least (default: 60)",
+        help="how long load and faults last; upgrade: at least (default: 60; events: 120)",
     )
     breaking.add_argument(
         "--rate",
         metavar="N",
         type=_between(1, 5000),
-        default=100,
-        help="mail, restore, upgrade: mails a second (default: 100)",
+        help="events, mail, restore, upgrade: mails a second (default: 100; events: 50)",
     )
     breaking.add_argument(
         "--connections",
         metavar="N",
         type=_between(1, 256),
         default=16,
-        help="mail, restore, upgrade: SMTP connections of the load (default: 16)",
+        help="events, mail, restore, upgrade: SMTP connections of the load (default: 16)",
     )
     breaking.add_argument(
         "--events",
@@ -452,7 +457,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         type=int,
         default=1,
-        help="of the order in which replicas are killed (default: 1)",
+        help="of the order in which what is killed is killed (default: 1)",
     )
     breaking.add_argument(
         "--preset",

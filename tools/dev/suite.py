@@ -152,9 +152,9 @@ class Suite:
                 self._ports.take(name, in_use_by_suite="kafka-1" in running)
         self.record.save(self.folder)
 
-    def apply_topics(self) -> None:
-        """Makes what the release's list has and Kafka has not."""
-        topics = self.release.topics
+    def apply_topics(self, listed: Path | None = None) -> None:
+        """Makes what the list (the release's where none is given) has and Kafka has not."""
+        topics = listed or self.release.topics
         self.operate(
             "topics",
             "apply",

@@ -1,0 +1,337 @@
+"""`./dev chaos events`: brokers, services and consumers are killed under load; then what PostgreSQL
+holds is compared with what the example consumers saw, and what the API lists with the table that
+the topic inbox.state makes.
+"""
+
+import json
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
+from typing import Any
+
+from dev import example_consumers, postgres, readiness, services
+from dev.example_consumers import ExampleConsumer
+from dev.suite import Suite
+from dev.terminal import heading, item, paint, say
+from dev.waiting import wait_until
+
+from chaos import brokers, checks, consumers, event_truth, faults
+from chaos import calls as api_calls
+from chaos.checks import Mailboxes
+from chaos.event_truth import Event, Rows, StateTable
+from chaos.load import Inbox, Load, Mail
+
+REPLICAS = "mail-ingest=2,inbox=2,gateway=2"
+SECONDS, RATE = 120, 50  # unless something else is asked for
+_KILLED = ["mail-ingest", "inbox", "gateway", "webhook-dispatcher", "rate-limit"]
+_BETWEEN_KILLS_SECONDS = 3.0
+_ACCOUNTS = 3
+_INBOXES = 8  # of each account, for mail: they outlive the run
+_CALL_ROUNDS_A_SECOND = 1.5  # of each account
+_SHORT_TTL_SECONDS = 60  # the shortest there is
+# Outbox rows of a process that was killed are taken over after 30 s; the last short-lived inboxes
+# end a minute after the load.
+_SETTLING_SECONDS = 240.0
+_SHOWN_VIOLATIONS = 20
+_ANY = re.compile(r"(.*)")  # record, whatever its headers
+# So that inbox.state is compacted while the run goes on, not after a week.
+_COMPACTED_SOON = {"segment.ms": "10000", "min.cleanable.dirty.ratio": "0.01"}
+
+
+class InboxCalls(api_calls.Calls):
+    """Of four inboxes two are deleted, one ends by itself soon, and one is given other TTLs."""
+
+    def _next_inbox(self, number: int) -> dict[str, Any]:
+        short = {"ttlSeconds": _SHORT_TTL_SECONDS} if number % 4 == 1 else {}
+        return super()._next_inbox(number) | short
+
+    def _round(self, number: int) -> None:
+        known = len(self.inboxes)
+        super()._round(number)
+        if number % 4 == 3 and len(self.inboxes) > known:
+            for ttl in (900, 7200):
+                self._extend(self.inboxes[-1].inbox_id, ttl)
+
+    def _extend(self, inbox_id: str, ttl: int) -> None:
+        path = f"/v1/inboxes/{inbox_id}"
+        status, body = self._until_answered("PATCH", path, {"ttlSeconds": ttl})
+        if status not in (0, 200):
+            self.violations.append(f"PATCH {path} was answered {status}: {body}")
+
+
+@dataclass
+class Account:
+    """One of those the load works for."""
+
+    account_id: str
+    mailboxes: Mailboxes
+    inboxes: list[Inbox]  # for mail
+    calls: InboxCalls
+
+
+@dataclass
+class Run:
+    """Everything that goes on at once, until its time is over or something fails."""
+
+    suite: Suite
+    accounts: list[Account]
+    consumers: list[ExampleConsumer]
+    load: Load
+    seconds: int
+    seed: int
+    counts: Counter[str] = field(default_factory=Counter)
+    mails: list[Mail] = field(default_factory=list)
+    back_after: list[float] = field(default_factory=list)  # seconds, of each broker's kill
+    ended: list[str] = field(default_factory=list)  # consumers that did so by themselves
+    _over: threading.Event = field(default_factory=threading.Event)
+    _began: float = field(default_factory=time.monotonic)
+
+    def carry_out(self) -> None:
+        """Load and faults side by side; what fails first ends the others and is passed on."""
+        self._began = time.monotonic()
+        work: list[Callable[[], object]] = [
+            lambda: self.mails.extend(self.load.run()),
+            *(partial(it.calls.run, self.seconds) for it in self.accounts),
+            self._kill_services,
+            self._kill_brokers,
+            self._kill_consumers,
+        ]
+        with ThreadPoolExecutor(len(work)) as pool:
+            try:
+                for task in as_completed([pool.submit(each) for each in work]):
+                    task.result()
+            except BaseException:
+                self._end()
+                raise
+
+    def _end(self) -> None:
+        self._over.set()
+        self.load.end()
+        for account in self.accounts:
+            account.calls.end()
+
+    def _goes_on(self) -> bool:
+        return not self._over.is_set() and time.monotonic() < self._began + self.seconds
+
+    def _kill_services(self) -> None:
+        replicas = {
+            service: [replica.name for replica in services.of(service, self.suite.replicas)]
+            for service in _KILLED
+        }
+        planned = faults.kills(replicas, self.seconds, self.seed, _BETWEEN_KILLS_SECONDS)
+        due = takewhile(lambda _: not self._over.is_set(), planned)
+        faults.carry_out(self.suite, due, self._began, self.counts)
+
+    def _kill_brokers(self) -> None:
+        self.back_after += brokers.kill_in_turn(
+            self.suite, self.seed, self._began, self._goes_on, self.counts
+        )
+
+    def _kill_consumers(self) -> None:
+        self.ended += consumers.kill_in_turn(
+            self.consumers, self.seed, self._began, self._goes_on, self.counts
+        )
+
+
+def prepare() -> None:
+    """What takes long once: the consumers are built."""
+    for language in example_consumers.LANGUAGES:
+        example_consumers.build(language)
+
+
+def run(suite: Suite, load: tuple[int, int, int], seed: int) -> int:
+    """The exit code is 0 when every event was seen once and the table is right; `load` is rate,
+    seconds, connections.
+    """
+    rate, seconds, connections = load
+    suite.operate(
+        "plan", "set", "premium", "--requests-per-day", "100000000", "--live-inboxes", "1000000"
+    )
+    _apply_topics(suite)
+    accounts = [_make_account(suite, number) for number in range(_ACCOUNTS)]
+    servers = [replica.listener for replica in services.of("mail-ingest", suite.replicas)]
+    inboxes = [inbox for account in accounts for inbox in account.inboxes]
+    mail = Load(servers, inboxes, rate, seconds, connections)
+    with consumers.running(suite.cluster.brokers, suite.logs / "consumers") as started:
+        heading("Breaking")
+        done = Run(suite, accounts, started, mail, seconds, seed)
+        done.carry_out()
+        _say_faults(done)
+        return _judge(done, _settle(done))
+
+
+def _apply_topics(suite: Suite) -> None:
+    """The release's, inbox.state compacted sooner, and those for the consumers' dead letters."""
+    listed = json.loads(suite.release.topics.read_text(encoding="utf-8"))["topics"]
+    for topic in listed:
+        if topic["name"] == "inbox.state":
+            topic["config"] |= _COMPACTED_SOON
+    listed += [{"name": name, "partitions": 1} for name in consumers.dead_letter_topics()]
+    path = suite.logs / "topics.json"
+    path.write_text(json.dumps({"topics": listed}), encoding="utf-8")
+    suite.apply_topics(path)
+
+
+def _make_account(suite: Suite, number: int) -> Account:
+    """A Premium account with its load; the suite's own is not among them, and has no inbox."""
+    address = f"chaos{number}@example.com"
+    made = suite.operate_json("account", "create", "--email", address, "--plan", "premium")
+    account_id = str(made["accountId"])
+    key = suite.operate_json("key", "create", account_id, "--label", "chaos")["key"]
+    gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
+    mailboxes = Mailboxes(gateways[0], key)
+    calls = InboxCalls(gateways, key, _CALL_ROUNDS_A_SECOND, list)
+    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls)
+
+
+def _say_faults(done: Run) -> None:
+    item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(done.counts.items())))
+    back = done.back_after
+    if back:
+        item("brokers", f"in sync again {min(back):.1f} to {max(back):.1f} s after their end")
+    confirmed = sum(mail.email_id is not None for mail in done.mails)
+    item("mails", f"{len(done.mails)} tried in {done.seconds} s: {confirmed} answered 250")
+
+
+# Settling.
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is there when all is quiet, or time is over."""
+
+    truth: dict[str, Event]
+    table: StateTable
+    listed: Rows
+
+
+_ENDING = "mailbox.inboxes WHERE is_live AND expires_at < now() + interval '5 minutes'"
+
+
+def _settle(done: Run) -> Findings:
+    """Waits until everything that must come has come; what is missing then is counted."""
+    heading("Settling")
+    suite = done.suite
+    started = time.monotonic()
+
+    def wait(what: str, is_so: Callable[[], bool]) -> None:
+        try:
+            wait_until(is_so, started + _SETTLING_SECONDS, what, every=0.5)
+            item(what, f"after {time.monotonic() - started:.1f} s")
+        except TimeoutError:
+            item(what, paint("not in time", "red"))
+
+    wait("ready", lambda: not readiness.lacking(suite.replicas))
+    wait("in sync", lambda: not brokers.behind(suite.cluster))
+    wait("short TTLs ended", lambda: _count(suite, _ENDING) == 0)
+    wait("outbox empty", lambda: _count(suite, "mailbox.outbox") == 0)
+    truth = event_truth.stored_events(suite.server)
+    wait("consumers have all", lambda: all(truth.keys() <= it.ids() for it in done.consumers))
+    findings = _look(done, truth)
+
+    def are_same() -> bool:
+        nonlocal findings
+        findings = _look(done, truth)
+        return findings.table.rows == findings.listed
+
+    wait("inbox.state is right", are_same)
+    return findings
+
+
+def _look(done: Run, truth: dict[str, Event]) -> Findings:
+    table = event_truth.read_states(done.suite.cluster.brokers)
+    listed: Rows = {}
+    for account in done.accounts:
+        listed |= event_truth.as_rows(account.account_id, account.mailboxes.inboxes())
+    return Findings(truth, table, listed)
+
+
+def _count(suite: Suite, what: str) -> int:
+    statement = f"SELECT count(*) FROM {what}"  # noqa: S608 - names of this file
+    return int(suite.server.query(statement, postgres.ROLE))
+
+
+# Counting.
+
+
+def _judge(done: Run, findings: Findings) -> int:
+    heading("Counting")
+    suite, truth = done.suite, findings.truth
+    violations = [f"consumer ended by itself: {end}" for end in done.ended]
+    for consumer in done.consumers:
+        if end := consumer.ended_by_itself():
+            violations.append(f"consumer ended by itself: {end}")
+        consumer.stop()
+        types = consumer.types()
+        violations += event_truth.check_consumer(consumer.language, truth, types, consumer.counts())
+        item(consumer.language, f"{len(truth.keys() & types.keys())} of {len(truth)} events")
+    violations += event_truth.check_table(findings.table.rows, findings.listed)
+    violations += _check_answers(done, truth)
+    violations += _check_topics(suite.cluster.brokers, truth)
+    violations += check_course(done.counts, Counter(event.type for event in truth.values()))
+    table = findings.table
+    item(
+        "inbox.state",
+        f"{len(table.rows)} inboxes from {table.records} records of {table.written}, "
+        f"{len(findings.listed)} are listed",
+    )
+    for violation in violations[:_SHOWN_VIOLATIONS]:
+        say(paint("violation: ", "red") + violation)
+    say(f"\n{len(truth)} events, {len(violations)} violations")
+    return 1 if violations else 0
+
+
+def _check_answers(done: Run, truth: dict[str, Event]) -> list[str]:
+    """What was answered is in SQL."""
+    violations = [
+        f"email {mail.email_id}: answered 250, not in SQL"
+        for mail in done.mails
+        if mail.email_id and mail.email_id not in truth
+    ]
+    created, expired = (
+        Counter(event.inbox_id for event in truth.values() if event.type == kind)
+        for kind in ("inbox.created", "inbox.expired")
+    )
+    for account in done.accounts:
+        shown = account.mailboxes.inboxes(api_calls.TAG)
+        facts, found = api_calls.check(account.calls, shown, created, expired)
+        violations += found
+        for fact in facts:
+            item(*fact)
+    return violations
+
+
+def _check_topics(bootstrap: str, truth: dict[str, Event]) -> list[str]:
+    """Repeats are allowed, dead letters are not: every record could be read."""
+    records = Counter(dict.fromkeys(example_consumers.TOPICS, 0))
+    for topic in records:
+        records[topic] = _count_records(bootstrap, topic)
+    item(
+        "records",
+        ", ".join(f"{topic} x {count}" for topic, count in records.items())
+        + f": {records.total() - len(truth)} repeated",
+    )
+    return [
+        f"{topic}: holds {letters} dead letters"
+        for topic in consumers.dead_letter_topics()
+        if (letters := _count_records(bootstrap, topic))
+    ]
+
+
+def _count_records(bootstrap: str, topic: str) -> int:
+    return checks.read_events(bootstrap, set(), 0.0, topic, _ANY).total()
+
+
+def check_course(counts: Counter[str], events: Counter[str]) -> list[str]:
+    """A run that broke nothing, or in which nothing happened, proves nothing."""
+    killed = {name.split()[0].rpartition("-")[0] or name.split()[0] for name in counts}
+    wanted = [*_KILLED, "kafka", *example_consumers.LANGUAGES]
+    return [f"no {name} was killed" for name in wanted if name not in killed] + [
+        f"no event {topic}" for topic in example_consumers.TOPICS if not events[topic]
+    ]

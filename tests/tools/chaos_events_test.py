@@ -1,0 +1,209 @@
+"""What `./dev chaos events` counts as a violation, and when its brokers are in sync."""
+
+import contextlib
+import sqlite3
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from chaos.brokers import out_of_sync
+from chaos.event_truth import Event, as_rows, check_consumer, check_table
+from chaos.events import check_course
+from dev import example_consumers
+from dev.example_consumers import ExampleConsumer
+
+_TRUTH = {
+    "1": Event("inbox.created", "a"),
+    "2": Event("email.received", "a"),
+    "3": Event("email.received", "a"),
+    "4": Event("inbox.created", "b"),
+    "5": Event("inbox.expired", "b"),
+}
+_KILLED = Counter(
+    f"{name} SIGKILL"
+    for name in (
+        "kafka-3",
+        "mail-ingest-2",
+        "inbox-1",
+        "gateway-1",
+        "webhook-dispatcher-1",
+        "rate-limit-1",
+        "python",
+        "java",
+        "go",
+    )
+)
+_LISTING: dict[str, Any] = {
+    "originating_broker": {"id": 2, "name": "127.0.0.1:9092/2"},
+    "topics": [
+        {
+            "topic": "email.received",
+            "partitions": [
+                {"partition": 0, "isrs": [{"id": 1}, {"id": 2}, {"id": 3}]},
+                {"partition": 1, "isrs": [{"id": 1}, {"id": 3}]},
+            ],
+        }
+    ],
+}
+
+
+class Consumers(unittest.TestCase):
+    """What a consumer stored, in the tables of examples/consumers, beside what SQL holds."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        with mock.patch.object(example_consumers, "build"):
+            self.consumer = ExampleConsumer("nowhere", "go", "group", Path(folder.name))
+        self._change(
+            "CREATE TABLE events (id TEXT PRIMARY KEY, type TEXT NOT NULL)",
+            "CREATE TABLE inboxes (id TEXT PRIMARY KEY, events INTEGER NOT NULL)",
+            "INSERT INTO events VALUES ('1', 'inbox.created'), ('2', 'email.received'), "
+            "('3', 'email.received'), ('4', 'inbox.created'), ('5', 'inbox.expired')",
+            "INSERT INTO inboxes VALUES ('a', 3), ('b', 2)",
+        )
+
+    def _change(self, *statements: str) -> None:
+        database = sqlite3.connect(self.consumer._database)
+        with contextlib.closing(database), database:
+            for statement in statements:
+                database.execute(statement)
+
+    def _violations(self) -> list[str]:
+        return list(check_consumer("go", _TRUTH, self.consumer.types(), self.consumer.counts()))
+
+    def test_all_events_once_are_fine(self) -> None:
+        self.assertEqual(self._violations(), [])
+
+    def test_an_event_whose_offset_was_committed_before_its_work(self) -> None:
+        self._change(
+            "DELETE FROM events WHERE id = '3'", "UPDATE inboxes SET events = 2 WHERE id = 'a'"
+        )
+
+        self.assertEqual(
+            self._violations(), ["email.received 3: is in SQL, not seen by the consumer in go"]
+        )
+
+    def test_an_id_that_was_stored_without_its_work_or_lost_after_it(self) -> None:
+        self._change("UPDATE inboxes SET events = 1 WHERE id = 'b'")
+        self.assertEqual(
+            self._violations(),
+            ["inbox b: the consumer in go worked 1 times and has the ids of 2 events"],
+        )
+
+        self._change("UPDATE inboxes SET events = 2 WHERE id = 'b'", "DELETE FROM events")
+        self.assertEqual(len(self._violations()), len(_TRUTH) + 2)
+
+    def test_work_that_was_done_twice(self) -> None:
+        self._change("UPDATE inboxes SET events = 4 WHERE id = 'a'")
+
+        self.assertEqual(
+            self._violations(),
+            ["inbox a: the consumer in go worked 4 times and has the ids of 3 events"],
+        )
+
+    def test_an_event_that_never_happened_or_is_another(self) -> None:
+        self._change(
+            "INSERT INTO events VALUES ('9', 'inbox.expired')",
+            "UPDATE events SET type = 'inbox.created' WHERE id = '5'",
+        )
+
+        self.assertEqual(
+            self._violations(),
+            [
+                "inbox.expired 5: is inbox.created to the consumer in go",
+                "inbox.expired 9: seen by the consumer in go, not in SQL",
+            ],
+        )
+
+    def test_a_consumer_that_stored_nothing(self) -> None:
+        self.consumer._database.unlink()
+
+        self.assertEqual(len(self._violations()), len(_TRUTH))
+
+
+def _inbox(**changed: Any) -> dict[str, Any]:
+    kept: dict[str, Any] = {
+        "inboxId": "a",
+        "emailAddress": "a@inbox.example",
+        "status": "expired",
+        "createdAt": "2026-11-21T12:00:00.000Z",
+        "expiresAt": "2026-11-22T12:00:00.000Z",
+        "expiredAt": "2026-11-21T13:00:00.000Z",
+        "tags": ["chaos"],
+    }
+    return kept | changed
+
+
+class Table(unittest.TestCase):
+    """That of inbox.state beside the API's list."""
+
+    def test_the_same_inboxes_are_fine(self) -> None:
+        rows = as_rows("account", [_inbox(), _inbox(inboxId="b")])
+
+        self.assertEqual(list(check_table(rows, rows)), [])
+        self.assertNotIn("tags", rows["a"])
+
+    def test_an_inbox_that_only_one_has(self) -> None:
+        one, other = as_rows("account", [_inbox()]), as_rows("account", [_inbox(inboxId="b")])
+
+        self.assertEqual(
+            list(check_table(one, other)),
+            [
+                "inbox a: is in inbox.state, not listed",
+                "inbox b: is listed, not in inbox.state",
+            ],
+        )
+
+    def test_each_field_that_differs(self) -> None:
+        rows = as_rows("account", [_inbox()])
+        for changed in (
+            {"emailAddress": "b@inbox.example"},
+            {"status": "active"},
+            {"createdAt": "2026-11-21T12:00:00.001Z"},
+            {"expiresAt": "2026-11-22T12:00:00.001Z"},
+            {"expiredAt": None},
+        ):
+            with self.subTest(changed):
+                self.assertEqual(
+                    len(list(check_table(rows, as_rows("account", [_inbox(**changed)])))), 1
+                )
+        self.assertEqual(len(list(check_table(rows, as_rows("another", [_inbox()])))), 1)
+
+
+class Brokers(unittest.TestCase):
+    """What a broker says of the partitions."""
+
+    def test_a_partition_with_too_few_copies_is_named(self) -> None:
+        self.assertEqual(out_of_sync(_LISTING, 2, copies=3), ["email.received/1"])
+        self.assertEqual(out_of_sync(_LISTING, 2, copies=2), [])
+
+    def test_only_the_broker_itself_can_say(self) -> None:
+        for listing in (None, _LISTING):
+            with self.subTest(listing):
+                self.assertEqual(out_of_sync(listing, 1, copies=2), ["kafka-1 does not answer"])
+
+
+class Course(unittest.TestCase):
+    """A run proves something only where everything was killed and everything happened."""
+
+    def test_all_of_them_are_fine(self) -> None:
+        self.assertEqual(
+            check_course(_KILLED, Counter(event.type for event in _TRUTH.values())), []
+        )
+
+    def test_what_lived_or_did_not_happen_is_named(self) -> None:
+        counts = _KILLED - Counter(["kafka-3 SIGKILL", "java SIGKILL"])
+        events = Counter({"email.received": 1, "inbox.created": 1})
+
+        self.assertEqual(
+            check_course(counts, events),
+            ["no kafka was killed", "no java was killed", "no event inbox.expired"],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
