@@ -271,7 +271,7 @@ def _judge(done: Run, findings: Findings) -> int:
         types = consumer.types()
         violations += event_truth.check_consumer(consumer.language, truth, types, consumer.counts())
         item(consumer.language, f"{len(truth.keys() & types.keys())} of {len(truth)} events")
-    violations += event_truth.check_table(findings.table.rows, findings.listed)
+    violations += event_truth.check_table(findings.table, findings.listed)
     violations += _check_answers(done, truth)
     violations += _check_topics(suite.cluster.brokers, truth)
     violations += check_course(done.counts, Counter(event.type for event in truth.values()))

@@ -3,7 +3,8 @@
 A program of its own: it runs with the Kafka client of the test environment, see event_truth.py.
 
 Reads {"brokers"} from stdin. Prints the table of inboxes by inboxId with the fields as the API
-names them, how many records were read, and how many were ever written.
+names them, the inboxes whose last record is out of date, how many records were read, and how many
+were ever written.
 """
 
 import json
@@ -57,7 +58,12 @@ def read(brokers: str) -> dict[str, Any]:
                 raise SystemExit(f"{_TOPIC}: {problem}")
     finally:
         consumer.close()
-    return {"rows": table.rows(), "records": records, "written": written}
+    return {
+        "rows": table.rows(),
+        "overtaken": sorted(table.overtaken),
+        "records": records,
+        "written": written,
+    }
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ import sqlite3
 import tempfile
 import unittest
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from chaos.brokers import out_of_sync
-from chaos.event_truth import Event, as_rows, check_consumer, check_table
+from chaos.event_truth import Event, Rows, StateTable, as_rows, check_consumer, check_table
 from chaos.events import check_course
 from dev import example_consumers
 from dev.example_consumers import ExampleConsumer
@@ -138,20 +139,26 @@ def _inbox(**changed: Any) -> dict[str, Any]:
     return kept | changed
 
 
+def _read(*inboxes: dict[str, Any], overtaken: Iterable[str] = ()) -> StateTable:
+    return StateTable(as_rows("account", inboxes), list(overtaken), records=9, written=9)
+
+
+def _listed(*inboxes: dict[str, Any]) -> Rows:
+    return as_rows("account", inboxes)
+
+
 class Table(unittest.TestCase):
     """That of inbox.state beside the API's list."""
 
     def test_the_same_inboxes_are_fine(self) -> None:
-        rows = as_rows("account", [_inbox(), _inbox(inboxId="b")])
+        both = [_inbox(), _inbox(inboxId="b")]
 
-        self.assertEqual(list(check_table(rows, rows)), [])
-        self.assertNotIn("tags", rows["a"])
+        self.assertEqual(list(check_table(_read(*both), _listed(*both))), [])
+        self.assertNotIn("tags", _listed(*both)["a"])
 
     def test_an_inbox_that_only_one_has(self) -> None:
-        one, other = as_rows("account", [_inbox()]), as_rows("account", [_inbox(inboxId="b")])
-
         self.assertEqual(
-            list(check_table(one, other)),
+            list(check_table(_read(_inbox()), _listed(_inbox(inboxId="b")))),
             [
                 "inbox a: is in inbox.state, not listed",
                 "inbox b: is listed, not in inbox.state",
@@ -159,7 +166,6 @@ class Table(unittest.TestCase):
         )
 
     def test_each_field_that_differs(self) -> None:
-        rows = as_rows("account", [_inbox()])
         for changed in (
             {"emailAddress": "b@inbox.example"},
             {"status": "active"},
@@ -169,9 +175,15 @@ class Table(unittest.TestCase):
         ):
             with self.subTest(changed):
                 self.assertEqual(
-                    len(list(check_table(rows, as_rows("account", [_inbox(**changed)])))), 1
+                    len(list(check_table(_read(_inbox()), _listed(_inbox(**changed))))), 1
                 )
-        self.assertEqual(len(list(check_table(rows, as_rows("another", [_inbox()])))), 1)
+        self.assertEqual(len(list(check_table(_read(_inbox()), as_rows("another", [_inbox()])))), 1)
+
+    def test_an_inbox_whose_last_record_is_out_of_date(self) -> None:
+        self.assertEqual(
+            list(check_table(_read(_inbox(), overtaken=["a"]), _listed(_inbox()))),
+            ["inbox a: its newest state is not its last record in inbox.state"],
+        )
 
 
 class Brokers(unittest.TestCase):

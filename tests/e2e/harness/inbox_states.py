@@ -17,13 +17,17 @@ class InboxTable:
     def __init__(self) -> None:
         self._versions: dict[str, int] = {}
         self._states: dict[str, Any] = {}
+        # Inboxes whose last record is out of date: it is the one that a compacted topic keeps.
+        self.overtaken: set[str] = set()
 
     def take(self, key: str, value: bytes, headers: dict[str, str]) -> None:
         """One record; an empty value is a tombstone."""
         state: Any = _STATE.FromString(value) if value else None
         version = state.version if state else int(headers["inbox_version"])
         if version < self._versions.get(key, 0):
+            self.overtaken.add(key)
             return
+        self.overtaken.discard(key)
         self._versions[key] = version
         if state:
             self._states[key] = state
