@@ -80,8 +80,8 @@ class Drifts(unittest.TestCase):
     def test_rights_that_the_pages_do_not_show(self) -> None:
         self.assertEqual(events.pages(events.Sources(), fix=False), [])
         for before, after, stale in (
-            ('["email.received", "inbox.expired"]', '["email.received"]', ["access", "contract"]),
-            ('"writes": ["email.received"],', '"writes": [],', ["access"]),
+            ('"broadcasts": ["inbox.activity", ', '"broadcasts": [', ["access", "contract"]),
+            ('"writes": ["email.received", ', '"writes": [', ["access"]),
             ("example-", "sample-", ["access"]),
         ):
             with self.subTest(after):
