@@ -115,9 +115,11 @@ class Topics(unittest.TestCase):
     def test_what_is_internal_is_said_to_be(self) -> None:
         public, _, internal = self.text.partition("\n## Internal\n")
 
-        self.assertNotIn("account.state", public)
-        self.assertIn("| `account.state` |", internal)
-        self.assertNotIn("tempinbox.events.v1", internal)
+        for topic in ("account.state", "inbox.activity"):
+            self.assertNotIn(topic, public)
+            self.assertIn(f"| `{topic}` |", internal)
+        self.assertIn("| `email.received` |", public)
+        self.assertNotIn("| `email.received` |", internal)
 
     def test_every_consumer_group_is_listed(self) -> None:
         sources = [*ROOT.glob("services/**/*.[ch]pp"), *ROOT.glob("libs/common/kafka/*.cpp")]
