@@ -5,6 +5,7 @@
 #include "common/rpc/timestamp.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/inbox_events.hpp"
+#include "mailbox/inbox_state_rows.hpp"
 #include "mailbox/ingest_repository.hpp"
 #include "mailbox/row_position.hpp"
 
@@ -47,9 +48,9 @@ ORDER BY account_id, email_id LIMIT $5)";
 constexpr const char* list_inboxes = R"(
 SELECT account_id, inbox_id, email_address, is_live, state_version,
        mailbox.to_micros(created_at) AS created, mailbox.to_micros(expires_at) AS expires,
-       mailbox.to_micros(first_expires_at) AS first_expires,
-       mailbox.to_micros(expired_at) AS expired, created_event_id, expired_event_id,
-       coalesce(expiry_reason = 'ttl', false) AS is_by_time
+       mailbox.to_micros(expired_at) AS expired,
+       coalesce(expiry_reason = 'ttl', false) AS is_by_time,
+       mailbox.to_micros(first_expires_at) AS first_expires, created_event_id, expired_event_id
 FROM mailbox.inboxes
 WHERE (account_id, inbox_id) > ($1::uuid, $2::uuid)
 ORDER BY account_id, inbox_id LIMIT $3)";
@@ -83,37 +84,9 @@ outbox::row read_email(const pqxx::row& row)
     return ingest_repository::event_of(delivery, column<std::int64_t>(row, "sequence"));
 }
 
-// The inbox as far as its events show it.
-inbox read_inbox(const pqxx::row& row)
-{
-    inbox read;
-    read.account = column<account_id>(row, "account_id");
-    read.id = column<inbox_id>(row, "inbox_id");
-    read.address = column<std::string>(row, "email_address");
-    read.created_at = column<time_point>(row, "created");
-    read.expires_at = column<time_point>(row, "expires");
-    read.is_live = column<bool>(row, "is_live");
-    read.state_version = column<std::int64_t>(row, "state_version");
-    return read;
-}
-
-ended_inbox read_ended(const pqxx::row& row)
-{
-    ended_inbox read;
-    read.account = column<account_id>(row, "account_id");
-    read.id = column<inbox_id>(row, "inbox_id");
-    read.address = column<std::string>(row, "email_address");
-    read.created_at = column<time_point>(row, "created");
-    read.expires_at = column<time_point>(row, "expires");
-    read.expired_at = column<time_point>(row, "expired");
-    read.state_version = column<std::int64_t>(row, "state_version");
-    read.reason = column<bool>(row, "is_by_time") ? expiry_reason::ttl : expiry_reason::deleted;
-    return read;
-}
-
 void add_created(backfill_batch& batch, const period& within, const pqxx::row& row)
 {
-    auto made = read_inbox(row);
+    auto made = read_inbox_of_event(row);
     if (!within.holds(made.created_at))
         return;
     const auto id = column<std::optional<event_id>>(row, "created_event_id");
@@ -129,7 +102,7 @@ void add_expired(backfill_batch& batch, const period& within, const pqxx::row& r
 {
     if (column<bool>(row, "is_live"))
         return;
-    auto ended = read_ended(row);
+    auto ended = read_ended_inbox(row);
     if (!within.holds(ended.expired_at))
         return;
     const auto id = column<std::optional<event_id>>(row, "expired_event_id");
@@ -143,12 +116,8 @@ void add_expired(backfill_batch& batch, const period& within, const pqxx::row& r
 
 void add_state(backfill_batch& batch, const period& within, const pqxx::row& row)
 {
-    const auto found = read_inbox(row);
-    if (!within.holds(found.created_at))
-        return;
-    // When it came into its state is not known any more: the row is as it is now.
-    batch.events.push_back(found.is_live ? make_state_event(found, system_clock_source().now())
-                                         : make_state_event(read_ended(row)));
+    if (within.holds(column<time_point>(row, "created")))
+        batch.events.push_back(make_current_state_event(row));
 }
 
 void add(backfill_batch& batch, const std::string& type, const period& within, const pqxx::row& row)

@@ -90,13 +90,7 @@ constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
     SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
     FROM locked WHERE u.account_id = locked.account_id)"};
 
-// With it go older states that wait to be published, as in inbox_repository's changes.
 constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses", R"(
-    WITH superseded AS (
-        DELETE FROM mailbox.outbox WHERE event_id IN (
-            SELECT event_id FROM mailbox.outbox
-            WHERE topic = 'inbox.state' AND key = ANY ($2::uuid[]::text[])
-            FOR UPDATE SKIP LOCKED))
     UPDATE mailbox.addresses AS a
     SET state = 'quarantined',
         until = mailbox.from_micros(ended.at) + make_interval(secs => $4::bigint)

@@ -384,13 +384,7 @@ const std::string change_inbox_sql = R"(
     RETURNING )" + select_list(inbox_columns);
 const postgres::statement change_inbox{"mailbox_change_inbox", change_inbox_sql.c_str()};
 
-// An older state that waits to be published must not follow the new one. A row that is being
-// published or claimed at this moment is skipped: readers compare versions.
 constexpr postgres::statement change_address_end{"mailbox_change_address_end", R"(
-    WITH superseded AS (
-        DELETE FROM mailbox.outbox WHERE event_id IN (
-            SELECT event_id FROM mailbox.outbox
-            WHERE topic = 'inbox.state' AND key = $2::uuid::text FOR UPDATE SKIP LOCKED))
     UPDATE mailbox.addresses SET until = mailbox.from_micros($3)
     WHERE address = $1 AND inbox_id = $2::uuid AND state = 'live')"};
 

@@ -1,12 +1,14 @@
 #include "inbox/core.hpp"
 
+#include "mailbox/inbox_state_rows.hpp"
+
 namespace tempinbox::inbox {
 
 core::core(runtime::host& host, const settings& chosen)
     : db(host, chosen.database),
       clock_watch(host, db, host.clock()),
       producer(host, chosen.kafka),
-      publisher(host, db, producer, mailbox::schema),
+      publisher(host, db, producer, mailbox::schema, mailbox::remove_published),
       account_states(db),
       domains(db),
       inboxes(db, host.instance()),

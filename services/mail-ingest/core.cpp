@@ -1,5 +1,7 @@
 #include "mail-ingest/core.hpp"
 
+#include "mailbox/inbox_state_rows.hpp"
+
 #include <boost/asio/ssl/context.hpp>
 
 #include <openssl/ssl.h>
@@ -37,7 +39,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
     : db(host, chosen.database),
       look_up_db(host, look_up_settings(chosen)),
       producer(host, chosen.kafka),
-      publisher(host, db, producer, mailbox::schema),
+      publisher(host, db, producer, mailbox::schema, mailbox::remove_published),
       store(host, db, chosen.recipients.inbox_bounds),
       unacknowledged(host, store, std::move(replica)),
       rejections(host, store),

@@ -6,7 +6,7 @@
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
 
-#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +33,11 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
 std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
+// Deletes published rows in a transaction, and returns rows to publish after them: what a newer
+// event of another process may have overtaken (mailbox/inbox_state_rows.hpp).
+using row_remover =
+    std::function<std::vector<row>(pqxx::work& tx, const std::vector<event_id>& published)>;
+
 // Publishes the outbox of one schema. Events that this process committed go out at once, or in
 // batches every 20 to 100 ms above 100 events a second (publish_linger). The producer's queue is
 // bounded: an event that does not fit, or is not acknowledged in 20 s, is left to the sweep. The
@@ -42,8 +47,9 @@ kafka::header_list headers_from_text(std::string_view text);
 class publisher
 {
 public:
+    // `remover`: a plain DELETE without it.
     publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
-              std::string schema);
+              std::string schema, row_remover remover = {});
     ~publisher();
     publisher(const publisher&) = delete;
 

@@ -46,8 +46,11 @@ row read_row(const pqxx::row& columns)
 
 } // namespace
 
-outbox_repository::outbox_repository(postgres::pool& db, const std::string& schema)
+outbox_repository::outbox_repository(postgres::pool& db, const std::string& schema,
+                                     row_remover remover)
     : db_(db),
+      schema_(schema),
+      remover_(std::move(remover)),
       claim_sql_(for_schema(claim_rows, schema)),
       remove_sql_(for_schema(remove_rows, schema)),
       measure_sql_(for_schema(measure_rows, schema))
@@ -66,13 +69,21 @@ awaitable<std::vector<row>> outbox_repository::claim(const std::string& owner, i
     });
 }
 
-awaitable<void> outbox_repository::remove(const std::vector<event_id>& ids)
+awaitable<std::vector<row>> outbox_repository::remove(const std::vector<event_id>& ids,
+                                                      const std::string& owner)
 {
-    return db_.transact([sql = remove_sql_, array = postgres::to_array(ids)](pqxx::work& tx) {
+    return db_.transact([sql = remove_sql_, schema = schema_, remover = remover_, owner,
+                         ids](pqxx::work& tx) {
         // If a crash of the server undoes a delete, the event is published once more, which is
         // allowed; so the disk need not be synced.
         tx.exec0("SET LOCAL synchronous_commit TO off");
-        tx.exec_params0(sql, array);
+        std::vector<row> again;
+        if (remover)
+            again = remover(tx, ids);
+        else
+            tx.exec_params0(sql, postgres::to_array(ids));
+        insert(tx, schema, owner, again);
+        return again;
     });
 }
 

@@ -20,16 +20,20 @@ struct backlog
 class outbox_repository
 {
 public:
-    outbox_repository(postgres::pool& db, const std::string& schema);
+    outbox_repository(postgres::pool& db, const std::string& schema, row_remover remover = {});
 
     // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key,
     // sequence). Others' claims are skipped.
     awaitable<std::vector<row>> claim(const std::string& owner, int limit);
-    awaitable<void> remove(const std::vector<event_id>& ids);
+    // Deletes published rows; returns what the remover wants to have published after them, written
+    // as new rows of `owner` in the same transaction.
+    awaitable<std::vector<row>> remove(const std::vector<event_id>& ids, const std::string& owner);
     awaitable<backlog> measure();
 
 private:
     postgres::pool& db_;
+    std::string schema_;
+    row_remover remover_;
     std::string claim_sql_;
     std::string remove_sql_;
     std::string measure_sql_;

@@ -72,7 +72,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     };
 
     state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
-          const std::string& schema_name);
+          const std::string& schema_name, row_remover remover);
 
     void take(std::vector<row> committed, std::vector<kafka::message> hints);
     void publish();
@@ -110,10 +110,10 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
-                        const std::string& schema_name)
+                        const std::string& schema_name, row_remover remover)
     : host(where),
       producer(sender),
-      outbox(db, schema_name),
+      outbox(db, schema_name, std::move(remover)),
       schema(schema_name),
       linger_timer(where.loop()),
       has_stopped(where.executor()),
@@ -227,8 +227,10 @@ awaitable<void> publisher::state::remove(std::shared_ptr<state> self, std::vecto
     bool is_done = false;
     while (!is_done && !self->is_stopping) {
         try {
-            co_await self->outbox.remove(ids);
+            auto again = co_await self->outbox.remove(ids, self->host.instance());
             is_done = true;
+            if (!again.empty())
+                self->take(std::move(again), {});
         } catch (const std::exception& error) {
             // The rows stay until this succeeds or their leases end.
             log::warning("published events not deleted yet",
@@ -300,8 +302,8 @@ awaitable<void> publisher::state::measure()
 }
 
 publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
-                     std::string schema)
-    : state_(std::make_shared<state>(host, db, producer, schema))
+                     std::string schema, row_remover remover)
+    : state_(std::make_shared<state>(host, db, producer, schema, std::move(remover)))
 {}
 
 publisher::~publisher()

@@ -1,0 +1,72 @@
+#include "mailbox/inbox_state_rows.hpp"
+
+#include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
+
+namespace tempinbox::mailbox {
+namespace {
+
+using postgres::column;
+
+// The account is in a header, and leads to the inbox by its primary key.
+constexpr const char* remove_rows = R"(
+WITH removed AS (
+    DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[])
+    RETURNING topic, key, sequence, headers),
+states AS (
+    SELECT key::uuid AS inbox_id, max(sequence) AS version,
+           max(substring(headers FROM 'ce_accountid: ([0-9a-f-]{36})'))::uuid AS account_id
+    FROM removed WHERE topic = 'inbox.state' GROUP BY key)
+SELECT i.account_id, i.inbox_id, i.email_address, i.is_live, i.state_version,
+       mailbox.to_micros(i.created_at) AS created, mailbox.to_micros(i.expires_at) AS expires,
+       mailbox.to_micros(i.expired_at) AS expired,
+       coalesce(i.expiry_reason = 'ttl', false) AS is_by_time
+FROM states AS s JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
+WHERE i.state_version > s.version)";
+
+} // namespace
+
+inbox read_inbox_of_event(const pqxx::row& row)
+{
+    inbox read;
+    read.account = column<account_id>(row, "account_id");
+    read.id = column<inbox_id>(row, "inbox_id");
+    read.address = column<std::string>(row, "email_address");
+    read.created_at = column<time_point>(row, "created");
+    read.expires_at = column<time_point>(row, "expires");
+    read.is_live = column<bool>(row, "is_live");
+    read.state_version = column<std::int64_t>(row, "state_version");
+    return read;
+}
+
+ended_inbox read_ended_inbox(const pqxx::row& row)
+{
+    ended_inbox read;
+    read.account = column<account_id>(row, "account_id");
+    read.id = column<inbox_id>(row, "inbox_id");
+    read.address = column<std::string>(row, "email_address");
+    read.created_at = column<time_point>(row, "created");
+    read.expires_at = column<time_point>(row, "expires");
+    read.expired_at = column<time_point>(row, "expired");
+    read.state_version = column<std::int64_t>(row, "state_version");
+    read.reason = column<bool>(row, "is_by_time") ? expiry_reason::ttl : expiry_reason::deleted;
+    return read;
+}
+
+outbox::row make_current_state_event(const pqxx::row& row)
+{
+    if (!column<bool>(row, "is_live"))
+        return make_state_event(read_ended_inbox(row));
+    // When it came into its state is not known any more.
+    return make_state_event(read_inbox_of_event(row), system_clock_source().now());
+}
+
+std::vector<outbox::row> remove_published(pqxx::work& tx, const std::vector<event_id>& published)
+{
+    std::vector<outbox::row> again;
+    for (const auto& row : tx.exec_params(remove_rows, postgres::to_array(published)))
+        again.push_back(make_current_state_event(row));
+    return again;
+}
+
+} // namespace tempinbox::mailbox
