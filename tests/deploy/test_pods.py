@@ -422,7 +422,7 @@ def test_kafka_rights_are_the_least_that_each_service_needs() -> None:
     programs = {"gateway", "inbox", "mail-ingest", "webhook-dispatcher", "tools"}
     assert set(users) == {*programs, "example-consumer"}
     assert users["gateway"] == {
-        ("topic", "Staging_1.email.received", "literal"): {"Describe", "Read"},
+        ("topic", "Staging_1.inbox.activity", "literal"): {"Describe", "Read"},
         ("topic", "Staging_1.inbox.expired", "literal"): {"Describe", "Read"},
         ("topic", "Staging_1.account.state", "literal"): {"Describe", "Write"},
         ("group", "Staging_1.tempinbox-broadcast-", "prefix"): {"Describe", "Read"},
