@@ -38,6 +38,7 @@ _SHORT_TTL_SECONDS = 60  # the shortest there is
 # Outbox rows of a process that was killed are taken over after 30 s; the last short-lived inboxes
 # end a minute after the load.
 _SETTLING_SECONDS = 240.0
+_READING_SECONDS = 30.0  # of inbox.state, once everything is published
 _SHOWN_VIOLATIONS = 20
 _ANY = re.compile(r"(.*)")  # record, whatever its headers
 # So that inbox.state is compacted while the run goes on, not after a week.
@@ -220,9 +221,10 @@ def _settle(done: Run) -> Findings:
     suite = done.suite
     started = time.monotonic()
 
-    def wait(what: str, is_so: Callable[[], bool]) -> None:
+    def wait(what: str, is_so: Callable[[], bool], seconds: float = _SETTLING_SECONDS) -> None:
+        deadline = min(started + _SETTLING_SECONDS, time.monotonic() + seconds)
         try:
-            wait_until(is_so, started + _SETTLING_SECONDS, what, every=0.5)
+            wait_until(is_so, deadline, what, every=0.5)
             item(what, f"after {time.monotonic() - started:.1f} s")
         except TimeoutError:
             item(what, paint("not in time", "red"))
@@ -240,7 +242,7 @@ def _settle(done: Run) -> Findings:
         findings = _look(done, truth)
         return findings.table.rows == findings.listed
 
-    wait("inbox.state is right", are_same)
+    wait("inbox.state is right", are_same, _READING_SECONDS)
     return findings
 
 
