@@ -181,7 +181,22 @@ def main() -> int:
     heading("\nSeen")
     for row in rows:
         say(_line(row))
-    return 0 if all(row.is_good for row in rows) else 1
+    failed = [row.name for row in rows if not row.is_good]
+    if wishes["sabotage"]:
+        return _found(sabotage.ALL[wishes["sabotage"]], failed)
+    return 1 if failed else 0
+
+
+def _found(planted: sabotage.Sabotage, failed: list[str]) -> int:
+    """1 where the steps that must find the fault are those that failed; a fault that is seen
+    elsewhere proves nothing.
+    """
+    elsewhere = [name for name in failed if name not in planted.seen_by]
+    if elsewhere:
+        say(f"the sabotage was to fail {', '.join(planted.seen_by)}, not {', '.join(elsewhere)}")
+        return 2
+    say(f"the sabotage was found by {', '.join(failed)}" if failed else "nothing was found")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
