@@ -17,6 +17,8 @@ class Course:
     sink: OtlpSink
     with_load: bool
     older: bool
+    # Settings that the older release does not know, of NEWER_SETTINGS.
+    unknown: list[str]
     installed: Installation = field(default_factory=Installation)
     # Connections to PostgreSQL that the release had at most, and may have.
     most_connections: int = 0

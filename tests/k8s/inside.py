@@ -53,6 +53,7 @@ STEPS = {
     "upgrade": Step("from the older release, with migrations", PLANNED, releases.upgrade),
     "rollback": Step("to the older release and forward", PLANNED, releases.rollback),
     "failing-migration": Step("the old pods go on", PLANNED, releases.failing_migration),
+    "tls": Step("calls between services, where they had none", UNLOADED, releases.encrypt_calls),
     "roll": Step("each service, new pods", PLANNED, replicas.roll),
     "scale": Step("each service 1, 3, 1", PLANNED, replicas.scale),
     "cpu": Step("the gateway by CPU", PLANNED, replicas.by_cpu),
@@ -156,7 +157,7 @@ def main() -> int:
     ended = threading.Event()
     rows = []
     with ClusterLoad() as load, OtlpSink(layout.HOST_ADDRESS, installation.OTLP_PORT) as sink:
-        course = Course(load, sink, wishes["with_load"], wishes["older"])
+        course = Course(load, sink, wishes["with_load"], wishes["older"], wishes["unknown"])
         if wishes["sabotage"]:
             chosen = sabotage.ALL[wishes["sabotage"]]
             course.sabotage = wishes["sabotage"]

@@ -27,6 +27,11 @@ EMAIL = "ops@example.com"
 PARTITIONS = 12
 OTLP_PORT = 4318
 WEBHOOK_PORT = 8600
+# Settings of the chart that releases before it did not have.
+DATABASE_FILE = "TEMPINBOX_DATABASE_FILE"
+KAFKA_PASSWORD_FILE = "TEMPINBOX_KAFKA_SASL_PASSWORD_FILE"  # noqa: S105 - a name
+RPC_TLS = "TEMPINBOX_RPC_TLS_CERTIFICATE_FILE"
+NEWER_SETTINGS = [DATABASE_FILE, KAFKA_PASSWORD_FILE, RPC_TLS]
 Object = dict[str, Any]
 # The part of the API that the restricted profile is asked of.
 _PROFILE = {
@@ -141,6 +146,15 @@ def make_secrets() -> None:
     put_secret("database", {"uri": beside.dsn()})
     put_secret("authorities", {"ca.crt": authorities})
     put_secret("kafka-user", {"password": beside.known_secrets().kafka})
+    properties = {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": "/etc/tempinbox/kafka-ca/ca.pem",
+        "sasl.mechanism": beside.MECHANISM,
+        "sasl.username": beside.KAFKA_USER,
+        "sasl.password": beside.known_secrets().kafka,
+    }
+    lines = "".join(f"{name}={value}\n" for name, value in properties.items())
+    put_secret("kafka-properties", {"kafka.properties": lines})
     put_secret("rpc-token", {"token": new_token() + "\n"})
     put_secret("rpc-tls", issue("rpc", *rpc_names()), "kubernetes.io/tls")
     put_secret("mail-tls", issue("mail", f"mx.{DOMAIN}"), "kubernetes.io/tls")
@@ -222,6 +236,30 @@ def values() -> Object:
             },
         },
     }
+
+
+def without(unknown: list[str]) -> Object:
+    """Values for a release that does not know these settings: the same by those that it has."""
+    over: Object = {}
+    if DATABASE_FILE in unknown:
+        reference = {"secretKeyRef": {"name": "database", "key": "uri"}}
+        variable = {"extraEnv": [{"name": "TEMPINBOX_DATABASE", "valueFrom": reference}]}
+        over |= {"defaults": variable, "tools": variable}
+    if KAFKA_PASSWORD_FILE in unknown:
+        over["kafka"] = {"propertiesFile": {"existingSecret": "kafka-properties"}}
+    if RPC_TLS in unknown:
+        over["rpc"] = {"tls": {"existingSecret": ""}}
+    return over
+
+
+def with_all(unknown: list[str]) -> Object:
+    """What the upgrade from there changes. A port is plain or TLS, so calls stay plain."""
+    over: Object = {}
+    if DATABASE_FILE in unknown:
+        over |= {"defaults": {"extraEnv": []}, "tools": {"extraEnv": []}}
+    if KAFKA_PASSWORD_FILE in unknown:
+        over["kafka"] = {"propertiesFile": {"existingSecret": ""}}
+    return over
 
 
 def laid_over(base: Object, over: Object) -> Object:

@@ -149,6 +149,18 @@ def _load_images(archives: list[Path], older: Path | None) -> None:
     item("images", f"{len(archives)} of each release in {time.monotonic() - started:.0f} s")
 
 
+def _unknown_to(older: Path) -> list[str]:
+    """The settings that the chart makes and no service of the older release knows."""
+    known: set[str] = set()
+    for service in _SERVICES:
+        command = [str(older / f"tempinbox-{service}"), "--print-settings"]
+        printed = subprocess.run(command, capture_output=True, text=True)
+        if printed.returncode != 0:
+            fail(f"{service} of {older} does not print its settings: {printed.stderr[-500:]}")
+        known |= {it["environment"] for it in json.loads(printed.stdout)["settings"]}
+    return [name for name in installation.NEWER_SETTINGS if name not in known]
+
+
 def _programs_of(image: str) -> list[str]:
     name = image.rpartition(":")[0].rpartition("/")[2]
     return ["tempinboxctl", "tempinbox-migrate"] if name == "tools" else [f"tempinbox-{name}"]
@@ -161,6 +173,7 @@ def _inside(chosen: argparse.Namespace) -> int:
         "sabotage": chosen.sabotage,
         "with_load": not chosen.no_load,
         "older": bool(chosen.older),
+        "unknown": _unknown_to(chosen.older) if chosen.older else [],
         "keep": chosen.keep,
     }
     command = [*namespaces.entrance(), sys.executable, "-B", "-m", "k8s.inside", json.dumps(wishes)]

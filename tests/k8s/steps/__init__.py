@@ -7,6 +7,7 @@ NAMES = [
     "upgrade",
     "rollback",
     "failing-migration",
+    "tls",
     "roll",
     "scale",
     "cpu",

@@ -105,7 +105,8 @@ def install(course: Course) -> str:
     installation.make_namespace(NAMESPACE)
     installation.make_secrets()
     _allow_rehearsal()
-    course.installed.upgrade(_images(_OLDER), seconds=420)
+    older = _images(_OLDER) | installation.without(course.unknown)
+    course.installed.upgrade(older, seconds=420)
     if course.sabotage == "fixed-rpc":
         course.installed.upgrade(_fixed_addresses())
     begin_load(course)
@@ -123,7 +124,10 @@ def _go_on(course: Course) -> str:
     those of this run.
     """
     kept = json.loads(helm("get", "values", RELEASE, "-o", "json"))
-    course.installed.upgrade(_images(kept["image"]["tag"]), seconds=420)
+    over = _images(kept["image"]["tag"])
+    if kept["image"]["tag"] == _OLDER:
+        over |= installation.without(course.unknown)
+    course.installed.upgrade(over, seconds=420)
     if course.sabotage == "fixed-rpc":
         course.installed.upgrade(_fixed_addresses())
     installation.wait_rolled_out()
@@ -200,7 +204,8 @@ def test(course: Course) -> str:
 def upgrade(course: Course) -> str:
     """To this checkout's images, migrations first."""
     before = _applied()
-    course.installed.upgrade(_images(installation.version()), seconds=420)
+    newer = _images(installation.version()) | installation.with_all(course.unknown)
+    course.installed.upgrade(newer, seconds=420)
     _all_of(installation.version())
     added = _applied() - before
     older = "an older release" if course.older else "the same programs in other images"
@@ -267,6 +272,18 @@ def failing_migration(course: Course) -> str:
     course.installed.upgrade()
     kubectl("delete", "secret", "broken")
     return f"upgrade refused, {len(after)} pods unchanged, the next upgrade taken"
+
+
+def encrypt_calls(course: Course) -> str:
+    """After an older release without TLS between services. Calls fail meanwhile, as docs say: a
+    port is either plain or TLS.
+    """
+    given = course.installed.given["rpc"]["tls"]["existingSecret"]
+    if given:
+        return "on since the install"
+    course.installed.upgrade({"rpc": {"tls": {"existingSecret": "rpc-tls"}}})
+    course.load.wait_progress()
+    return "switched on"
 
 
 def uninstall(course: Course) -> str:
