@@ -1,9 +1,9 @@
 """NetworkPolicy objects as nftables rules in one node's network namespace.
 
-Looks at the API when a pod changes, and once a second. The whole meaning of v1: selectors, ipBlock with except, numeric,
-ranged and named ports, default deny. What the node itself sends (probes) is never filtered, replies
-always pass; a pod is open until the first look that sees it. This shows what policies mean by the
-text of the API, not how the engine of some network plug-in behaves.
+Looks at the API when a pod changes, and once a second. The whole meaning of v1: selectors, ipBlock
+with except, numeric, ranged and named ports, default deny. What the node itself sends (probes) is
+never filtered, replies always pass; a pod is open until the first look that sees it. This shows
+what policies mean by the text of the API, not how the engine of some network plug-in behaves.
 
 Runs in a node's namespaces: `python3 -m k8s.network_policy NODE`.
 """
