@@ -72,19 +72,19 @@ awaitable<std::vector<row>> outbox_repository::claim(const std::string& owner, i
 awaitable<std::vector<row>> outbox_repository::remove(const std::vector<event_id>& ids,
                                                       const std::string& owner)
 {
-    return db_.transact([sql = remove_sql_, schema = schema_, remover = remover_, owner,
-                         ids](pqxx::work& tx) {
-        // If a crash of the server undoes a delete, the event is published once more, which is
-        // allowed; so the disk need not be synced.
-        tx.exec0("SET LOCAL synchronous_commit TO off");
-        std::vector<row> again;
-        if (remover)
-            again = remover(tx, ids);
-        else
-            tx.exec_params0(sql, postgres::to_array(ids));
-        insert(tx, schema, owner, again);
-        return again;
-    });
+    return db_.transact(
+        [sql = remove_sql_, schema = schema_, remover = remover_, owner, ids](pqxx::work& tx) {
+            // If a crash of the server undoes a delete, the event is published once more, which is
+            // allowed; so the disk need not be synced.
+            tx.exec0("SET LOCAL synchronous_commit TO off");
+            std::vector<row> again;
+            if (remover)
+                again = remover(tx, ids);
+            else
+                tx.exec_params0(sql, postgres::to_array(ids));
+            insert(tx, schema, owner, again);
+            return again;
+        });
 }
 
 awaitable<backlog> outbox_repository::measure()

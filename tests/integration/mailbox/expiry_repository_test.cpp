@@ -162,8 +162,7 @@ TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postg
     CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1);
 }
 
-TEST_CASE("the state of an ended inbox has a higher version",
-          "[mailbox][inbox-state][postgres]")
+TEST_CASE("the state of an ended inbox has a higher version", "[mailbox][inbox-state][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account();
