@@ -11,7 +11,7 @@ using postgres::column;
 // The account is in a header, and leads to the inbox by its primary key.
 constexpr const char* remove_rows = R"(
 WITH removed AS (
-    DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[])
+    DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[]) AND owner = $2
     RETURNING topic, key, sequence, headers),
 states AS (
     SELECT key::uuid AS inbox_id, max(sequence) AS version,
@@ -61,12 +61,14 @@ outbox::row make_current_state_event(const pqxx::row& row)
     return make_state_event(read_inbox_of_event(row), system_clock_source().now());
 }
 
-std::vector<outbox::row> remove_published(pqxx::work& tx, const std::vector<event_id>& published)
+outbox::row_remover remover_of_published(std::string owner)
 {
-    std::vector<outbox::row> again;
-    for (const auto& row : tx.exec_params(remove_rows, postgres::to_array(published)))
-        again.push_back(make_current_state_event(row));
-    return again;
+    return [owner = std::move(owner)](pqxx::work& tx, const std::vector<event_id>& published) {
+        std::vector<outbox::row> again;
+        for (const auto& row : tx.exec_params(remove_rows, postgres::to_array(published), owner))
+            again.push_back(make_current_state_event(row));
+        return again;
+    };
 }
 
 } // namespace tempinbox::mailbox

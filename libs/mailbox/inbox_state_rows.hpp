@@ -18,10 +18,12 @@ ended_inbox read_ended_inbox(const pqxx::row& row); // of one that is not live
 // The event of inbox.state for what the inbox is now, however long ago it became so.
 outbox::row make_current_state_event(const pqxx::row& row);
 
-// Deletes published rows of mailbox.outbox, for outbox::publisher. Of an inbox whose state changed
-// again before its row was deleted, the record of the older state may stand behind that of the
-// newer one, published by another process, and a compacted topic keeps the last record of a key.
-// Returns events of the states as they are now, to be published after both. Throws as pqxx does.
-std::vector<outbox::row> remove_published(pqxx::work& tx, const std::vector<event_id>& published);
+// Deletes published rows of mailbox.outbox that `owner` still holds, for outbox::publisher. Of an
+// inbox whose state changed again before its row was deleted, the record of the older state may
+// stand behind that of the newer one, published by another process, and a compacted topic keeps the
+// last record of a key. So it returns events of the states as they are now, to be published after
+// both. A row that another process has claimed stays: that one publishes it once more, and deletes
+// it after that. The function throws as pqxx does.
+outbox::row_remover remover_of_published(std::string owner);
 
 } // namespace tempinbox::mailbox

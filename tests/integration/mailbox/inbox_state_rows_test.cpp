@@ -29,13 +29,14 @@ events::v1::InboxState read(const outbox::row& event)
 
 struct published_world : seeds::world
 {
-    outbox::outbox_repository outbox{scratch.db(), "mailbox", remove_published};
+    // Rows are written by the owner "test" (seeds.hpp).
+    outbox::outbox_repository outbox{scratch.db(), "mailbox", remover_of_published("test")};
     plans::account_state account = seeds::account();
     created_inbox made = try_create(account).value();
 
     std::vector<outbox::row> remove(const outbox::row& published)
     {
-        return await(outbox.remove({published.id}, "me"));
+        return await(outbox.remove({published.id}, "test"));
     }
 };
 
@@ -59,7 +60,7 @@ TEST_CASE("a state that was overtaken on its way is followed by the newest once 
     CHECK(again[0].message.key == world.made.inbox.id.text());
     CHECK(again[0].message.value == state_in(changed.events).message.value);
     CHECK(again[0].sequence == 2);
-    CHECK(world.count("outbox WHERE topic = 'inbox.state' AND owner = 'me'") == 1);
+    CHECK(world.count("outbox WHERE topic = 'inbox.state' AND owner = 'test'") == 1);
     CHECK(world.remove(again[0]).empty());
     CHECK(world.count("outbox WHERE topic = 'inbox.state'") == 0);
 }
@@ -75,6 +76,18 @@ TEST_CASE("the state of an inbox that ended meanwhile is followed by its end",
     REQUIRE(again.size() == 1);
     CHECK(again[0].message.value == state_in(ended.value().events).message.value);
     CHECK(read(again[0]).status() == events::v1::INBOX_STATUS_EXPIRED);
+}
+
+TEST_CASE("a row that another process has claimed is left to that one",
+          "[mailbox][inbox-state][outbox][postgres]")
+{
+    published_world world;
+    await(world.endings.expire(world.account.account, world.made.inbox.id)).value();
+    world.scratch.execute("UPDATE mailbox.outbox SET owner = 'other' WHERE topic = 'inbox.state'");
+
+    CHECK(world.remove(state_in(world.made.events)).empty());
+
+    CHECK(world.count("outbox WHERE topic = 'inbox.state'") == 2);
 }
 
 TEST_CASE("what nothing overtook is removed and no more",
