@@ -2,8 +2,9 @@
 
 Looks at the API when a pod changes, and once a second. The whole meaning of v1: selectors, ipBlock
 with except, numeric, ranged and named ports, default deny. What the node itself sends (probes) is
-never filtered, replies always pass; a pod is open until the first look that sees it. This shows
-what policies mean by the text of the API, not how the engine of some network plug-in behaves.
+never filtered, replies always pass; a pod is open, and let in by others, until the first look that
+sees its address. This shows what policies mean by the text of the API, not how the engine of some
+network plug-in behaves.
 
 Runs in a node's namespaces: `python3 -m k8s.network_policy NODE`.
 """
@@ -161,7 +162,12 @@ def render(node: str, world: World, policies: list[Object]) -> str:
             lines = "\n  ".join([*sorted(statements), "counter drop"])
             chains.append(f"chain {chain} {{\n  {lines}\n}}")
             jumps[side].append(f"ip {field} {_address(pod)} jump {chain}")
-    hook = "\n  ".join(["ct state established,related accept", *jumps["to"], *jumps["from"]])
+    unknown = f"ip saddr {layout.POD_NETWORK}.0.0/16 "
+    if world.pods:
+        unknown += f"ip saddr != {{ {', '.join(sorted(map(_address, world.pods)))} }} "
+    # The API learns a pod's address after the pod has begun: until then nobody knows its labels.
+    first = ["ct state established,related accept", unknown + "accept"]
+    hook = "\n  ".join([*first, *jumps["to"], *jumps["from"]])
     return (
         "add table ip policies\ndelete table ip policies\ntable ip policies {\n"
         + "\n".join(chains)

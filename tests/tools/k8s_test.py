@@ -47,6 +47,11 @@ class NetworkPolicies(unittest.TestCase):
         self.assertEqual(_chain(text, "ingress_10_244_1_2"), ["counter drop"])
         self.assertEqual(_chain(text, "egress_10_244_1_2"), ["counter drop"])
 
+    def test_an_address_that_no_pod_has_yet_is_let_through(self) -> None:
+        known = "{ 10.244.1.2, 10.244.2.3 }"
+
+        self.assertIn(f"ip saddr 10.244.0.0/16 ip saddr != {known} accept", _rendered())
+
     def test_pods_of_other_nodes_are_left_to_their_own_agent(self) -> None:
         self.assertNotIn("10_244_2_3", _rendered({"policyTypes": ["Ingress"]}))
 

@@ -1,5 +1,6 @@
 """The release as a whole: tried without being made, installed, tested, upgraded, removed."""
 
+import itertools
 import json
 import re
 import tempfile
@@ -222,7 +223,8 @@ def _applied() -> int:
 
 
 def _all_of(tag: str) -> None:
-    for pod in installation.pods():
+    """The pods of services; one of a hook that failed stays as it is."""
+    for pod in itertools.chain.from_iterable(map(installation.pods, SERVICES)):
         for container in pod["spec"]["containers"]:
             if not container["image"].endswith(f":{tag}"):
                 fail(f"{installation.name_of(pod)} is still {container['image']}, not {tag}")
