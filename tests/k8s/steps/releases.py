@@ -222,9 +222,14 @@ def _applied() -> int:
         return 0
 
 
+def _serving() -> list[Object]:
+    """The pods of services, without those of hooks."""
+    return list(itertools.chain.from_iterable(map(installation.pods, SERVICES)))
+
+
 def _all_of(tag: str) -> None:
     """The pods of services; one of a hook that failed stays as it is."""
-    for pod in itertools.chain.from_iterable(map(installation.pods, SERVICES)):
+    for pod in _serving():
         for container in pod["spec"]["containers"]:
             if not container["image"].endswith(f":{tag}"):
                 fail(f"{installation.name_of(pod)} is still {container['image']}, not {tag}")
@@ -256,7 +261,7 @@ def _revision_of(tag: str) -> int:
 
 def failing_migration(course: Course) -> str:
     """The hook fails, so no pod is replaced; the next upgrade goes through."""
-    before = {installation.name_of(pod) for pod in installation.pods()}
+    before = {installation.name_of(pod) for pod in _serving()}
     installation.put_secret("broken", {"uri": beside.dsn("wrong")})
     over = {
         "tools": {"database": {"existingSecret": "broken"}},
@@ -267,7 +272,7 @@ def failing_migration(course: Course) -> str:
     done = course.installed.try_upgrade(wanted, seconds=120)
     if done.returncode == 0:
         fail("an upgrade with a failing migration went through")
-    after = {installation.name_of(pod) for pod in installation.pods()}
+    after = {installation.name_of(pod) for pod in _serving()}
     if before != after:
         fail(f"pods were replaced though the migration failed: {sorted(after - before)}")
     course.load.wait_progress()
