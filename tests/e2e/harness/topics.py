@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from confluent_kafka import OFFSET_END, Consumer, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_END,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 
 from harness.suite import ROOT, Suite
+from harness.waiting import eventually
 
 _SCHEMAS = ROOT / "proto-schemas"
 _SCHEMA_ID = "__value_schema_id"  # the only header that is no text
@@ -103,8 +111,18 @@ class Topic:
         """Where the partition ends now: asked here, since "from the end" is only looked up with the
         first fetch.
         """
-        _, end = self._consumer.get_watermark_offsets(partition, timeout=15)
+        _, end = eventually(lambda: self._bounds(partition), f"the end of {partition}")
         return TopicPartition(partition.topic, partition.partition, end)
+
+    def _bounds(self, partition: TopicPartition) -> tuple[int, int] | None:
+        """None while the client asks a broker that does not lead the partition."""
+        try:
+            bounds: tuple[int, int] = self._consumer.get_watermark_offsets(partition, timeout=15)
+        except KafkaException as problem:
+            if problem.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+                raise
+            return None
+        return bounds
 
     def __enter__(self) -> Self:
         return self
