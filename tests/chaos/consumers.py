@@ -3,8 +3,6 @@ and started again with what they had stored.
 """
 
 import contextlib
-import itertools
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,7 +12,7 @@ from dev.example_consumers import LANGUAGES, ExampleConsumer, dead_letter_topic
 from dev.terminal import fail, say
 from dev.waiting import pause_until, wait_until
 
-_BETWEEN_KILLS_SECONDS = 4.0
+_BETWEEN_KILLS_SECONDS = 8.0
 _DOWN_SECONDS = 2.0  # meanwhile work piles up
 _KILLS = 2  # as its work comes, then in what has piled up
 _GOING_ON_SECONDS = 120.0
@@ -41,20 +39,14 @@ def running(brokers: str, folder: Path) -> Iterator[list[ExampleConsumer]]:
         ]
 
 
-def kill_in_turn(
-    consumers: list[ExampleConsumer],
-    seed: int,
-    began: float,
-    goes_on: Callable[[], bool],
-    counts: Counter[str],
+def kill_again_and_again(
+    consumer: ExampleConsumer, began: float, goes_on: Callable[[], bool], counts: Counter[str]
 ) -> list[str]:
-    """Returns when the run is over; answers what ended by itself, which is started again."""
-    order = consumers.copy()
-    random.Random(seed).shuffle(order)  # noqa: S311 - the same order for the same seed
-    turns = itertools.cycle(order)
+    """Returns when the run is over; answers how it ended by itself, if it did: it is started
+    again.
+    """
     ended: list[str] = []
     while goes_on():
-        consumer = next(turns)
         for _ in range(_KILLS):
             _wait_at_work(consumer, goes_on)
             if end := consumer.ended_by_itself():

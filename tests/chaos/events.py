@@ -101,7 +101,7 @@ class Run:
             *(partial(it.calls.run, self.seconds) for it in self.accounts),
             self._kill_services,
             self._kill_brokers,
-            self._kill_consumers,
+            *(partial(self._kill_consumer, it) for it in self.consumers),
         ]
         with ThreadPoolExecutor(len(work)) as pool:
             try:
@@ -134,9 +134,9 @@ class Run:
             self.suite, self.seed, self._began, self._goes_on, self.counts
         )
 
-    def _kill_consumers(self) -> None:
-        self.ended += consumers.kill_in_turn(
-            self.consumers, self.seed, self._began, self._goes_on, self.counts
+    def _kill_consumer(self, consumer: ExampleConsumer) -> None:
+        self.ended += consumers.kill_again_and_again(
+            consumer, self._began, self._goes_on, self.counts
         )
 
 
