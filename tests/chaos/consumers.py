@@ -3,6 +3,7 @@ and started again with what they had stored.
 """
 
 import contextlib
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from dev.waiting import pause_until, wait_until
 _BETWEEN_KILLS_SECONDS = 8.0
 _DOWN_SECONDS = 2.0  # meanwhile work piles up
 _KILLS = 2  # as its work comes, then in what has piled up
+# Between two transactions at most: what is killed is at work on a batch, has stored it, or has
+# committed its offsets.
+_CYCLE_SECONDS = 0.6
 _GOING_ON_SECONDS = 120.0
 
 
@@ -40,15 +44,21 @@ def running(brokers: str, folder: Path) -> Iterator[list[ExampleConsumer]]:
 
 
 def kill_again_and_again(
-    consumer: ExampleConsumer, began: float, goes_on: Callable[[], bool], counts: Counter[str]
+    consumer: ExampleConsumer,
+    seed: int,
+    began: float,
+    goes_on: Callable[[], bool],
+    counts: Counter[str],
 ) -> list[str]:
     """Returns when the run is over; answers how it ended by itself, if it did: it is started
     again.
     """
+    delays = random.Random(f"{seed} {consumer.language}")  # noqa: S311 - the same for the same seed
     ended: list[str] = []
     while goes_on():
         for _ in range(_KILLS):
             _wait_at_work(consumer, goes_on)
+            pause_until(time.monotonic() + delays.uniform(0.0, _CYCLE_SECONDS))
             if end := consumer.ended_by_itself():
                 ended.append(end)
             consumer.kill()

@@ -136,7 +136,7 @@ class Run:
 
     def _kill_consumer(self, consumer: ExampleConsumer) -> None:
         self.ended += consumers.kill_again_and_again(
-            consumer, self._began, self._goes_on, self.counts
+            consumer, self.seed, self._began, self._goes_on, self.counts
         )
 
 
