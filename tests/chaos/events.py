@@ -38,7 +38,8 @@ _SHORT_TTL_SECONDS = 60  # the shortest there is
 # Outbox rows of a process that was killed are taken over after 30 s; the last short-lived inboxes
 # end a minute after the load.
 _SETTLING_SECONDS = 240.0
-_READING_SECONDS = 30.0  # of inbox.state, once everything is published
+_CATCHING_UP_SECONDS = 90.0  # of consumers, once everything is published
+_READING_SECONDS = 30.0  # of inbox.state
 _SHOWN_VIOLATIONS = 20
 _ANY = re.compile(r"(.*)")  # record, whatever its headers
 # So that inbox.state is compacted while the run goes on, not after a week.
@@ -234,7 +235,11 @@ def _settle(done: Run) -> Findings:
     wait("short TTLs ended", lambda: _count(suite, _ENDING) == 0)
     wait("outbox empty", lambda: _count(suite, "mailbox.outbox") == 0)
     truth = event_truth.stored_events(suite.server)
-    wait("consumers have all", lambda: all(truth.keys() <= it.ids() for it in done.consumers))
+    wait(
+        "consumers have all",
+        lambda: all(truth.keys() <= it.ids() for it in done.consumers),
+        _CATCHING_UP_SECONDS,
+    )
     findings = _look(done, truth)
 
     def are_same() -> bool:
