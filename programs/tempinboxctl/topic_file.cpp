@@ -23,12 +23,15 @@ result<kafka::topic_spec> read_topic(const json::value& described, const topic_o
     kafka::topic_spec topic;
     topic.name = fields.required_text("name", 1, 249);
     const auto partitions = fields.integer("partitions", 1, max_partitions);
+    const bool are_fixed = fields.boolean("fixedPartitions").value_or(false);
     const auto replication = fields.integer("replication", 1, max_replicas);
     topic.config =
         fields.text_map("config", 100, 200, 1'000).value_or(std::map<std::string, std::string>());
     if (const auto all_known = fields.finish(); !all_known)
         return all_known.error();
-    topic.partitions = static_cast<int>(overrides.partitions.value_or(partitions.value_or(1)));
+    const auto of_file = partitions.value_or(1);
+    topic.partitions =
+        static_cast<int>(are_fixed ? of_file : overrides.partitions.value_or(of_file));
     topic.replication = static_cast<int>(overrides.replication.value_or(replication.value_or(1)));
     if (topic.replication >= 3)
         topic.config.emplace("min.insync.replicas", "2");

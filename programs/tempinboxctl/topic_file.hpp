@@ -16,8 +16,9 @@ struct topic_overrides
     std::optional<std::int64_t> replication;
 };
 
-// `{"topics":[{"name","partitions","replication","config":{…}}]}`. Replication defaults to 1; from
-// 3 on, two replicas must take each write (min.insync.replicas) unless the file says otherwise.
+// `{"topics":[{"name","partitions","fixedPartitions","replication","config":{…}}]}`. Replication
+// defaults to 1; from 3 on, two replicas must take each write (min.insync.replicas) unless the file
+// says otherwise. With fixedPartitions the number of the file stands, whatever is given for all.
 result<std::vector<kafka::topic_spec>> read_topics(std::string_view json,
                                                    const topic_overrides& overrides);
 

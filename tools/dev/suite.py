@@ -166,8 +166,8 @@ class Suite:
         )
         item(
             "topics",
-            f"{len(json.loads(topics.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} "
-            "partitions each",
+            f"{len(json.loads(topics.read_text(encoding='utf-8'))['topics'])}, of {PARTITIONS} "
+            "partitions where the number is not fixed",
         )
 
     def migrate(self) -> None:

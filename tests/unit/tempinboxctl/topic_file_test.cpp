@@ -38,6 +38,22 @@ TEST_CASE("what the command line says wins, and three copies bring two in sync",
     CHECK(topics[1].config.at("min.insync.replicas") == "2");
 }
 
+TEST_CASE("a topic with fixed partitions keeps them", "[tempinboxctl]")
+{
+    topic_overrides overrides;
+    overrides.partitions = 12;
+
+    const auto topics = read_topics(
+        R"({"topics":[{"name":"a","partitions":4,"fixedPartitions":true},{"name":"b"}]})",
+        overrides);
+
+    CHECK(topics.value()[0].partitions == 4);
+    CHECK(topics.value()[1].partitions == 12);
+    CHECK(read_topics(R"({"topics":[{"name":"a","fixedPartitions":1}]})", {})
+              .error()
+              .message.starts_with("topic 1: fixedPartitions"));
+}
+
 TEST_CASE("a bad file says which topic is wrong", "[tempinboxctl]")
 {
     CHECK_FALSE(read_topics("", {}));
@@ -60,7 +76,7 @@ TEST_CASE("without a file the topics are those of the release", "[tempinboxctl]"
     const auto topics = read_topic_file(std::nullopt, overrides);
 
     REQUIRE(topics);
-    REQUIRE(topics->size() == 8);
+    REQUIRE(topics->size() == 9);
     CHECK(topics->front().name == "email.received");
     CHECK(topics->front().partitions == 12);
     CHECK_FALSE(read_topic_file("/nowhere.json", overrides));
