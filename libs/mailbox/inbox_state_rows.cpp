@@ -8,13 +8,14 @@ namespace {
 
 using postgres::column;
 
-// The account is in a header, and leads to the inbox by its primary key.
+// The account is in a header, and leads to the inbox by its primary key. Of several states of an
+// inbox the oldest counts: any of them may stand behind the newest.
 constexpr const char* remove_rows = R"(
 WITH removed AS (
     DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[]) AND owner = $2
     RETURNING topic, key, sequence, headers),
 states AS (
-    SELECT key::uuid AS inbox_id, max(sequence) AS version,
+    SELECT key::uuid AS inbox_id, min(sequence) AS version,
            max(substring(headers FROM 'ce_accountid: ([0-9a-f-]{36})'))::uuid AS account_id
     FROM removed WHERE topic = 'inbox.state' GROUP BY key)
 SELECT i.account_id, i.inbox_id, i.email_address, i.is_live, i.state_version,
@@ -24,31 +25,33 @@ SELECT i.account_id, i.inbox_id, i.email_address, i.is_live, i.state_version,
 FROM states AS s JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
 WHERE i.state_version > s.version)";
 
-} // namespace
-
-inbox read_inbox_of_event(const pqxx::row& row)
+// What an inbox and an ended one have in common.
+template <class Inbox>
+Inbox read_shared(const pqxx::row& row)
 {
-    inbox read;
+    Inbox read;
     read.account = column<account_id>(row, "account_id");
     read.id = column<inbox_id>(row, "inbox_id");
     read.address = column<std::string>(row, "email_address");
     read.created_at = column<time_point>(row, "created");
     read.expires_at = column<time_point>(row, "expires");
-    read.is_live = column<bool>(row, "is_live");
     read.state_version = column<std::int64_t>(row, "state_version");
+    return read;
+}
+
+} // namespace
+
+inbox read_inbox_of_event(const pqxx::row& row)
+{
+    auto read = read_shared<inbox>(row);
+    read.is_live = column<bool>(row, "is_live");
     return read;
 }
 
 ended_inbox read_ended_inbox(const pqxx::row& row)
 {
-    ended_inbox read;
-    read.account = column<account_id>(row, "account_id");
-    read.id = column<inbox_id>(row, "inbox_id");
-    read.address = column<std::string>(row, "email_address");
-    read.created_at = column<time_point>(row, "created");
-    read.expires_at = column<time_point>(row, "expires");
+    auto read = read_shared<ended_inbox>(row);
     read.expired_at = column<time_point>(row, "expired");
-    read.state_version = column<std::int64_t>(row, "state_version");
     read.reason = column<bool>(row, "is_by_time") ? expiry_reason::ttl : expiry_reason::deleted;
     return read;
 }

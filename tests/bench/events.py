@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import api
 import wait
 from dev import python_packages
 from measuring import mail_stream, plans, processes, verdicts
@@ -58,16 +59,7 @@ def _reader(count: int) -> Iterator[subprocess.Popen[str]]:
 
 def _cpu() -> dict[str, float]:
     """Seconds used so far, by part."""
-    services = {
-        name: int(pid)
-        for name, pid in os.environ.items()
-        if name.startswith("TEMPINBOX_") and name.endswith("_PID")
-    }
-    used: dict[str, float] = {}
-    for name, pid in services.items():
-        part = name.removeprefix("TEMPINBOX_").removesuffix("_PID").rstrip("_0123456789").lower()
-        used[part] = used.get(part, 0.0) + processes.cpu_seconds(pid)
-    return used
+    return {name: sum(map(processes.cpu_seconds, pids)) for name, pids in api.parts().items()}
 
 
 def _measure(addresses: list[str], rate: float, wishes: argparse.Namespace) -> list[float] | None:

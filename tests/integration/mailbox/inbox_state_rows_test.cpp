@@ -78,6 +78,20 @@ TEST_CASE("the state of an inbox that ended meanwhile is followed by its end",
     CHECK(read(again[0]).status() == events::v1::INBOX_STATUS_EXPIRED);
 }
 
+TEST_CASE("of states that are removed at once the newest is published again, too",
+          "[mailbox][inbox-state][outbox][postgres]")
+{
+    published_world world;
+    const auto ended = await(world.endings.expire(world.account.account, world.made.inbox.id));
+    const auto newest = state_in(ended.value().events);
+
+    const auto again =
+        await(world.outbox.remove({newest.id, state_in(world.made.events).id}, "test"));
+
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].message.value == newest.message.value);
+}
+
 TEST_CASE("a row that another process has claimed is left to that one",
           "[mailbox][inbox-state][outbox][postgres]")
 {
