@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from dev import packages, places
+from dev import kafka, packages, places
 from dev.running import stop_on_signals
 from dev.terminal import Failure, fail, item, paint, say
 
@@ -73,6 +73,7 @@ def run(arguments: list[str]) -> int:
     stop_on_signals()
     started = time.monotonic()
     packages.ensure("k8s", "run")
+    kafka.ensure_jars(kafka.OLDER_VERSION)  # here, since no registry answers inside the cluster
     cluster.up()
     _load_images(archives, chosen.older)
     code = _inside(chosen)
