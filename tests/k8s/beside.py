@@ -15,6 +15,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from dev import kafka, postgres
 from dev.children import ChildSpec
@@ -22,7 +23,7 @@ from dev.terminal import fail
 from dev.waiting import wait_until
 from harness import Authority
 
-from k8s import daemons, layout
+from k8s import daemons
 from k8s.layout import HOST, HOST_ADDRESS, LOGS, STATE
 
 FOLDER = STATE / "beside"
@@ -285,38 +286,19 @@ def change_kafka_password(password: str) -> None:
 # Prometheus and the metric of lag.
 
 
-def start_prometheus(rules: list[Path], namespace: str) -> None:
-    """Finds the pods by the API and scrapes the port named `admin`; evaluates these rules."""
+def start_prometheus(rules: list[Path], targets: list[dict[str, Any]]) -> None:
+    """Scrapes these targets, each a group as of `file_sd_configs`, and evaluates these rules."""
     folder = FOLDER / "prometheus"
     folder.mkdir(exist_ok=True)
-    relabel = [
-        {
-            "source_labels": ["__meta_kubernetes_pod_container_port_name"],
-            "regex": "admin",
-            "action": "keep",
-        },
-        {"source_labels": ["__meta_kubernetes_pod_phase"], "regex": "Running", "action": "keep"},
-        {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"},
-        {"source_labels": ["__meta_kubernetes_pod_name"], "target_label": "pod"},
-        {"source_labels": ["__meta_kubernetes_pod_container_name"], "target_label": "container"},
-        {
-            "source_labels": ["__meta_kubernetes_pod_label_app_kubernetes_io_component"],
-            "target_label": "service",
-        },
-    ]
-    discovery = {
-        "role": "pod",
-        "kubeconfig_file": str(layout.ADMIN),
-        "namespaces": {"names": [namespace]},
-    }
+    found = folder / "targets.json"
+    found.write_text(json.dumps(targets, indent=1), encoding="utf-8")
     settings = {
         "global": {"scrape_interval": "5s", "evaluation_interval": "5s"},
         "rule_files": [str(path) for path in rules],
         "scrape_configs": [
             {
-                "job_name": f"{namespace}/tempinbox",
-                "kubernetes_sd_configs": [discovery],
-                "relabel_configs": relabel,
+                "job_name": "tempinbox",
+                "file_sd_configs": [{"files": [str(found)]}],
             }
         ],
     }

@@ -9,6 +9,15 @@ from k8s.installation import Installation
 from k8s.load import ClusterLoad
 
 
+@dataclass(frozen=True)
+class Connections:
+    """A moment of the monotonic clock, the step that was under way, and how many there were."""
+
+    at: float
+    step: str
+    count: int
+
+
 @dataclass
 class Course:
     """What the steps share."""
@@ -20,8 +29,9 @@ class Course:
     # Settings that the older release does not know, of NEWER_SETTINGS.
     unknown: list[str]
     installed: Installation = field(default_factory=Installation)
-    # Connections to PostgreSQL that the release had at most, and may have.
-    most_connections: int = 0
+    step: str = ""  # the one that is under way
+    # Connections to PostgreSQL that the release had, every other second.
+    connections: list[Connections] = field(default_factory=list)
     # In a fault: when the part was ready again; failures later than this and ten seconds are none
     # of its.
     healed: float = 0.0

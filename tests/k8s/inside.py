@@ -16,7 +16,7 @@ from dev.waiting import pause_until
 from harness import OtlpSink
 
 from k8s import beside, installation, layout, sabotage
-from k8s.course import Course
+from k8s.course import Connections, Course
 from k8s.load import OF_FAULTS, PUT_OFF, ClusterLoad
 from k8s.load import Failure as Failed
 from k8s.steps import alerts, changes, faults, nodes, releases, replicas, rotation
@@ -82,7 +82,7 @@ def _watch_connections(course: Course, ended: threading.Event) -> None:
     while not ended.is_set():
         try:
             seen = int(beside.database().query(count))
-            course.most_connections = max(course.most_connections, seen)
+            course.connections.append(Connections(time.monotonic(), course.step, seen))
         except (Failure, ValueError):
             pass
         pause_until(time.monotonic() + 2.0)
@@ -91,7 +91,7 @@ def _watch_connections(course: Course, ended: threading.Event) -> None:
 def _carry_out(name: str, step: Step, course: Course) -> Row:
     say(paint(f"\n{name}", "bold") + f"  {step.does}")
     began = time.monotonic()
-    course.healed = 0.0
+    course.healed, course.step = 0.0, name
     before = installation.restarts() if step.kind == PLANNED else {}
     try:
         if step.kind != UNLOADED:

@@ -4,6 +4,8 @@ say of it. Runs inside.
 
 import base64
 import json
+import math
+import re
 import secrets
 import subprocess
 import time
@@ -25,6 +27,7 @@ SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher
 DOMAIN = "inbox.example.com"
 EMAIL = "ops@example.com"
 PARTITIONS = 12
+_DRAINING_SECONDS = 45.0  # more than the chart's terminationGracePeriodSeconds
 OTLP_PORT = 4318
 WEBHOOK_PORT = 8600
 # Settings of the chart that releases before it did not have.
@@ -274,12 +277,31 @@ def laid_over(base: Object, over: Object) -> Object:
     return merged
 
 
+@dataclass(frozen=True)
+class Budget:
+    """Of connections to PostgreSQL, by an upgrade that took from here to there."""
+
+    began: float
+    ended: float
+    connections: int
+
+
+def _connection_budget() -> int:
+    """What the chart adds up for all pods and their surge, as it tells the doctor."""
+    hooks = helm("get", "hooks", RELEASE)
+    found = re.search(r"--connection-budget\"?\n\s*- \"?(\d+)", hooks)
+    if not found:
+        fail("the chart's test does not say the budget of connections")
+    return int(found[1])
+
+
 @dataclass
 class Installation:
     """The release, with the values that it was last given."""
 
     given: Object = field(default_factory=values)
     chart: Path = CHART
+    _budgets: list[Budget] = field(default_factory=list)
 
     def upgrade(
         self, over: Object | None = None, *options: str, seconds: int = 300, keeps: bool = True
@@ -300,7 +322,23 @@ class Installation:
         """With exactly these values; it may fail."""
         command = ["helm", "-n", NAMESPACE, "upgrade", "--install", RELEASE, str(self.chart)]
         command += ["--wait", f"--timeout={seconds}s", "--history-max=20", "-f", "-", *options]
-        return attempt(*command, data=json.dumps(wanted))
+        began = time.monotonic()
+        done = attempt(*command, data=json.dumps(wanted))
+        if done.returncode == 0:
+            self._budgets.append(Budget(began, time.monotonic(), _connection_budget()))
+        return done
+
+    def connection_budget(self, at: float) -> int:
+        """What the chart allowed at that moment: what was chosen last, and what was before it
+        until the last pod of that has ended.
+        """
+        ends = [it.ended + _DRAINING_SECONDS for it in self._budgets[1:]] + [math.inf]
+        allowed = [
+            budget.connections
+            for budget, ended in zip(self._budgets, ends, strict=True)
+            if budget.began <= at <= ended
+        ]
+        return max(allowed, default=0)
 
     def revision(self) -> int:
         """The newest."""

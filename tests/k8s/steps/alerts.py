@@ -10,7 +10,7 @@ from dev.terminal import fail
 
 from k8s import beside, installation, layout
 from k8s.course import Course
-from k8s.installation import CHART, NAMESPACE, wait_for
+from k8s.installation import CHART, NAMESPACE, Object, wait_for
 from k8s.publishing import publish
 
 _URL = f"http://{layout.HOST_ADDRESS}:{beside.PROMETHEUS_PORT}/api/v1"
@@ -23,9 +23,9 @@ _BEHIND_SECONDS, _BEHIND_PATTERN = 15, re.compile(r"(oldest_age_seconds\)) > 300
 def fire_and_resolve(course: Course) -> str:
     """With waits of seconds in place of minutes; the expressions are the chart's."""
     rules = _quick_rules()
-    beside.start_prometheus(rules, NAMESPACE)
-    pods = len(installation.ready_all())
-    wait_for(lambda: _up() >= pods, 60, f"Prometheus scrapes {pods} pods")
+    targets = [_target(pod) for pod in installation.ready_all()]
+    beside.start_prometheus(rules, targets)
+    wait_for(lambda: _up() == len(targets), 60, f"Prometheus scrapes {len(targets)} pods")
     beside.stop_database()
     try:
         wait_for(lambda: "DependencyAway" in _firing(), 90, "DependencyAway fires")
@@ -36,7 +36,18 @@ def fire_and_resolve(course: Course) -> str:
     _hold_consumer()
     wait_for(lambda: "ConsumerBehind" not in _firing(), 120, "ConsumerBehind resolves")
     course.load.wait_progress()
-    return f"both fired and resolved; {len(rules)} files of rules, {pods} pods scraped"
+    return f"both fired and resolved; {len(rules)} files of rules, {len(targets)} pods scraped"
+
+
+def _target(pod: Object) -> Object:
+    """With the labels that a PodMonitor gives; Debian's Prometheus cannot ask the API for pods."""
+    labels = {
+        "namespace": NAMESPACE,
+        "pod": installation.name_of(pod),
+        "container": pod["spec"]["containers"][0]["name"],
+        "service": pod["metadata"]["labels"]["app.kubernetes.io/component"],
+    }
+    return {"targets": [f"{pod['status']['podIP']}:9090"], "labels": labels}
 
 
 def _quick_rules() -> list[Path]:

@@ -123,8 +123,8 @@ def memory(course: Course) -> str:
         fail(f"mail-ingest never answered 452: {refused}")
     if not refused_answers.get("503"):
         fail(f"the gateway never answered 503: {refused_answers}")
-    course.heal()
     course.installed.upgrade()
+    course.heal()
     return f"mail {refused}, answers {refused_answers}; no pod killed"
 
 

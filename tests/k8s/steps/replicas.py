@@ -121,6 +121,7 @@ def by_cpu(course: Course) -> str:
     seconds = time.monotonic() - started
     used = kubectl("get", "hpa", "-o", "jsonpath={.items[0].status.currentMetrics[0].resource}")
     course.load.wait_progress()
+    kubectl("delete", "hpa", f"{RELEASE}-gateway")
     course.installed.upgrade(None, _TAKE_BACK)
     wait_for(lambda: len(installation.pods("gateway")) == 2, 120, "two gateways")
     share = json.loads(used)["current"].get("averageUtilization")
