@@ -83,12 +83,13 @@ def get(kind: str, *more: str, namespace: str = NAMESPACE) -> Any:
     return json.loads(kubectl("get", kind, *more, "-o", "json", namespace=namespace))
 
 
-def make_namespace(name: str) -> None:
-    """With the restricted profile enforced."""
+def make_namespace(name: str, profile: str = "latest") -> None:
+    """With the restricted profile of that version enforced."""
+    labels = _PROFILE | {"pod-security.kubernetes.io/enforce-version": profile}
     described = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": _PROFILE},
+        "metadata": {"name": name, "labels": labels},
     }
     kubectl("apply", "-f", "-", data=json.dumps(described), namespace="default")
 
