@@ -20,7 +20,7 @@ _PAUSE_SECONDS = 0.1
 # A call that is repeated until it is answered: past every restart of the run.
 _PATIENCE_SECONDS = 60.0
 _DELETED_EVERY = 2
-_SETTLED = 500  # answers below are the API's word; 409 of a key whose first call goes on is not
+SETTLED = 500  # answers below are the API's word; 409 of a key whose first call goes on is not
 TAG = "chaos"
 
 
@@ -95,11 +95,14 @@ class Calls:
             return None
         return Inbox(body["inboxId"])
 
-    def _read(self, path: str) -> None:
-        """One try: an answer may fail to come while its processes die, but not be wrong."""
+    def _read(self, path: str) -> Any:
+        """One try: an answer may fail to come while its processes die, but not be wrong. The JSON
+        of a 200, else None.
+        """
         status, body = self._call("GET", path)
-        if 0 < status < _SETTLED and status != 200:
+        if 0 < status < SETTLED and status != 200:
             self.violations.append(f"GET {path} was answered {status}: {body}")
+        return body if status == 200 else None
 
     def _delete(self, inbox: Inbox) -> None:
         path = f"/v1/inboxes/{inbox.inbox_id}"
@@ -115,7 +118,7 @@ class Calls:
     ) -> tuple[int, Any]:
         def settled() -> tuple[int, Any] | None:
             status, answer = self._call(method, path, body, headers)
-            return (status, answer) if 0 < status < _SETTLED and status != 409 else None
+            return (status, answer) if 0 < status < SETTLED and status != 409 else None
 
         deadline = time.monotonic() + _PATIENCE_SECONDS
         try:

@@ -9,7 +9,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -21,7 +20,7 @@ from dev.suite import Suite
 from dev.terminal import heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import brokers, checks, consumers, event_truth, faults
+from chaos import brokers, checks, consumers, event_truth, faults, together
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.event_truth import Event, Rows, StateTable
@@ -104,13 +103,7 @@ class Run:
             self._kill_brokers,
             *(partial(self._kill_consumer, it) for it in self.consumers),
         ]
-        with ThreadPoolExecutor(len(work)) as pool:
-            try:
-                for task in as_completed([pool.submit(each) for each in work]):
-                    task.result()
-            except BaseException:
-                self._end()
-                raise
+        together.carry_out(work, self._end)
 
     def _end(self) -> None:
         self._over.set()

@@ -7,7 +7,7 @@ import itertools
 import re
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -125,16 +125,46 @@ class Load:
         inboxes = [self._inboxes[number % count]]
         if number % _SHARED_EVERY == 0:
             inboxes.append(self._inboxes[(number + 1 + number // count % (count - 1)) % count])
-        chaos_id = uuid.uuid4().hex
-        lines = _LARGE_LINES if number % _LARGE_EVERY == _LARGE_EVERY - 1 else _SMALL_LINES
-        body = "".join(
-            f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines)
-        )
-        head = (
-            f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\n"
-            f"To: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
-        )
-        return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
+        is_large = number % _LARGE_EVERY == _LARGE_EVERY - 1
+        return _make_mail(inboxes, _LARGE_LINES if is_large else _SMALL_LINES)
+
+
+def _make_mail(inboxes: list[Inbox], lines: int) -> Mail:
+    chaos_id = uuid.uuid4().hex
+    body = "".join(
+        f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines)
+    )
+    head = (
+        f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\n"
+        f"To: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
+    )
+    return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
+
+
+def send_to_each(servers: list[str], inboxes: Iterable[Inbox]) -> list[Mail]:
+    """One small mail to each inbox, one try each, over a connection to each server."""
+    mails = [_make_mail([inbox], _SMALL_LINES) for inbox in inboxes]
+    asyncio.run(_send_all(servers, mails))
+    return mails
+
+
+async def _send_all(servers: list[str], mails: list[Mail]) -> None:
+    unsent = iter(mails)
+    await asyncio.gather(*(_send_in_turn(server, unsent) for server in servers))
+
+
+async def _send_in_turn(server: str, unsent: Iterator[Mail]) -> None:
+    session: _Session | None = None
+    for mail in unsent:
+        try:
+            session = session or await _Session.open(server)
+            await session.send(mail)
+        except (OSError, EOFError, TimeoutError, TurnedAway):
+            if session:
+                session.close()
+            session = None
+    if session:
+        session.close()
 
 
 class _Session:

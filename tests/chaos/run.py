@@ -13,13 +13,14 @@ from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import brokers, checks, events, faults, restore, upgrade, webhooks
+from chaos import api, brokers, checks, events, faults, restore, upgrade, webhooks
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.load import Load, Mail
 
 _INBOXES = 32
 _REPLICAS = {
+    "api": api.REPLICAS,
     "mail": "mail-ingest=2,inbox=2,gateway=2",
     "events": events.REPLICAS,
     "webhooks": webhooks.REPLICAS,
@@ -36,8 +37,8 @@ _SETTLING_SECONDS = 120
 
 
 def usual(name: str) -> tuple[int, int]:
-    """Seconds and mails a second, where nothing else is asked for."""
-    return (events.SECONDS, events.RATE) if name == "events" else (60, 100)
+    """Seconds and mails (api: rounds of calls) a second, where nothing else is asked for."""
+    return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         suite.start_services(wishes)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)
+        if name == "api":
+            return api.run(suite, course.rate, course.seconds, course.connections, course.seed)
         load = (course.rate, course.seconds, course.connections)
         if name == "restore":
             return restore.run(suite, wishes, load, course.seed)
@@ -83,6 +86,10 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
 def _load_of(name: str, course: Course) -> str:
     if name == "webhooks":
         return f"{course.events} events in {course.seconds} s"
+    if name == "api":
+        return (
+            f"{course.seconds} s at {course.rate} rounds a second of {course.connections} callers"
+        )
     return (
         f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
     )

@@ -398,6 +398,12 @@ def _parser() -> argparse.ArgumentParser:
         "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
         "may stay due, repeats are counted."
         "\n             For a short run: --events 2000 --seconds 15"
+        "\n  api        inboxes are made, read and deleted by many callers at once, one account "
+        "being at its plan's limit; kill -9 of gateway and"
+        "\n             inbox replicas all the time, PostgreSQL and Kafka as above; each inbox "
+        "answered 201 must exist once, with its event, and take"
+        "\n             mail, each answered with an error at most once, and each deleted one stay "
+        "so. For a short run: --rate 20 --seconds 20"
         "\n  events     SMTP load and API calls; kill -9 of three brokers in turn, of replicas of "
         "every service and of the consumers of"
         "\n             examples/consumers all the time; each event that PostgreSQL holds must be "
@@ -418,7 +424,9 @@ def _parser() -> argparse.ArgumentParser:
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
     breaking.add_argument(
-        "name", choices=["events", "mail", "restore", "upgrade", "webhooks"], help="what to break"
+        "name",
+        choices=["api", "events", "mail", "restore", "upgrade", "webhooks"],
+        help="what to break",
     )
     breaking.add_argument(
         "--from",
@@ -436,14 +444,16 @@ def _parser() -> argparse.ArgumentParser:
         "--rate",
         metavar="N",
         type=_between(1, 5000),
-        help="events, mail, restore, upgrade: mails a second (default: 100; events: 50)",
+        help="events, mail, restore, upgrade: mails a second (default: 100; events: 50); api: "
+        "rounds of calls a second (default: 40)",
     )
     breaking.add_argument(
         "--connections",
         metavar="N",
         type=_between(1, 256),
         default=16,
-        help="events, mail, restore, upgrade: SMTP connections of the load (default: 16)",
+        help="events, mail, restore, upgrade: SMTP connections of the load; api: callers at once "
+        "(default: 16)",
     )
     breaking.add_argument(
         "--events",
