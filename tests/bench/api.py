@@ -31,7 +31,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import wait
-from measuring import floors, many_rows, peers, plans, processes, verdicts, wrk
+from measuring import figures, floors, many_rows, peers, plans, processes, verdicts, wrk
 from measuring.percentiles import percentile
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,6 +122,10 @@ def show(name: str, connections: int, measured: Measured) -> None:
         f"p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}",
         flush=True,
     )
+    figures.note(f"Requests, c={connections}", "a second", name, rate.per_second)
+    for part, millis in used:
+        if millis >= 0.002:
+            figures.note(f"CPU of a request, c={connections}", "ms", name, millis, part)
 
 
 def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
@@ -179,11 +183,9 @@ def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, .
                 measure(wrk.Target("", server.url, {}), count, seconds, {"nginx": [server.pid]}),
             )
     for count in connections:
-        print(
-            f"{'pgbench, a row':<16} c={count:<3} "
-            f"{floors.pgbench(dsn, row, count, seconds):>9,.0f}/s",
-            flush=True,
-        )
+        rate = floors.pgbench(dsn, row, count, seconds)
+        print(f"{'pgbench, a row':<16} c={count:<3} {rate:>9,.0f}/s", flush=True)
+        figures.note(f"Requests, c={count}", "a second", "pgbench, a row", rate)
 
 
 def measure_mailpit(program: str | None, seconds: float, connections: int) -> float | None:
@@ -232,8 +234,11 @@ def bench(
     for count in connections:
         late = asyncio.run(wait.latencies(count, WAIT_MAILS, WAIT_RATE))
         what = f"SMTP 250 to a waiting request's answer at {WAIT_RATE:g}/s, c={count}"
-        outcomes.append(verdicts.at_most(f"{what}, p50 in ms", percentile(late, 50), wait.MOST_P50))
-        outcomes.append(verdicts.at_most(f"{what}, p99 in ms", percentile(late, 99), wait.MOST_P99))
+        for percent, most in ((50, wait.MOST_P50), (99, wait.MOST_P99)):
+            reached = percentile(late, percent)
+            outcomes.append(verdicts.at_most(f"{what}, p{percent} in ms", reached, most))
+            chart = f"SMTP's 250 to a waiting request's answer, {WAIT_RATE:g} mails a second"
+            figures.note(chart, "ms", f"p{percent}, c={count}", reached)
     return last, all(outcomes)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from measuring import peers, processes, smtp_source, verdicts
+from measuring import figures, peers, processes, smtp_source, verdicts
 from measuring.smtp_source import Load
 
 _INBOXES = 16
@@ -178,6 +178,15 @@ def _row(load: Load, found: dict[str, Outcome], rates: list[float]) -> str:
     )
 
 
+def _note(load: Load, found: dict[str, Outcome]) -> None:
+    mails = f"of {load.size // _KIB} KiB, {'kept' if load.is_kept else 'new'} connections"
+    for name, outcome in found.items():
+        bar = f"c={load.sessions}, {name}"
+        figures.note(f"Mails {mails}", "a second", bar, outcome.rate)
+        for part, millis in outcome.cpu_ms.items():
+            figures.note(f"CPU of a mail {mails}", "ms", bar, millis, part)
+
+
 def judge(load: Load, found: dict[str, Outcome]) -> bool:
     """Targets are for kept connections."""
     ours, postfix = found["16 inboxes"], found.get("Postfix")
@@ -264,6 +273,7 @@ def main() -> int:
             rounds = measure_by_turns(all_servers, load, wishes)
             found = {name: median(outcomes) for name, outcomes in rounds.items()}
             print(_row(load, found, [one.rate for one in rounds["16 inboxes"]]), flush=True)
+            _note(load, found)
             if load.is_kept:
                 kept.append((load, found))
     print("\nagainst the targets, for kept connections:")

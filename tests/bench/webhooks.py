@@ -34,7 +34,7 @@ from typing import Self
 from chaos.publishing import Publisher
 from dev import python_packages
 from dev.waiting import wait_until
-from measuring import floors, many_rows, processes, verdicts, wrk
+from measuring import figures, floors, many_rows, processes, verdicts, wrk
 from measuring.percentiles import percentile
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
@@ -165,6 +165,9 @@ def show(name: str, outcome: Outcome) -> None:
         "missing",
         flush=True,
     )
+    figures.note("Webhooks", "deliveries a second", name, outcome.rate)
+    for part, millis in outcome.cpu_ms.items():
+        figures.note("CPU of an event", "ms", name, millis, part)
 
 
 def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
@@ -263,6 +266,10 @@ def measure_latency(
         f"{beside[1]:.2f} ms",
         flush=True,
     )
+    chart = f"Produce to receive, {RATE:g} events a second"
+    for name, times in (("Kafka alone", floor), ("a webhook", alone), ("beside two down", beside)):
+        for which, late in zip(("p50", "p99"), times, strict=True):
+            figures.note(chart, "ms", f"{name}, {which}", late)
     return (alone[0], alone[1]), (beside[0], beside[1])
 
 

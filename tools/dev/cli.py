@@ -130,7 +130,7 @@ def _fuzz(chosen: argparse.Namespace) -> int:
 def _programs(chosen: argparse.Namespace) -> int:
     from dev import programs
 
-    return programs.run(chosen.verb, chosen.name, chosen.arguments, _suite(chosen))
+    return programs.run(chosen.verb, chosen.name, chosen.arguments, _suite(chosen), chosen.svg)
 
 
 def _chaos(chosen: argparse.Namespace) -> int:
@@ -534,6 +534,13 @@ def _parser() -> argparse.ArgumentParser:
         "measure the running suite",
         _programs,
         " The programs are those of tests/bench; without a name they are listed.",
+    )
+    benches.add_argument(
+        "--svg",
+        metavar="FILE|DIR",
+        type=Path,
+        help="before NAME: draw the bench's figures as bar charts, all into FILE.svg or each into "
+        "a file of the folder",
     )
     benches.add_argument("name", nargs="?")
     benches.add_argument(

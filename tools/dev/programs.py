@@ -2,19 +2,24 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
-from dev import packages, places, suite_env
+from dev import charts, packages, places, suite_env
 from dev.suite import Suite
-from dev.terminal import fail, say
+from dev.terminal import fail, item, say
 
 _NEEDS_NO_SUITE = (
     "Needs no suite."  # what a program's first lines say where it asks nothing of a running one
 )
 
 
-def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
-    """Runs tests/VERB/NAME with the suite's variables; without a name lists what there is."""
+def run(
+    verb: str, name: str | None, arguments: list[str], suite: Suite, drawn: Path | None = None
+) -> int:
+    """Runs tests/VERB/NAME with the suite's variables; without a name lists what there is. What the
+    program notes is drawn into the file or folder, whether or not its targets are met.
+    """
     found = _programs(places.ROOT / "tests" / verb)
     if not found:
         say(f"there are no {verb} programs: tests/{verb} holds none")
@@ -24,8 +29,21 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
-    if _needs_no_suite(found[name]):
-        return subprocess.run([str(found[name]), *arguments]).returncode
+    environment = _environment(found[name], suite)
+    command = [str(found[name]), *arguments]
+    if drawn is None:
+        return subprocess.run(command, env=environment).returncode
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8", suffix=".figures") as noted:
+        environment[charts.FIGURES_VARIABLE] = noted.name
+        code = subprocess.run(command, env=environment).returncode
+        for path in charts.write(charts.read(noted), drawn, name):
+            item("drawn", str(path))
+    return code
+
+
+def _environment(program: Path, suite: Suite) -> dict[str, str]:
+    if _needs_no_suite(program):
+        return dict(os.environ)
     packages.ensure("bench")
     environment = (
         places.clean_environment()
@@ -33,7 +51,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         | suite_env.variables(suite)
     )
     environment["PYTHONPATH"] = places.PYTHON_PATH
-    return subprocess.run([str(found[name]), *arguments], env=environment).returncode
+    return environment
 
 
 def _needs_no_suite(program: Path) -> bool:
