@@ -13,7 +13,6 @@ import http.client
 import json
 import os
 import re
-import shlex
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ import time
 import uuid
 
 from measuring import plans, verdicts
+from measuring.running_suite import dev, running
 
 LIMIT = 1_000_000_000
 LEAST_DECISIONS = 50_000  # design target: a second, of one replica in coalesced calls
@@ -297,17 +297,6 @@ def measure_gateway(seconds: float, rounds: int) -> bool:
                 )
             )
     return all(outcomes)
-
-
-def dev(*arguments: str) -> str:
-    """Runs ./dev on the suite that is measured."""
-    return subprocess.run(["./dev", *arguments], check=True, capture_output=True, text=True).stdout
-
-
-def running() -> dict[str, str]:
-    """`./dev env` as it is now."""
-    lines = (shlex.split(line) for line in dev("env").splitlines())
-    return dict(parts[1].split("=", 1) for parts in lines if parts[:1] == ["export"])
 
 
 def main() -> int:

@@ -45,6 +45,12 @@ def cpu_seconds(root: int) -> float:
     return ticks / _TICKS
 
 
+def idle_seconds() -> float:
+    """What all cores together have not used so far."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+    return (int(fields[4]) + int(fields[5])) / _TICKS  # waiting for a disk is idle, too
+
+
 def _status(pid: int, name: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(name + ":"):
