@@ -7,11 +7,10 @@ and again, as who polls does, and one that nobody asked for before), for one ema
 timeline, and for new inboxes; nginx with a file as large as the list and pgbench with one prepared
 row are the floors, Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its
 program is at hand. CPU is that of each part for one request. Then so many requests wait, each for
-an inbox of its own, and the time from SMTP's 250 to the answer is taken. With --rows the same is
-done with 1,000 and with so many inboxes and emails of strangers: what a request costs must stay the
-same, and the plan of every statement on them is shown as it was run.
+an inbox of its own, and the time from SMTP's 250 to the answer is taken. `./dev bench growth` does
+the same beside millions of inboxes.
 
-Usage: ./dev bench api [--quick] [--seconds 5] [--rows 5000000] [--mailpit PROGRAM]
+Usage: ./dev bench api [--quick] [--seconds 5] [--mailpit PROGRAM]
 """
 
 import argparse
@@ -23,8 +22,6 @@ import shutil
 import smtplib
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,9 +38,7 @@ POLLED, UNKNOWN, TIMELINE = f"list of {EMAILS}", "list, unknown", "timeline"
 DELIVERIES, ATTEMPTS = 3, 3  # of the email whose timeline is read, and of each delivery
 FIRST_SEQUENCE = 1_000_000_000_000  # so that `after` has many values below it
 LEAST_LISTS = 4  # design target: times Mailpit, at most connections
-FEW_ROWS = 1_000
 TIMELINE_CONNECTIONS, MOST_TIMELINE_P99 = 16, 50.0  # design target, in ms
-MOST_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
 WAIT_MAILS, WAIT_RATE = 100, 20.0
 _PARTS = ["GATEWAY", "INBOX", "RATE_LIMIT", "MAIL_INGEST", "WEBHOOK_DISPATCHER"]
 
@@ -242,105 +237,18 @@ def bench(
     return last, all(outcomes)
 
 
-def judge_growth(few: dict[str, Measured], many: dict[str, Measured], rows: int) -> bool:
-    """What a request costs with many rows beside what it costs with few."""
-    outcomes = []
-    for name, before in few.items():
-        cpu = sum(many[name].cpu.values()) / sum(before.cpu.values())
-        rate = many[name].rate.per_second / before.rate.per_second
-        outcomes.append(
-            verdicts.at_most(
-                f"{name}: CPU a request with {rows:,} rows, of that with {FEW_ROWS:,} (rate "
-                f"{rate:.2f})",
-                cpu,
-                MOST_GROWTH,
-            )
-        )
-    return all(outcomes)
-
-
-def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
-    """Every operation that reads or writes the mailbox, often enough that prepared statements have
-    their lasting plan.
-    """
-
-    def run() -> None:
-        email = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"][0]["emailId"]
-        for _ in range(
-            8 * 8
-        ):  # each connection of a pool comes to its lasting plan after five runs
-            call("GET", f"/v1/inboxes/{inbox['inboxId']}")
-            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")
-            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=5&after=3")
-            call(
-                "GET",
-                f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1"
-                f"&after={FIRST_SEQUENCE + EMAILS - 1}",
-            )
-            call("GET", f"/v1/emails/{email}")
-            call("GET", f"/v1/emails/{email}/timeline")
-            for query in (
-                "",
-                "?status=all",
-                "?status=expired",
-                "?tag=none",
-                f"?address={inbox['emailAddress']}",
-            ):
-                call("GET", "/v1/inboxes" + query)
-            for query in (
-                "?limit=1",
-                "?subject=code",
-                "?from=ann",
-                "?to=nobody",
-                "?limit=5&include=text,codes",
-            ):
-                call("GET", "/v1/emails" + query)
-                call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails{query}")
-            call("GET", f"/v1/emails/{email}/raw")
-            call("PATCH", f"/v1/emails/{email}", {"isRead": True})
-            call("PATCH", f"/v1/inboxes/{inbox['inboxId']}", {"name": "bench"})
-            call("GET", "/v1/account")
-            call("GET", "/v1/account/usage")
-            made = call("POST", "/v1/inboxes", {"ttlSeconds": 60})
-            send(os.environ["TEMPINBOX_SMTP"], made["emailAddress"], 2)
-            call(
-                "DELETE",
-                "/v1/emails/"
-                + call("GET", f"/v1/inboxes/{made['inboxId']}/emails")["emails"][0]["emailId"],
-            )
-            call("DELETE", f"/v1/inboxes/{made['inboxId']}/emails")
-            call("DELETE", "/v1/inboxes/" + made["inboxId"])
-            call("POST", "/v1/inboxes", {"ttlSeconds": 60, "tags": ["bench end"]})
-            call("DELETE", "/v1/inboxes?tag=bench%20end")
-
-    return run
-
-
-def restart_services() -> None:
-    """So that their connections begin anew."""
-    for part in ("inbox", "mail-ingest", "gateway"):
-        operate("restart", part)
-
-
-def show_plans(inbox: dict[str, Any]) -> int:
-    """Each statement with its scans; how many read a large table from end to end."""
-    log = Path(os.environ["TEMPINBOX_DEV_SUITE"], "logs", "postgres.log")
-    shown = many_rows.plans_of(
-        os.environ["TEMPINBOX_DATABASE"], log, restart_services, exercise(inbox)
+def prepare() -> dict[str, Any]:
+    """The inbox that is asked for, with mail; the plan allows what a bench does."""
+    plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
+    inbox: dict[str, Any] = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
+    many_rows.psql(
+        os.environ["TEMPINBOX_DATABASE"],
+        f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = "
+        f"'{inbox['inboxId']}'",
     )
-    for plan in sorted(shown, key=lambda it: it.is_indexed):
-        print(
-            f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  "
-            f"({plan.millis:.2f} ms)"
-        )
-        for scan in plan.scans:
-            print("    " + scan)
-    whole = sum(not plan.is_indexed for plan in shown)
-    print(
-        f"\n{len(shown)} statements on large tables, {whole} of them read one from end to end",
-        flush=True,
-    )
-    return whole
+    send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
+    make_deliveries(inbox)
+    return inbox
 
 
 def main() -> int:
@@ -352,16 +260,6 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=5, help="for each load (default 5)")
     parser.add_argument(
-        "--rows",
-        type=int,
-        metavar="N",
-        default=0,
-        help=(
-            "with 1,000 and with N inboxes and emails of strangers, and show the plans; ./dev "
-            "down --wipe takes them away"
-        ),
-    )
-    parser.add_argument(
         "--mailpit",
         metavar="PROGRAM",
         default=shutil.which("mailpit"),
@@ -371,34 +269,11 @@ def main() -> int:
     seconds = 2.0 if wishes.quick else wishes.seconds
     connections = CONNECTIONS[1:] if wishes.quick else CONNECTIONS
 
-    plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
-    inbox = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
-    many_rows.psql(
-        os.environ["TEMPINBOX_DATABASE"],
-        f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = "
-        f"'{inbox['inboxId']}'",
-    )
-    send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
-    make_deliveries(inbox)
+    inbox = prepare()
     show_floors(inbox, seconds, connections)
     peer = measure_mailpit(wishes.mailpit, seconds, connections[-1])
-    if not wishes.rows:
-        _, is_met = bench(inbox, seconds, connections, peer)
-        return 0 if is_met else 1
-    load(FEW_ROWS)
-    few, is_met_with_few = bench(inbox, seconds, connections, peer)
-    load(wishes.rows - FEW_ROWS)
-    many, is_met_with_many = bench(inbox, seconds, connections, peer)
-    is_flat = judge_growth(few, many, wishes.rows)
-    whole_reads = show_plans(inbox)
-    return 0 if is_met_with_few and is_met_with_many and is_flat and whole_reads == 0 else 1
-
-
-def load(rows: int) -> None:
-    """More inboxes and emails of strangers."""
-    began = time.monotonic()
-    many_rows.load(os.environ["TEMPINBOX_DATABASE"], rows)
-    print(f"\n{rows:,} inboxes and emails loaded in {time.monotonic() - began:.0f} s", flush=True)
+    _, is_met = bench(inbox, seconds, connections, peer)
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -2,17 +2,16 @@
 ask for.
 """
 
-import itertools
-import os
 import re
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 _INBOXES_AN_ACCOUNT = 500
+_ROWS_A_STEP = 100_000
 _FEW_PAGES_COST = 100.0
 _BIG = r"(?:inboxes|emails\w*|addresses|bodies\w*)"
 _INBOX_COLUMNS = (
@@ -39,85 +38,75 @@ def psql(dsn: str, sql: str) -> str:
     return done.stdout
 
 
-def _copy(dsn: str, table: str, columns: str, lines: Iterator[str]) -> None:
-    command = [
-        "psql",
-        "-X",
-        "-q",
-        "-v",
-        "ON_ERROR_STOP=1",
-        dsn,
-        "-c",
-        f"COPY mailbox.{table} ({columns}) FROM STDIN",
-    ]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as process:
-        assert process.stdin
-        while chunk := "".join(itertools.islice(lines, 10_000)):
-            process.stdin.write(chunk)
-        process.stdin.close()
-        if process.wait() != 0:
-            raise SystemExit(f"COPY into {table} failed")
+def _uuid7(at: str, salt: str) -> str:
+    """An expression: made at that moment, the same for the same number `n` and salt."""
+    digest = f"md5('{salt}' || n)"
+    millis = f"lpad(to_hex((extract(epoch FROM {at}) * 1000)::bigint), 12, '0')"
+    return f"({millis} || '7' || substr({digest}, 1, 3) || '8' || substr({digest}, 4, 15))::uuid"
 
 
-def _uuid7(millis: int) -> str:
-    tail = os.urandom(10)
-    return str(
-        uuid.UUID(
-            bytes=millis.to_bytes(6, "big")
-            + bytes([0x70 | (tail[0] & 15), tail[1], 0x80 | (tail[2] & 63)])
-            + tail[3:]
-        )
-    )
+def _strangers(begin: int, end: int, rows: int) -> str:
+    """Live inboxes of numbers [begin, end) with one email each, all rows made over the hours of
+    today, of accounts in turn.
+    """
+    accounts = max(1, rows // _INBOXES_AN_ACCOUNT)
+    salt = uuid.uuid4().hex[:8]
+    day = "date_trunc('day', now(), 'UTC')"
+    return f"""
+        SET synchronous_commit = off;
+        CREATE TEMPORARY TABLE stranger AS
+        SELECT n, at, md5('bench account' || n % {accounts})::uuid AS account_id,
+            {_uuid7("at", f"{salt} inbox")} AS inbox_id,
+            {_uuid7("at", f"{salt} email")} AS email_id,
+            'bench' || n || '.{salt}@bench.invalid' AS address,
+            now() + interval '1 day' AS expires_at
+        FROM (SELECT n, {day} + (now() - {day}) * n / {rows} AS at
+            FROM generate_series({begin}, {end} - 1) AS n) AS numbers;
+        INSERT INTO mailbox.inboxes ({_INBOX_COLUMNS})
+        SELECT account_id, inbox_id, address, 1, 1, at, at, expires_at FROM stranger;
+        INSERT INTO mailbox.live_inbox_counts AS known (account_id, live_inboxes)
+        SELECT account_id, count(*) FROM stranger GROUP BY account_id
+        ON CONFLICT (account_id)
+        DO UPDATE SET live_inboxes = known.live_inboxes + excluded.live_inboxes;
+        INSERT INTO mailbox.addresses (address, account_id, inbox_id, state, until)
+        SELECT address, account_id, inbox_id, 'live', expires_at FROM stranger;
+        INSERT INTO mailbox.emails ({_EMAIL_COLUMNS})
+        SELECT account_id, email_id, inbox_id, 1, at, 'ann@sender.example', 'Ann', 'Mail ' || n,
+            'Hello', ARRAY[address], ARRAY[address], 'ann@sender.example', '192.0.2.1',
+            'mx.example', 2000, 0, '[]', '[]', '{{}}', '\\x00',
+            date_trunc('hour', expires_at, 'UTC'), inbox_id, false
+        FROM stranger"""
 
 
-def load(dsn: str, rows: int) -> None:
-    """So many live inboxes of strangers, with one email each, made over the last hours of today."""
-    now = time.time()
-    since_midnight = now % 86_400
+def _quarantined(begin: int, end: int, rows: int) -> str:
+    """Addresses of numbers [begin, end), the inboxes of all rows having ended within 30 days."""
+    salt = uuid.uuid4().hex[:8]
+    return f"""
+        SET synchronous_commit = off;
+        INSERT INTO mailbox.addresses (address, account_id, inbox_id, state, until)
+        SELECT 'ended' || n || '.{salt}@bench.invalid',
+            md5('bench account' || n)::uuid, {_uuid7("now()", f"{salt} ended")}, 'quarantined',
+            now() + interval '30 days' * (n + 1) / {rows}
+        FROM generate_series({begin}, {end} - 1) AS n"""
 
-    def moments() -> Iterator[float]:
-        return (now - since_midnight * (1 - number / rows) for number in range(rows))
 
-    def stamp(moment: float) -> str:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(moment)) + "+00"
-
-    accounts = [_uuid7(int(now * 1000)) for _ in range(max(1, rows // _INBOXES_AN_ACCOUNT))]
-    ids = [_uuid7(int(moment * 1000)) for moment in moments()]
-    expires = stamp(now + 86_400)
-    hour = stamp(now + 86_400 - now % 3600)
-
-    def inboxes() -> Iterator[str]:
-        for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):
-            at = stamp(moment)
-            yield (
-                f"{accounts[number % len(accounts)]}\t{inbox}\t"
-                f"bench{number}.{inbox[-8:]}@bench.invalid\t1\t1\t{at}\t{at}\t{expires}\n"
-            )
-
-    def addresses() -> Iterator[str]:
-        for number, inbox in enumerate(ids):
-            yield (
-                f"bench{number}.{inbox[-8:]}@bench.invalid\t{accounts[number % len(accounts)]}\t"
-                f"{inbox}\tlive\t{expires}\n"
-            )
-
-    def emails() -> Iterator[str]:
-        for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):
-            head = (
-                f"{accounts[number % len(accounts)]}\t{_uuid7(int(moment * 1000))}\t{inbox}\t1\t"
-                f"{stamp(moment)}\tann@sender.example\tAnn\tMail {number}\tHello"
-            )
-            tail = (
-                "{box@bench.invalid}\t{box@bench.invalid}\tann@sender.example\t192.0.2.1\t"
-                f"mx.example\t2000\t0\t[]\t[]\t{{}}\t\\\\x00\t{hour}\t{inbox}\tf"
-            )
-            yield f"{head}\t{tail}\n"
-
-    _copy(dsn, "inboxes", _INBOX_COLUMNS, inboxes())
-    _copy(dsn, "addresses", "address, account_id, inbox_id, state, until", addresses())
-    _copy(dsn, "emails", _EMAIL_COLUMNS, emails())
-    for table in ("inboxes", "addresses", "emails"):
+def load(dsn: str, rows: int, quarantined: int, deadline: float) -> tuple[int, int]:
+    """So many live inboxes of strangers, with one email each, and quarantined addresses, until the
+    deadline; how many of both were made.
+    """
+    steps = max(1, -(-rows // _ROWS_A_STEP))
+    made = [0, 0]
+    for step in range(steps):
+        if time.monotonic() > deadline:
+            break
+        for which, (total, make) in enumerate(((rows, _strangers), (quarantined, _quarantined))):
+            end = total * (step + 1) // steps
+            psql(dsn, make(made[which], end, total))
+            made[which] = end
+    for table in ("inboxes", "addresses", "emails", "live_inbox_counts"):
         psql(dsn, f"ANALYZE mailbox.{table}")
+    psql(dsn, "CHECKPOINT")
+    return made[0], made[1]
 
 
 @dataclass(frozen=True)
