@@ -31,7 +31,8 @@ def fill(rows: int, quarantined: int, minutes: float) -> str:
     """More of strangers, as far as the time allows; how many there are now."""
     began = time.monotonic()
     dsn = os.environ["TEMPINBOX_DATABASE"]
-    loaded = many_rows.load(dsn, rows, quarantined, began + 60 * minutes)
+    end = began + 60 * minutes
+    loaded = many_rows.load(dsn, rows, quarantined, lambda: time.monotonic() > end)
     is_short = "" if loaded == (rows, quarantined) else ", then the time was over"
     what = f"{loaded[0]:,} inboxes and emails, {loaded[1]:,} quarantined addresses"
     print(f"\n{what} made in {time.monotonic() - began:.0f} s{is_short}", flush=True)

@@ -4,7 +4,6 @@ ask for.
 
 import re
 import subprocess
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,14 +89,14 @@ def _quarantined(begin: int, end: int, rows: int) -> str:
         FROM generate_series({begin}, {end} - 1) AS n"""
 
 
-def load(dsn: str, rows: int, quarantined: int, deadline: float) -> tuple[int, int]:
-    """So many live inboxes of strangers, with one email each, and quarantined addresses, until the
-    deadline; how many of both were made.
+def load(dsn: str, rows: int, quarantined: int, is_late: Callable[[], bool]) -> tuple[int, int]:
+    """So many live inboxes of strangers, with one email each, and quarantined addresses, until it
+    is late; how many of both were made.
     """
     steps = max(1, -(-rows // _ROWS_A_STEP))
     made = [0, 0]
     for step in range(steps):
-        if time.monotonic() > deadline:
+        if is_late():
             break
         for which, (total, make) in enumerate(((rows, _strangers), (quarantined, _quarantined))):
             end = total * (step + 1) // steps
