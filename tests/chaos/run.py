@@ -88,7 +88,7 @@ def _load_of(name: str, course: Course) -> str:
         return f"{course.events} events in {course.seconds} s"
     if name == "api":
         return (
-            f"{course.seconds} s at {course.rate} rounds a second of {course.connections} callers"
+            f"{course.seconds} s at {course.rate} rounds a second by {course.connections} callers"
         )
     return (
         f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"

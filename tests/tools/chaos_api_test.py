@@ -2,8 +2,10 @@
 
 import unittest
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+from chaos.api import Caller
 from chaos.api_history import NEVER, Creation, check, check_limit
 
 
@@ -174,6 +176,73 @@ class Limits(unittest.TestCase):
     def test_no_inbox_at_all(self) -> None:
         self.assertEqual(check_limit([], 2), [])
         self.assertEqual(NEVER, Creation("a", True, 0).deleted_at)
+
+
+class _Scripted(Caller):
+    """One whose calls are answered as they are told to be: status and JSON."""
+
+    def __init__(self, *answers: tuple[int, Any]) -> None:
+        super().__init__(["nowhere"], "", 1.0, [], 10)
+        self._script = list(answers)
+
+    def _call(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any]:
+        del method, path, body, headers
+        return self._script.pop(0)
+
+
+class Answers(unittest.TestCase):
+    """What a caller takes for wrong while it runs."""
+
+    def _found(self, caller: Caller, call: Callable[..., Any], *arguments: Any) -> list[str]:
+        call(caller, *arguments)
+        return caller.violations
+
+    def test_a_read_of_what_was_answered(self) -> None:
+        right, gone = (200, _shown("a")), (404, {"message": "no"})
+        for answer, count in ((right, 0), ((503, None), 0), ((0, None), 0), (gone, 1)):
+            found = self._found(_Scripted(answer), Caller._look, _made("a"), 1)
+            self.assertEqual(len(found), count, answer)
+
+    def test_a_list_of_what_was_answered(self) -> None:
+        for inboxes, count in (([_shown("a")], 0), ([], 1), ([_shown("b")], 1)):
+            answer = (200, {"inboxes": inboxes})
+            found = self._found(_Scripted(answer), Caller._look, _made("a"), 0)
+            self.assertEqual(len(found), count, inboxes)
+
+    def test_a_deleted_one_that_is_shown_as_active(self) -> None:
+        [found] = self._found(_Scripted((200, _shown("a"))), Caller._look, _deleted("a"), 1)
+        self.assertIn("shows active, not expired", found)
+
+    def test_one_whose_deletion_nobody_answered_may_be_either(self) -> None:
+        for status in ("active", "expired"):
+            made = _made("a", delete_began_at=1)
+            caller = _Scripted((200, _shown("a", status)))
+            self.assertEqual(self._found(caller, Caller._look, made, 1), [])
+
+    def test_only_a_repeated_deletion_may_find_nothing(self) -> None:
+        made = _made("a")
+        self.assertEqual(self._found(_Scripted((503, None), (404, {})), Caller._remove, made), [])
+        self.assertTrue(made.is_deleted)
+        [found] = self._found(_Scripted((404, {})), Caller._remove, _made("b"))
+        self.assertIn("the first one, was answered 404", found)
+
+    def test_an_address_that_is_given_out_twice(self) -> None:
+        for answer, count in (((409, {}), 0), ((503, None), 0), ((201, _shown("b")), 1)):
+            found = self._found(_Scripted(answer), Caller._ask_for_its_address, _made("a"), 0)
+            self.assertEqual(len(found), count, answer)
+
+    def test_a_key_is_repeated_until_it_is_answered_and_once_more(self) -> None:
+        answers = [(503, None), (409, {}), (201, _shown("a")), (0, None), (201, _shown("b"))]
+        caller = _Scripted(*answers)
+        self.assertEqual(caller.create(has_key=True, is_repeated=True).inbox_ids, ["a", "b"])
+        self.assertEqual(caller.violations, [])
+
+    def test_a_creation_that_is_answered_as_it_must_not_be(self) -> None:
+        caller = _Scripted((400, {"message": "no"}))
+        self.assertEqual(caller.create(has_key=False).inbox_ids, [])
+        self.assertEqual(len(caller.violations), 1)
 
 
 if __name__ == "__main__":
