@@ -278,12 +278,16 @@ def run(suite: Suite, rate: int, seconds: int, callers: int, seed: int) -> int:
     heading("Breaking")
     done.carry_out()
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(done.counts.items())))
-    started = time.monotonic()
-    _settle(done, started + _SETTLING_SECONDS)
-    return _judge(done, started + 2 * _SETTLING_SECONDS)
+    _settle(done)
+    return _judge(done)
 
 
-def _settle(done: Run, deadline: float) -> None:
+def _soon() -> float:
+    """What must come has come by then."""
+    return time.monotonic() + _SETTLING_SECONDS
+
+
+def _settle(done: Run) -> None:
     """Waits until everything that must come has come; what is missing then is counted."""
     heading("Settling")
     started = time.monotonic()
@@ -299,7 +303,7 @@ def _settle(done: Run, deadline: float) -> None:
         ("outbox empty", is_published),
     ):
         try:
-            wait_until(is_so, deadline, what, every=0.25)
+            wait_until(is_so, started + _SETTLING_SECONDS, what, every=0.25)
             item(what, f"after {time.monotonic() - started:.1f} s")
         except TimeoutError:
             item(what, paint("not in time", "red"))
@@ -308,18 +312,18 @@ def _settle(done: Run, deadline: float) -> None:
 # Counting.
 
 
-def _judge(done: Run, deadline: float) -> int:
+def _judge(done: Run) -> int:
     heading("Counting")
     violations = [it for caller in done.callers for it in caller.violations]
     violations += check_course(done)
     violations += _check_limit(done)
-    violations += _check_mail(done, deadline)
+    violations += _check_mail(done)
     creations = done.free.creations + done.limited.creations
     shown = [
         inbox for account in (done.free, done.limited) for inbox in account.mailboxes.inboxes()
     ]
     created, expired = (
-        _read_events(done.suite, topic, ids, deadline)
+        _read_events(done.suite, topic, ids)
         for topic, ids in (
             ("inbox.created", {it["inboxId"] for it in shown}),
             ("inbox.expired", {it["inboxId"] for it in shown if it["status"] == "expired"}),
@@ -338,8 +342,8 @@ def _judge(done: Run, deadline: float) -> int:
     return 1 if violations else 0
 
 
-def _read_events(suite: Suite, topic: str, ids: set[str], deadline: float) -> Counter[str]:
-    return checks.read_events(suite.cluster.brokers, ids, deadline, topic, checks.BY_KEY)
+def _read_events(suite: Suite, topic: str, ids: set[str]) -> Counter[str]:
+    return checks.read_events(suite.cluster.brokers, ids, _soon(), topic, checks.BY_KEY)
 
 
 def _check_limit(done: Run) -> list[str]:
@@ -359,18 +363,18 @@ def _check_limit(done: Run) -> list[str]:
     return violations
 
 
-def _check_mail(done: Run, deadline: float) -> list[str]:
+def _check_mail(done: Run) -> list[str]:
     """Every inbox that is kept takes mail, which is there, once and whole; no deleted one does."""
     mails = [mail for caller in done.free.callers for mail in caller.mails]
-    violations = _send_until_taken(done.servers, done.free.creations, mails, deadline)
+    violations = _send_until_taken(done.servers, done.free.creations, mails)
     emails = checks.stored(mails, done.free.mailboxes)
     ids = {email_id for _, email_id in emails} | {it.email_id for it in mails if it.email_id}
-    events = checks.read_events(done.suite.cluster.brokers, ids, deadline)
+    events = checks.read_events(done.suite.cluster.brokers, ids, _soon())
     report = checks.check(mails, emails, done.free.mailboxes, events)
     for fact in report.facts:
         item(*fact)
     violations += report.violations
-    violations += _send_until_taken(done.servers, done.limited.creations, [], deadline)
+    violations += _send_until_taken(done.servers, done.limited.creations, [])
     deleted = [it for it in done.free.creations + done.limited.creations if it.is_deleted]
     for mail in send_to_each(done.servers, map(as_inbox, deleted[-_REFUSED_MAILS:])):
         if not mail.refused.startswith("5"):
@@ -380,7 +384,7 @@ def _check_mail(done: Run, deadline: float) -> list[str]:
 
 
 def _send_until_taken(
-    servers: list[str], creations: Iterable[Creation], mails: list[Mail], deadline: float
+    servers: list[str], creations: Iterable[Creation], mails: list[Mail]
 ) -> list[str]:
     """Adds to the mails until each inbox that is kept has taken one."""
     kept = {it.inbox_id: as_inbox(it) for it in creations if it.is_kept}
@@ -392,7 +396,7 @@ def _send_until_taken(
         return all(mail.email_id for mail in mails[len(mails) - len(missing) :])
 
     with contextlib.suppress(TimeoutError):
-        wait_until(is_done, deadline, "mail is taken", every=1.0)
+        wait_until(is_done, _soon(), "mail is taken", every=1.0)
     taken = {mail.inboxes[0].inbox_id for mail in mails if mail.email_id}
     return [f"inbox {inbox}: takes no mail" for inbox in sorted(kept.keys() - taken)] + [
         f"inbox {mail.inboxes[0].inbox_id}: its mail was refused: {mail.refused}"
