@@ -36,13 +36,14 @@ from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")
 COUNTS = (1, 2, 3)
-CONNECTIONS = 16  # a replica
+CONNECTIONS = 8  # a replica
+MOST_FAILED = 0.01
 MAILS = smtp_source.Load(16, 4096, True)
 INBOXES = 16
 ACCOUNTS, ACCOUNTS_A_CALL, CALLERS = 5_000, 500, 2
 WEBHOOKS, PILOT_EVENTS = 20, 300
 PATIENCE_SECONDS = 60.0
-WARM_UP_SECONDS = 1.5
+WARM_UP_SECONDS = 2.0
 
 
 class Meter:
@@ -90,11 +91,11 @@ def beside_each_other(runs: Sequence[Callable[[], float]]) -> float:
 
 
 def answered(target: wrk.Target, replicas: int, seconds: float) -> float:
-    """Requests a second; each must be answered well."""
+    """Requests answered well in a second; a few may fail, as who has so little CPU is late."""
     rate = wrk.run(target, CONNECTIONS * replicas, seconds)
-    if rate.failed:
-        raise SystemExit(f"{rate.failed} requests of {target.url} failed")
-    return rate.per_second
+    if rate.failed > MOST_FAILED * rate.requests:
+        raise SystemExit(f"{rate.failed} of {rate.requests} requests of {target.url} failed")
+    return rate.per_second - rate.failed / rate.seconds
 
 
 def lists(inbox: str) -> Load:
@@ -195,6 +196,7 @@ def measure(
     found: list[Carried] = []
     outcomes = []
     for count in COUNTS:
+        given.release()  # who is stopped finishes what it has
         running_suite.set_replicas(dict.fromkeys(SERVICES, 1) | {service: count})
         given.give(map(int, running_suite.of_replicas(service, "PID")))
         load(WARM_UP_SECONDS, Meter(service, wishes.share))
@@ -277,6 +279,7 @@ def main() -> int:
                 receiver = opened.enter_context(sink(wishes.preset)) if has_webhooks else None
                 return 0 if bench(wishes, given, receiver) else 1
             finally:
+                given.release()
                 running_suite.set_replicas(before)
     except Missing as missing:
         print(f"cannot be measured here: {missing}", file=sys.stderr)

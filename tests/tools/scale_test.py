@@ -63,6 +63,9 @@ class Explanations(unittest.TestCase):
 
     def test_a_replica_that_carries_nearly_as_much(self) -> None:
         self.assertEqual(explain(self.alone, _carried(3, 86)), (True, "within 15 %"))
+        self.assertEqual(
+            explain(self.alone, _carried(3, 120)), (True, "more than one alone carries")
+        )
 
     def test_a_machine_that_is_full(self) -> None:
         is_good, why = explain(self.alone, _carried(3, 60, 0.6, 0.05))

@@ -36,7 +36,10 @@ def run(
     with tempfile.NamedTemporaryFile("r", encoding="utf-8", suffix=".figures") as noted:
         environment[charts.FIGURES_VARIABLE] = noted.name
         code = subprocess.run(command, env=environment).returncode
-        for path in charts.write(charts.read(noted), drawn, name):
+        figures = charts.read(noted)
+    # One that could not measure has said why.
+    if figures or code == 0:
+        for path in charts.write(figures, drawn, name):
             item("drawn", str(path))
     return code
 

@@ -11,8 +11,10 @@ _DEV = Path(__file__).resolve().parents[3] / "dev"
 
 def dev(*arguments: str) -> str:
     """Runs ./dev on the suite that is measured."""
-    command = [str(_DEV), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([str(_DEV), *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"./dev {' '.join(arguments)} failed: {done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def running() -> dict[str, str]:

@@ -28,11 +28,11 @@ def explain(alone: Carried, more: Carried) -> tuple[bool, str]:
     share = more.each / alone.each
     if alone.used_share < _FULL_SHARE:
         return False, (
-            f"nothing is shown: one replica used {100 * alone.used_share:.0f} % of its share, so "
-            "that something else bounds it; give a smaller --share"
+            f"nothing is shown: one replica used {100 * alone.used_share:.0f} % of its share while "
+            f"{alone.idle_cores:.2f} cores were idle, so that something else bounds it"
         )
     if share >= LEAST_SHARE:
-        return True, "within 15 %"
+        return True, "within 15 %" if share <= 2 - LEAST_SHARE else "more than one alone carries"
     if more.idle_cores < _IDLE_CORES:
         busy = sorted(more.busy.items(), key=lambda it: -it[1])
         parts = ", ".join(f"{name} {cores:.2f}" for name, cores in busy if cores >= 0.05)
