@@ -283,3 +283,28 @@ TEST_CASE("a call without results tells its waiters whether it succeeded", "[asy
     is_broken = true;
     CHECK_FALSE(testing::await(calls.ask(1)).has_value());
 }
+
+namespace {
+
+struct tens_of
+{
+    int operator()(int number) const { return number / 10; }
+};
+
+} // namespace
+
+TEST_CASE("whoever adds thousands has no more of a call than another share", "[async]")
+{
+    const bool is_broken = false;
+    batches sent;
+    async::batcher<int, void, async::unit_item_weight, tens_of> calls(
+        testing::test_host().executor(), {.max_items = 4}, "test", [&](std::vector<int> given) {
+            sent.push_back(std::move(given));
+            return throw_if(&is_broken);
+        });
+    for (const int number : {10, 11, 12, 13, 14, 15, 20, 30})
+        CHECK(calls.submit(number));
+    CHECK(testing::await(calls.stop()));
+
+    CHECK(sent == batches{{10, 20, 30, 11}, {12, 13, 14, 15}});
+}
