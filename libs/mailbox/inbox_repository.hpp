@@ -4,6 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
+#include "mailbox/inbox_creation.hpp"
 #include "mailbox/rejection.hpp"
 #include "mailbox/types.hpp"
 
@@ -14,28 +15,6 @@
 #include <vector>
 
 namespace tempinbox::mailbox {
-
-// An inbox to create. What is absent gets a random local part, the default domain, the plan's
-// default TTL.
-struct new_inbox
-{
-    plans::account_state
-        account; // as the caller knows it; the stored state wins if its version is higher
-    inbox_id id;
-    std::optional<std::string> local_part;
-    std::optional<std::string> domain;
-    std::optional<std::chrono::seconds> ttl;
-    std::optional<std::string> name;
-    std::vector<std::string> tags;
-    std::map<std::string, std::string> metadata;
-};
-
-// An inbox and the committed events to publish; no events if it had been created before.
-struct created_inbox
-{
-    mailbox::inbox inbox;
-    std::vector<outbox::row> events;
-};
 
 // An inbox as it was changed and the committed events to publish; none if only its name, tags or
 // metadata were.
@@ -67,16 +46,14 @@ struct inbox_filter
     std::optional<std::string> address;
 };
 
-// The TTL of an inbox: 60 seconds up to the plan's limit, else invalid_argument naming ttlSeconds.
-result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
-                                        std::optional<std::chrono::seconds> requested);
-
 // Inboxes: creating, finding, listing and changing them. not_found if an inbox is absent or another
 // account's; throws if PostgreSQL cannot be reached.
 class inbox_repository
 {
 public:
     static constexpr std::size_t max_metadata = 20;
+
+    using creations = std::vector<result<created_inbox>>;
 
     // Events are written with `outbox_owner` as owner.
     inbox_repository(postgres::pool& db, std::string outbox_owner);
@@ -85,6 +62,12 @@ public:
     // id. Fails with permission_denied if the plan's live inboxes are used up (exact under any
     // concurrency), conflict (one text) if the address is taken, quarantined or reserved.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
+
+    // The same for a batch, in the order of the requests, as if one after the other; in one
+    // transaction, as a rule. One that is refused, also by PostgreSQL, fails alone: `unavailable`
+    // if its account is locked for too long, `internal` if its data cannot be stored. Throws only
+    // if none was created.
+    awaitable<creations> create_all(std::vector<new_inbox> requested, time_point now);
 
     // Fails with invalid_argument where create would; creates nothing.
     awaitable<result<void>> check(new_inbox requested, time_point now);
@@ -113,6 +96,12 @@ public:
     awaitable<result<changed_inbox>> change(inbox_change requested, time_point now);
 
 private:
+    enum class attempt_status { done, contended, refused, lost };
+
+    awaitable<attempt_status> attempt(const std::vector<new_inbox>& requested,
+                                      const std::vector<std::size_t>& part, time_point now,
+                                      creations& results);
+
     postgres::pool& db_;
     std::string outbox_owner_;
 };

@@ -15,7 +15,7 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, ex
       publisher_(publisher),
       partitions_(partitions),
       bounds_(bounds),
-      created_(host.metrics().counter("tempinbox_inbox_inboxes_created_total", "Inboxes created"))
+      creator_(host, inboxes, publisher, partitions)
 {}
 
 void inbox_rpc::add_to(rpc::server& server)
@@ -42,16 +42,11 @@ awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequ
         co_return v1::CreateInboxResponse();
     }
 
-    auto created = co_await inboxes_.create(std::move(*parsed), clock_.now());
+    const auto created = co_await creator_.create(std::move(*parsed));
     if (!created)
         co_return created.error();
-    if (!created->events.empty()) {
-        created_.Increment();
-        partitions_.note_end(created->inbox.expires_at);
-        publisher_.publish(std::move(created->events));
-    }
     v1::CreateInboxResponse response;
-    *response.mutable_inbox() = to_message(created->inbox, bounds_);
+    *response.mutable_inbox() = to_message(*created, bounds_);
     co_return response;
 }
 

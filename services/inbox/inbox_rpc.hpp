@@ -4,6 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/expiry.hpp"
+#include "inbox/inbox_creator.hpp"
 #include "inbox/partition_maintenance.hpp"
 #include "mailbox/inbox_repository.hpp"
 
@@ -39,7 +40,7 @@ private:
     outbox::publisher& publisher_;
     partition_maintenance& partitions_;
     mailbox::inbox_bounds bounds_;
-    prometheus::Counter& created_;
+    inbox_creator creator_;
 };
 
 } // namespace tempinbox::inbox
