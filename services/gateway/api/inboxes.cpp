@@ -84,7 +84,8 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto created = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
+    const auto created = co_await inboxes.call_batched(inbox_methods::create_inbox,
+                                                       std::move(*request), who.account());
     if (!created)
         co_return http::error_response(created.error());
 

@@ -1,8 +1,14 @@
 #include "gateway/api/inboxes.hpp"
 
+#include "common/http/client.hpp"
 #include "common/json/value.hpp"
 #include "gateway/api/emails.hpp"
 #include "unit/gateway/api/operations_fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -284,4 +290,55 @@ TEST_CASE("ids in paths must be UUIDs, and unknown ones are 404", "[gateway][inb
     CHECK(missing.status == 404);
     CHECK(bad.status == 400);
     CHECK(message(bad).starts_with("inboxId must be a UUID"));
+}
+
+namespace {
+
+awaitable<void> create_into(const caller& who, inbox_client& inboxes,
+                            std::vector<unsigned>& statuses)
+{
+    http::request received;
+    received.method = "POST";
+    received.body = "{}";
+    const auto response = co_await create_inbox(received, who, inboxes);
+    statuses.push_back(response.status);
+}
+
+} // namespace
+
+TEST_CASE("inboxes that are created at the same time are asked for in one request",
+          "[gateway][create]")
+{
+    testing::fake_service service;
+    std::size_t created = 0;
+    service.response<CreateInboxRequest, CreateInboxResponse>(
+        "tempinbox.inbox.v1.InboxService/CreateInbox",
+        [&](const CreateInboxRequest& request) -> result<CreateInboxResponse> {
+            if (++created == 2)
+                return failure{errc::permission_denied, "All live inboxes are used"};
+            CreateInboxResponse response;
+            response.mutable_inbox()->set_inbox_id(request.inbox_id());
+            return response;
+        });
+    const auto replicas = service.start();
+    http::client connections(testing::test_host(), {});
+    std::size_t requests = 0;
+    rpc::client_settings counted;
+    counted.send = [&](http::client_request outgoing) {
+        ++requests;
+        return connections.send(std::move(outgoing));
+    };
+    inbox_client inboxes(testing::test_host(), replicas, service.tokens(), counted);
+    const auto who = testing::premium_caller();
+    std::vector<unsigned> statuses;
+
+    for (int i = 0; i < 10; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), create_into(who, inboxes, statuses),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return statuses.size() == 10; }));
+
+    CHECK(requests == 1);
+    CHECK(created == 10);
+    CHECK(std::count(statuses.begin(), statuses.end(), 201U) == 9);
+    CHECK(std::count(statuses.begin(), statuses.end(), 403U) == 1);
 }
