@@ -1,10 +1,10 @@
 #include "mailbox/email_repository.hpp"
 
+#include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/daily_counts.hpp"
-#include "mailbox/body_removal.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
 #include "mailbox/cursor.hpp"
@@ -14,6 +14,7 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <type_traits>
 
@@ -115,12 +116,24 @@ constexpr row_column<stored_email> content_columns[] = {
      [](stored_email& row, const pqxx::field& value) {
          row.inbox_address = value.as<std::string>();
      }},
+    {"body_id", "body_id",
+     [](stored_email& row, const pqxx::field& value) { read_value(value, row.body.id); }},
+    {"body_micros", "mailbox.to_micros(body_hour)",
+     [](stored_email& row, const pqxx::field& value) { read_value(value, row.body.hour); }},
 };
 
-const std::string find_email_sql = "SELECT" + summary_columns() + "," + name_list(content_columns) +
-                                   R"(, raw
+const std::string find_email_sql =
+    "SELECT" + summary_columns() + "," + select_list(content_columns) + R"(, raw
     FROM mailbox.find_email($1, $2) AS found, LATERAL (SELECT (found.email).*) AS email)";
 const postgres::statement find_email{"mailbox_find_email", find_email_sql.c_str()};
+
+const std::string find_emails_sql =
+    "SELECT" + summary_columns() + "," + select_list(content_columns) + R"(, ordinal
+    FROM mailbox.find_emails($1, $2) AS found, LATERAL (SELECT (found.email).*) AS email)";
+const postgres::statement find_all_emails{"mailbox_find_emails", find_emails_sql.c_str()};
+
+constexpr postgres::statement find_all_bodies{"mailbox_find_bodies", R"(
+    SELECT body_id, raw FROM mailbox.find_bodies($1, $2))"};
 
 constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     SELECT e.size_bytes
@@ -165,20 +178,49 @@ const std::string mark_email_sql = R"(
     RETURNING )" + summary_columns();
 const postgres::statement mark_email{"mailbox_mark_email", mark_email_sql.c_str()};
 
-// Reads a row of find_email that has a body.
-stored_email read_email(const pqxx::row& row)
+std::string read_body(const pqxx::field& frame)
+{
+    const pqxx::binarystring bytes(frame);
+    return decompress(std::string_view(bytes.get(), bytes.size()));
+}
+
+stored_email read_without_body(const pqxx::row& row)
 {
     stored_email email;
     email.summary = read_summary(row);
     read_columns(content_columns, email, row, summary_field_count);
-    const pqxx::binarystring frame(row.back());
-    email.raw = decompress(std::string_view(frame.get(), frame.size()));
     return email;
 }
 
-failure absent(email_id id)
+// Reads a row of find_email that has a body.
+stored_email read_email(const pqxx::row& row)
 {
-    return failure{errc::not_found, "Email " + id.text() + " does not exist"};
+    auto email = read_without_body(row);
+    email.raw = read_body(row.back());
+    return email;
+}
+
+// Of many rows one that cannot be read fails alone.
+result<stored_email> try_reading(const pqxx::row& row)
+{
+    try {
+        return read_without_body(row);
+    } catch (const std::exception& error) {
+        // The others of the batch are read all the same.
+        log::error("an email's row cannot be read", {{"error", error.what()}});
+        return failure{errc::internal, "The email cannot be read"};
+    }
+}
+
+// The caller asks for a message that cannot be read by itself.
+std::optional<std::string> try_reading_body(const pqxx::field& frame)
+{
+    try {
+        return read_body(frame);
+    } catch (const std::exception&) {
+        // The others of the batch are read all the same; reading it by itself reports the error.
+        return std::nullopt;
+    }
 }
 
 // SQL over a row of mailbox.inboxes.
@@ -365,83 +407,6 @@ constexpr postgres::statement count_emails{"mailbox_count_emails", R"(
         WHERE account_id = $1::uuid AND day >= (SELECT day FROM first))
     SELECT day - date '1970-01-01', sum(emails)::bigint FROM counted GROUP BY day ORDER BY day)"};
 
-// The lock under which mail-ingest stores too, so that counts and rows agree.
-constexpr postgres::statement lock_inbox{"mailbox_lock_inbox_to_empty", R"(
-    SELECT last_sequence, mailbox.to_micros(created_at) FROM mailbox.inboxes
-    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now() FOR UPDATE)"};
-
-// No email is older than its inbox; ten minutes allow for clocks that differ.
-const std::string delete_batch_sql = R"(
-    WITH doomed AS MATERIALIZED (
-        SELECT email_id FROM mailbox.emails
-        WHERE account_id = $1 AND inbox_id = $2 AND sequence <= $3
-            AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
-        ORDER BY sequence LIMIT )" + std::to_string(email_repository::removal_batch_size) +
-                                     R"()
-    DELETE FROM mailbox.emails AS e USING doomed
-    WHERE e.account_id = $1 AND e.email_id = doomed.email_id
-        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
-    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, e.size_bytes)";
-const postgres::statement delete_batch{"mailbox_delete_batch", delete_batch_sql.c_str()};
-
-constexpr postgres::statement find_inbox_of{"mailbox_find_inbox_of", R"(
-    SELECT inbox_id FROM mailbox.emails WHERE account_id = $1 AND email_id = $2)"};
-
-constexpr postgres::statement delete_one{"mailbox_delete_one_email", R"(
-    DELETE FROM mailbox.emails WHERE account_id = $1 AND email_id = $2
-    RETURNING mailbox.to_micros(body_hour), body_id, is_body_shared, size_bytes)"};
-
-constexpr postgres::statement count_down{"mailbox_count_down", R"(
-    UPDATE mailbox.inboxes
-    SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4),
-        mail_changes = mail_changes + 1
-    WHERE account_id = $1 AND inbox_id = $2)"};
-
-// Updates the counts and deletes the bodies after emails were deleted.
-void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox,
-                    const pqxx::result& deleted)
-{
-    std::int64_t bytes = 0;
-    for (const auto& row : deleted)
-        bytes += row[3].as<std::int64_t>();
-    tx.exec_prepared0(count_down.name, account.text(), inbox,
-                      static_cast<std::int64_t>(deleted.size()), bytes);
-    remove_bodies(tx, read_left_bodies(deleted));
-}
-
-result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox,
-                              std::optional<std::int64_t> up_to)
-{
-    const auto locked = tx.exec_prepared(lock_inbox.name, account.text(), inbox.text());
-    if (locked.empty())
-        return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
-    removed_mail removed;
-    removed.last_sequence = locked[0][0].as<std::int64_t>();
-    const auto deleted =
-        tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
-                         up_to.value_or(removed.last_sequence), locked[0][1].as<std::int64_t>());
-    removed.emails = static_cast<std::int64_t>(deleted.size());
-    removed.is_full = removed.emails == email_repository::removal_batch_size;
-    if (!deleted.empty())
-        finish_removal(tx, account, inbox.text(), deleted);
-    return removed;
-}
-
-result<void> remove_in(pqxx::work& tx, account_id account, email_id email)
-{
-    const auto found = tx.exec_prepared(find_inbox_of.name, account.text(), email.text());
-    if (found.empty())
-        return absent(email);
-    const auto inbox = found[0][0].as<std::string>();
-    if (tx.exec_prepared(lock_inbox.name, account.text(), inbox).empty())
-        return absent(email);
-    const auto deleted = tx.exec_prepared(delete_one.name, account.text(), email.text());
-    if (deleted.empty())
-        return absent(email);
-    finish_removal(tx, account, inbox, deleted);
-    return {};
-}
-
 // A poll from the newest email on needs one row, one for a rare email needs many.
 constexpr int rows_in_first_query = 10;
 
@@ -530,10 +495,11 @@ std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_
 
 email_repository::email_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement :
-         {find_email, find_size_of, find_arrival_of, mark_email, list_one, list_all,
-          find_versions_of, count_emails, lock_inbox, delete_batch, find_inbox_of, delete_one,
-          count_down, find_range, read_above, read_last_sequences})
+    for (const auto& statement : {find_email, find_all_emails, find_all_bodies, find_size_of,
+                                  find_arrival_of, mark_email, list_one, list_all, find_versions_of,
+                                  count_emails, find_range, read_above, read_last_sequences})
+        db_.prepare(statement);
+    for (const auto& statement : removal_statements())
         db_.prepare(statement);
 }
 
@@ -565,11 +531,54 @@ awaitable<result<stored_email>> email_repository::find(account_id account, email
             for (int attempt = 0; attempt < 2; ++attempt) {
                 const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
                 if (rows.empty())
-                    return absent(id);
+                    return email_does_not_exist(id);
                 if (!rows[0].back().is_null())
                     return read_email(rows[0]);
             }
             throw std::runtime_error("the body of email " + id.text() + " is missing");
+        });
+}
+
+awaitable<std::vector<result<stored_email>>>
+email_repository::find_all(std::vector<std::pair<account_id, email_id>> emails)
+{
+    using found_emails = std::vector<result<stored_email>>;
+    return run_autocommit<found_emails>(
+        db_, [emails = std::move(emails)](pqxx::nontransaction& tx) {
+            found_emails found;
+            found.reserve(emails.size());
+            for (const auto& [account, id] : emails)
+                found.emplace_back(email_does_not_exist(id));
+            const auto [accounts, ids] = postgres::to_arrays(emails);
+            for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
+                found.at(row.back().as<std::size_t>() - 1) = try_reading(row);
+            return found;
+        });
+}
+
+awaitable<std::vector<std::optional<std::string>>>
+email_repository::read_bodies(std::vector<body_key> bodies)
+{
+    using found_bodies = std::vector<std::optional<std::string>>;
+    return run_autocommit<found_bodies>(
+        db_, [bodies = std::move(bodies)](pqxx::nontransaction& tx) {
+            std::vector<time_point> hours;
+            std::vector<body_id> ids;
+            for (const auto& each : bodies) {
+                hours.push_back(each.hour);
+                ids.push_back(each.id);
+            }
+            std::map<body_id, std::string> read;
+            for (const auto& row : tx.exec_prepared(find_all_bodies.name, postgres::to_array(hours),
+                                                    postgres::to_array(ids)))
+                if (auto body = try_reading_body(row[1]))
+                    read.emplace(body_id::parse(row[0].c_str()).value(), std::move(*body));
+            found_bodies found;
+            for (const auto& each : bodies) {
+                const auto body = read.find(each.id);
+                found.push_back(body == read.end() ? std::nullopt : std::optional(body->second));
+            }
+            return found;
         });
 }
 
@@ -579,7 +588,7 @@ awaitable<result<std::int64_t>> email_repository::find_size(account_id account, 
         db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
             const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
             if (rows.empty())
-                return absent(id);
+                return email_does_not_exist(id);
             return rows[0][0].as<std::int64_t>();
         });
 }
@@ -590,7 +599,7 @@ awaitable<result<email_arrival>> email_repository::find_arrival(account_id accou
         db_, [account, id](pqxx::nontransaction& tx) -> result<email_arrival> {
             const auto rows = tx.exec_prepared(find_arrival_of.name, account.text(), id.text());
             if (rows.empty())
-                return absent(id);
+                return email_does_not_exist(id);
             return read_arrival(rows[0]);
         });
 }
@@ -601,7 +610,7 @@ awaitable<result<email_summary>> email_repository::mark(account_id account, emai
     return db_.transact([account, id, is_read](pqxx::work& tx) -> result<email_summary> {
         const auto rows = tx.exec_prepared(mark_email.name, account.text(), id.text(), is_read);
         if (rows.empty())
-            return absent(id);
+            return email_does_not_exist(id);
         return read_summary(rows[0]);
     });
 }
@@ -665,13 +674,15 @@ awaitable<std::vector<daily_count>> email_repository::count_by_day(account_id ac
 awaitable<result<removed_mail>> email_repository::empty_inbox(account_id account, inbox_id inbox,
                                                               std::optional<std::int64_t> up_to)
 {
-    return db_.transact(
-        [account, inbox, up_to](pqxx::work& tx) { return empty_in(tx, account, inbox, up_to); });
+    return db_.transact([account, inbox, up_to](pqxx::work& tx) {
+        return remove_emails(tx, account, inbox, up_to);
+    });
 }
 
 awaitable<result<void>> email_repository::remove(account_id account, email_id email)
 {
-    return db_.transact([account, email](pqxx::work& tx) { return remove_in(tx, account, email); });
+    return db_.transact(
+        [account, email](pqxx::work& tx) { return remove_email(tx, account, email); });
 }
 
 } // namespace tempinbox::mailbox

@@ -4,6 +4,7 @@
 #include "common/core/daily_count.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/email_filter.hpp"
+#include "mailbox/email_removal.hpp"
 #include "mailbox/email_search.hpp"
 #include "mailbox/types.hpp"
 
@@ -28,21 +29,13 @@ struct email_query
     std::int64_t max_bytes = 0; // a page ends before its messages exceed this in total; 0: no bound
 };
 
-// What one transaction deleted from an inbox.
-struct removed_mail
-{
-    std::int64_t emails = 0;
-    std::int64_t last_sequence = 0; // of the inbox
-    bool is_full = false;           // there may be more
-};
-
 // Emails: listing, finding, searching, marking, counting and deleting them. Mail of an inbox that
 // has ended, is another account's or does not exist is not_found. Throws if PostgreSQL cannot be
 // reached.
 class email_repository
 {
 public:
-    static constexpr std::int64_t removal_batch_size = 500;
+    static constexpr std::int64_t removal_batch_size = mailbox::removal_batch_size;
 
     explicit email_repository(postgres::pool& db);
 
@@ -55,6 +48,14 @@ public:
 
     // The email with the message as received.
     awaitable<result<stored_email>> find(account_id account, email_id id);
+
+    // Emails without their messages, in the given order.
+    awaitable<std::vector<result<stored_email>>>
+    find_all(std::vector<std::pair<account_id, email_id>> emails);
+
+    // Messages as received, in the given order; absent for one that is being moved to another
+    // partition: `find` waits for it.
+    awaitable<std::vector<std::optional<std::string>>> read_bodies(std::vector<body_key> bodies);
 
     // The size of the message in bytes.
     awaitable<result<std::int64_t>> find_size(account_id account, email_id id);

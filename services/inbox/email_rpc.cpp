@@ -45,22 +45,19 @@ std::int64_t size_of(const std::optional<Text>& text)
     return text ? static_cast<std::int64_t>(text->size()) : 0;
 }
 
-// Omits text and html if together they are larger than the caller's limit.
-void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int64_t max_bytes)
+// How large text and html are, if together they are larger than the caller's limit; else 0.
+std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 {
     const auto bytes = size_of(view.text) + size_of(view.html);
-    if (max_bytes <= 0 || bytes <= max_bytes)
-        return;
-    response.set_omitted_bytes(bytes);
-    view.text.reset();
-    view.html.reset();
+    return max_bytes > 0 && bytes > max_bytes ? bytes : 0;
 }
 
 } // namespace
 
-email_rpc::email_rpc(mailbox::email_repository& emails, mail_reader& reader)
+email_rpc::email_rpc(mailbox::email_repository& emails, mail_reader& reader, email_reader& texts)
     : emails_(emails),
       reader_(reader),
+      texts_(texts),
       memory_(max_raw_bytes)
 {}
 
@@ -142,15 +139,12 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
 
 awaitable<result<std::optional<std::string>>> email_rpc::find_text(account_id account, email_id id)
 {
-    auto email = co_await emails_.find(account, id);
-    if (!email && email.error().code == errc::not_found)
+    const auto read = co_await texts_.read(account, id);
+    if (!read && read.error().code == errc::not_found)
         co_return std::optional<std::string>();
-    if (!email)
-        co_return email.error();
-    auto view = co_await reader_.read(std::move(email->raw));
-    if (!view)
-        co_return view.error();
-    co_return std::move(view->text);
+    if (!read)
+        co_return read.error();
+    co_return read->view->text;
 }
 
 awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest request)
@@ -159,15 +153,12 @@ awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest reque
     if (!key)
         co_return key.error();
 
-    auto email = co_await emails_.find(key->account, key->id);
-    if (!email)
-        co_return email.error();
-    auto view = co_await reader_.read(std::move(email->raw));
-    if (!view)
-        co_return view.error();
+    const auto read = co_await texts_.read(key->account, key->id);
+    if (!read)
+        co_return read.error();
     v1::GetEmailResponse response;
-    leave_out_large(response, *view, request.most_bytes());
-    *response.mutable_email() = to_message(*email, *view);
+    response.set_omitted_bytes(bytes_to_omit(*read->view, request.most_bytes()));
+    *response.mutable_email() = to_message(read->email, *read->view, response.omitted_bytes() == 0);
     co_return response;
 }
 

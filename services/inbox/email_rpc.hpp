@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
+#include "inbox/email_reader.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_repository.hpp"
 
@@ -14,7 +15,7 @@ namespace tempinbox::inbox {
 class email_rpc
 {
 public:
-    email_rpc(mailbox::email_repository& emails, mail_reader& reader);
+    email_rpc(mailbox::email_repository& emails, mail_reader& reader, email_reader& texts);
 
     void add_to(rpc::server& server);
 
@@ -37,6 +38,7 @@ private:
 
     mailbox::email_repository& emails_;
     mail_reader& reader_;
+    email_reader& texts_;
     memory_budget memory_; // for whole messages that are being sent
 };
 

@@ -94,7 +94,8 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
     webhooks::v1::GetRoutingRequest request;
     request.set_account_id(who.account().text());
     request.set_email_id(std::move(email));
-    auto found = co_await webhooks.try_call(webhook_methods::get_routing, std::move(request));
+    auto found = co_await webhooks.try_call_batched(webhook_methods::get_routing,
+                                                    std::move(request), who.account());
     if (!found)
         co_return webhooks::v1::GetRoutingResponse();
     co_return std::move(*found);
@@ -104,8 +105,11 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
 read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {
+    const auto& list = query.request;
+    const bool is_cheap = !list.inbox_id().empty() && !list.has_from() && !list.has_to() &&
+                          !list.has_subject() && !list.include_text();
     return read_counted(inboxes, inbox_methods::list_emails, std::move(query.request), memory,
-                        who.account());
+                        who.account(), is_cheap ? call_mode::batched : call_mode::alone);
 }
 
 } // namespace
