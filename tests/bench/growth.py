@@ -24,6 +24,7 @@ from measuring import figures, many_rows, verdicts
 
 ROWS, QUARANTINED = 5_000_000, 10_000_000
 FEW_ROWS = 1_000
+_RUNS = 8 * 8  # each connection of a pool comes to its lasting plan after five
 MOST_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
 
 
@@ -59,9 +60,7 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
 
     def run() -> None:
         email = api.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"][0]["emailId"]
-        for _ in range(
-            8 * 8
-        ):  # each connection of a pool comes to its lasting plan after five runs
+        for _ in range(_RUNS):
             api.call("GET", f"/v1/inboxes/{inbox['inboxId']}")
             api.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")
             api.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=5&after=3")

@@ -232,8 +232,7 @@ def change_database_password(password: str) -> None:
 
 
 def start_brokers(numbers: range = range(1, BROKERS + 1)) -> None:
-    """Does not wait until they are ready."""
-    kafka.ensure_jars(kafka.OLDER_VERSION)
+    """Does not wait until they are ready. `./dev k8s run` has brought Kafka's jars."""
     (FOLDER / "kafka").mkdir(exist_ok=True)
     specs = brokers().specs(LOGS)
     for number in numbers:
