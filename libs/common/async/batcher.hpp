@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/fair_queue.hpp"
 #include "common/async/reset_event.hpp"
 #include "common/log/log.hpp"
 
@@ -10,7 +11,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,8 +27,9 @@ namespace tempinbox::async {
 struct batch_policy
 {
     std::size_t max_in_flight = 1; // calls at the same time
-    // While calls are in flight, a further one begins only once the newest has run this long: one
-    // call at a time gives the largest batches, and a slow one holds nobody up. Zero: at once.
+    // While calls are in flight, a further one begins only once max_items are there or the newest
+    // ran this long: one call at a time gives the largest batches, and a slow one holds nobody up.
+    // Zero: at once.
     std::chrono::milliseconds slow_after{0};
     std::size_t max_items = 500; // in one call
     std::size_t max_weight = 0;  // of one call's items together, but one always fits; 0: no bound
@@ -45,9 +46,21 @@ struct unit_item_weight
     }
 };
 
+// All items are in one line.
+struct one_line
+{
+    template <class Item>
+    std::monostate operator()(const Item&) const
+    {
+        return {};
+    }
+};
+
 // Batches items into calls: items that come while calls are in flight, or while a call lingers,
 // form the next. Used on one loop.
 //
+// Share: items whose `Share` differs, such as accounts, take turns: however many one of them adds,
+// the others' items come into the next call.
 // Result: what one item is answered with; void if the call has none. The call returns the results
 // in the order of its items; those that it leaves out at the end get none.
 // Failure: a call that throws gives every item of it no result. Of consecutive failures only the
@@ -58,7 +71,7 @@ struct unit_item_weight
 // Drain: `stop` takes no more items and ends the linger; what is in flight or gathered is still
 // called. The destructor drops what is gathered; calls in flight end on their own, and what they
 // use must outlive them.
-template <class Item, class Result, class Weight = unit_item_weight>
+template <class Item, class Result, class Weight = unit_item_weight, class Share = one_line>
 class batcher
 {
     using stored = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
@@ -123,7 +136,7 @@ private:
         const batch_policy policy;
         const std::string name;
         call send;
-        std::deque<entry> gathered;
+        fair_queue<std::decay_t<std::invoke_result_t<Share, const Item&>>, entry> gathered;
         std::multiset<steady::time_point> in_flight; // when each call began
         std::size_t items_in_flight = 0;
         bool is_gathering = false; // a coroutine is about to take a batch
@@ -148,7 +161,8 @@ private:
         {
             if (is_stopping)
                 return false;
-            gathered.push_back(entry{std::move(item), std::move(asker)});
+            auto share = Share()(item);
+            gathered.push(std::move(share), entry{std::move(item), std::move(asker)});
             is_idle.reset();
             if (gathered.size() >= policy.max_items)
                 is_full.set();
@@ -177,17 +191,19 @@ private:
         {
             is_stopping = true;
             is_full.set();
-            for (const auto& each : std::exchange(gathered, {}))
-                if (each.asker)
-                    each.asker->done.set();
+            for (; !gathered.empty(); gathered.pop())
+                if (const auto& asker = gathered.front().asker)
+                    asker->done.set();
         }
 
         bool may_begin() const
         {
             if (is_gathering || gathered.empty())
                 return false;
-            return in_flight.empty() || (in_flight.size() < policy.max_in_flight &&
-                                         *in_flight.rbegin() <= steady::now() - policy.slow_after);
+            return in_flight.empty() ||
+                   (in_flight.size() < policy.max_in_flight &&
+                    (gathered.size() >= policy.max_items ||
+                     *in_flight.rbegin() <= steady::now() - policy.slow_after));
         }
 
         void begin_if_needed()
@@ -234,7 +250,7 @@ private:
                         break;
                     batch.push_back(std::move(next));
                 }
-                gathered.pop_front();
+                gathered.pop();
             }
             return batch;
         }
@@ -243,6 +259,7 @@ private:
         {
             const auto began = self->in_flight.insert(steady::now());
             self->items_in_flight += batch.size();
+            self->begin_if_needed(); // what is left may be full, too
             // While this call is slow, what is gathered does not wait for its end.
             boost::asio::steady_timer slow(self->executor);
             if (self->policy.max_in_flight > 1) {

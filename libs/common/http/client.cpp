@@ -37,13 +37,6 @@ std::string_view to_string(exchange_error error)
 
 namespace {
 
-prometheus::Counter& handshakes(runtime::host& host, const char* is_resumed)
-{
-    return host.metrics().counter("http_client_tls_handshakes_total",
-                                  "TLS handshakes of outgoing connections",
-                                  {{"resumed", is_resumed}});
-}
-
 pool_limits limits_of(const client_settings& settings)
 {
     pool_limits limits;
@@ -68,13 +61,11 @@ void load_trust(ssl::context& tls, const std::string& ca_file)
 
 } // namespace
 
-client_context::client_context(runtime::host& owner, client_settings chosen)
-    : host(owner),
+client_context::client_context(boost::asio::io_context& owner, client_settings chosen)
+    : loop(owner),
       settings(std::move(chosen)),
       tls(ssl::context::tls_client),
-      pool(std::make_shared<connection_pool>(owner.loop(), limits_of(settings))),
-      full_handshakes(handshakes(owner, "false")),
-      resumed_handshakes(handshakes(owner, "true"))
+      pool(std::make_shared<connection_pool>(owner, limits_of(settings)))
 {
     const auto handle = tls.native_handle();
     SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
@@ -87,14 +78,16 @@ client_context::client_context(runtime::host& owner, client_settings chosen)
 // The exchanges in progress keep what they share alive.
 struct client::state
 {
-    state(runtime::host& host, client_settings settings) : context(host, std::move(settings)) {}
+    state(boost::asio::io_context& loop, client_settings settings)
+        : context(loop, std::move(settings))
+    {}
     client_context context;
 
     static awaitable<client_response> send(std::shared_ptr<state> self, client_request outgoing);
 };
 
-client::client(runtime::host& host, client_settings settings)
-    : state_(std::make_shared<state>(host, std::move(settings)))
+client::client(boost::asio::io_context& loop, client_settings settings)
+    : state_(std::make_shared<state>(loop, std::move(settings)))
 {}
 
 client::~client()

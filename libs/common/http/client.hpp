@@ -56,6 +56,8 @@ struct client_settings
     // Checks each address before it is dialled; if any resolved address is refused, the exchange
     // fails with refused_address. Empty: all are allowed.
     std::function<bool(const boost::asio::ip::address&)> allow_address;
+    // Called after each TLS handshake that succeeded.
+    std::function<void(bool is_resumed)> on_handshake;
 };
 
 struct client_request
@@ -92,10 +94,12 @@ using sender = std::function<awaitable<client_response>(client_request)>;
 
 // HTTP/1.1 with keep-alive connections per (pool, scheme, host, port); no redirects, no
 // compression. Never throws for network errors. An idle connection that dies before any response
-// byte is replaced once. Runs on the host's loop; destroy only when no exchange is in progress.
+// byte is replaced once. Runs on the loop; destroy only when no exchange is in progress.
 class client
 {
 public:
+    client(boost::asio::io_context& loop, client_settings settings);
+    // On the host's loop; counts the TLS handshakes in its metrics.
     client(runtime::host& host, client_settings settings);
     ~client();
     client(const client&) = delete;

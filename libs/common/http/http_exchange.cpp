@@ -69,7 +69,7 @@ http_exchange::http_exchange(client_context& context, client_request outgoing)
       request_(std::move(outgoing)),
       started_(watchdog::clock::now()),
       deadline_(started_ + request_.deadline),
-      watch_(std::make_shared<watchdog>(context.host.loop()))
+      watch_(std::make_shared<watchdog>(context.loop))
 {}
 
 http_exchange::~http_exchange()
@@ -180,7 +180,7 @@ awaitable<http_exchange::address_list> http_exchange::find_addresses()
         co_return addresses;
     }
     resolution found =
-        co_await resolve(context_.host, context_.settings.resolve, url_.host, deadline_);
+        co_await resolve(context_.loop, context_.settings.resolve, url_.host, deadline_);
     if (!found.is_finished)
         fail(exchange_error::timeout, "the host name was not resolved in time");
     else if (found.addresses.empty())
@@ -191,7 +191,7 @@ awaitable<http_exchange::address_list> http_exchange::find_addresses()
 awaitable<std::unique_ptr<transport>> http_exchange::connect(asio::ip::address address)
 {
     const auto now = watchdog::clock::now();
-    auto wire = std::make_unique<transport>(asio::ip::tcp::socket(context_.host.loop()));
+    auto wire = std::make_unique<transport>(asio::ip::tcp::socket(context_.loop));
     watch_->disarm();
     watch_->guard(wire.get());
     watch_->arm(std::min(deadline_, now + context_.settings.connect_timeout));
@@ -228,8 +228,8 @@ awaitable<bool> http_exchange::secure(transport& wire,
     const bool is_late = watch_->is_expired();
     watch_->disarm();
     if (!failed && !is_late) {
-        (SSL_session_reused(tls) ? context_.resumed_handshakes : context_.full_handshakes)
-            .Increment();
+        if (context_.settings.on_handshake)
+            context_.settings.on_handshake(SSL_session_reused(tls) == 1);
         co_return true;
     }
     pooled_connection.discard_sessions();

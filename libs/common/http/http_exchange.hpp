@@ -15,14 +15,12 @@ namespace tempinbox::http {
 // What a client's exchanges share; each keeps it alive.
 struct client_context
 {
-    client_context(runtime::host& owner, client_settings chosen);
+    client_context(boost::asio::io_context& owner, client_settings chosen);
 
-    runtime::host& host;
+    boost::asio::io_context& loop;
     client_settings settings;
     boost::asio::ssl::context tls;
     std::shared_ptr<connection_pool> pool;
-    prometheus::Counter& full_handshakes;
-    prometheus::Counter& resumed_handshakes;
 };
 
 // Cancels a transport's operation at a given time. Lives as long as its timer, so it may outlast

@@ -67,11 +67,11 @@ awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver custom_resolver
 
 } // namespace
 
-awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolver,
+awaitable<resolution> resolve(asio::io_context& loop, const resolver& custom_resolver,
                               std::string name, std::chrono::steady_clock::time_point deadline)
 {
-    const auto shared = std::make_shared<lookup>(host.loop(), std::move(name));
-    asio::co_spawn(host.executor(), look_up(shared, custom_resolver), asio::detached);
+    const auto shared = std::make_shared<lookup>(loop, std::move(name));
+    asio::co_spawn(loop, look_up(shared, custom_resolver), asio::detached);
     co_await shared->done.wait_until(deadline);
     co_return std::move(shared->found);
 }

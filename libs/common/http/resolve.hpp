@@ -20,7 +20,7 @@ struct resolution
 
 // Calls `custom_resolver`, or asks the system if it is empty. Returns at the deadline even if the
 // look-up goes on: the system's cannot be stopped.
-awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolver,
+awaitable<resolution> resolve(boost::asio::io_context& loop, const resolver& custom_resolver,
                               std::string name, std::chrono::steady_clock::time_point deadline);
 
 } // namespace tempinbox::http

@@ -230,7 +230,10 @@ std::vector<record> broadcast_reader::state::read_batch()
             plan.set_next(
                 {without_prefix(cluster, rd_kafka_topic_name(message->rkt)), message->partition},
                 message->offset);
-            break;
+            // Each partition has its end behind its last record: a batch goes over all of them.
+            if (batch.empty())
+                break;
+            continue;
         }
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             batch.push_back(read_record(cluster, *message));

@@ -1,8 +1,11 @@
 #include "common/rpc/client.hpp"
 
 #include "common/json/value.hpp"
+#include "common/rpc/call_batch.hpp"
 #include "common/rpc/codes.hpp"
 #include "common/trace/current.hpp"
+
+#include "tempinbox/rpc/v1/calls.pb.h"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -25,6 +28,15 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t max_response_bytes = 64 * 1024 * 1024;
 // A replica that could not be reached is tried last for this long.
 constexpr milliseconds failure_backoff{1'000};
+// After a replica of a release that takes one call at a time was met.
+constexpr milliseconds no_batches_for{5'000};
+
+constexpr std::string_view proto_type = "application/proto";
+
+// A slow request holds nobody up: the next begins meanwhile, at the replica with the fewest. Well
+// below the largest body of a server.
+constexpr async::batch_policy batches{
+    .max_in_flight = 8, .slow_after = milliseconds(10), .max_weight = std::size_t{256} * 1024};
 
 http::client_settings http_settings(const client_settings& chosen)
 {
@@ -61,8 +73,7 @@ failure read_error(const http::client_response& http_response, std::string_view 
                    std::string(method) + ": HTTP status " + std::to_string(http_response.status));
 }
 
-result<void> read_response(const http::client_response& http_response, std::string_view method,
-                           google::protobuf::Message& response)
+result<std::string> read_body(http::client_response http_response, std::string_view method)
 {
     if (http_response.error != http::exchange_error::none)
         return transport_failure(http_response, method);
@@ -70,10 +81,26 @@ result<void> read_response(const http::client_response& http_response, std::stri
         return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
     if (http_response.status != 200)
         return read_error(http_response, method);
-    if (!response.ParseFromString(http_response.body))
+    return std::move(http_response.body);
+}
+
+result<void> parse(const result<std::string>& body, std::string_view method,
+                   google::protobuf::Message& response)
+{
+    if (!body)
+        return body.error();
+    if (!response.ParseFromString(*body))
         return failure(errc::internal,
                        std::string(method) + ": the answer is no " + response.GetTypeName());
     return {};
+}
+
+// The call's batch was not answered in time, or could not be sent at all.
+result<void> unanswered(std::string_view method, clock::time_point give_up)
+{
+    if (clock::now() >= give_up)
+        return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
+    return failure(errc::unavailable, std::string(method) + ": the call was not sent");
 }
 
 // Semantic conventions, "RPC". A refusal that the caller brought about is no error of the call.
@@ -82,10 +109,7 @@ void describe(trace::span& span, std::string_view method, const std::vector<host
 {
     if (!span.is_recording())
         return;
-    const auto slash = method.find('/');
-    span.set("rpc.system", "connect_rpc");
-    span.set("rpc.service", method.substr(0, slash));
-    span.set("rpc.method", method.substr(slash == std::string_view::npos ? 0 : slash + 1));
+    describe_method(span, method);
     if (const auto* replica = last ? &*last : tried.empty() ? nullptr : &tried.back()) {
         span.set("server.address", replica->host);
         span.set("server.port", replica->port);
@@ -97,6 +121,33 @@ void describe(trace::span& span, std::string_view method, const std::vector<host
     if (connect_http_status(outcome.error().code) >= 500)
         span.fail(code, outcome.error().message);
 }
+
+// Counts a batch at its replica while it is there. At the process's end it may outlive the client.
+class busy_replica
+{
+public:
+    using counts = std::map<std::string, std::size_t>;
+
+    // `replica` is empty for what is no batch.
+    busy_replica(std::shared_ptr<counts> all, std::string replica)
+        : all_(std::move(all)),
+          replica_(std::move(replica))
+    {
+        if (!replica_.empty())
+            ++(*all_)[replica_];
+    }
+    ~busy_replica()
+    {
+        const auto mine = all_->find(replica_);
+        if (mine != all_->end() && --mine->second == 0)
+            all_->erase(mine);
+    }
+    busy_replica(const busy_replica&) = delete;
+
+private:
+    std::shared_ptr<counts> all_;
+    std::string replica_;
+};
 
 } // namespace
 
@@ -162,7 +213,8 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
       send_(std::move(chosen.send)),
       is_tls_(chosen.tls != nullptr),
       tls_name_(std::move(chosen.tls_name)),
-      http_(host, http_settings(chosen))
+      http_(host, http_settings(chosen)),
+      batches_at_(std::make_shared<std::map<std::string, std::size_t>>())
 {
     if (replicas_->known.empty())
         throw std::logic_error("an RPC client needs at least one replica");
@@ -171,12 +223,14 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
 client::~client() = default;
 
 // The next replica in turn that the call has not tried; one that is backing off only if no other is
-// left.
-std::optional<replica> client::choose_replica(const std::vector<host_port>& tried)
+// left. A batch goes to one with the fewest under way: so one that hangs does not get all of them.
+std::optional<replica> client::choose_replica(const exchange& outgoing)
 {
     const auto now = clock::now();
     const auto& known = replicas_->known;
-    std::optional<std::size_t> backing_off;
+    const auto& tried = outgoing.tried;
+    std::optional<std::size_t> chosen, backing_off;
+    std::size_t fewest = 0;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const auto candidate = (next_ + i) % known.size();
         if (std::find(tried.begin(), tried.end(), known[candidate].at) != tried.end())
@@ -185,17 +239,29 @@ std::optional<replica> client::choose_replica(const std::vector<host_port>& trie
         const auto backoff = backoff_until_.empty()
                                  ? backoff_until_.end()
                                  : backoff_until_.find(known[candidate].at.text());
-        if (backoff == backoff_until_.end() || backoff->second <= now) {
-            next_ = candidate + 1;
-            return known[candidate];
+        if (backoff != backoff_until_.end() && backoff->second > now) {
+            if (!backing_off)
+                backing_off = candidate;
+            continue;
         }
-        if (!backing_off)
-            backing_off = candidate;
+        std::size_t under_way = 0;
+        if (outgoing.is_batch)
+            if (const auto busy = batches_at_->find(known[candidate].at.text());
+                busy != batches_at_->end())
+                under_way = busy->second;
+        if (!chosen || under_way < fewest) {
+            chosen = candidate;
+            fewest = under_way;
+        }
+        if (under_way == 0)
+            break;
     }
-    if (!backing_off)
+    if (!chosen)
+        chosen = backing_off;
+    if (!chosen)
         return std::nullopt;
-    next_ = *backing_off + 1;
-    return known[*backing_off];
+    next_ = *chosen + 1;
+    return known[*chosen];
 }
 
 // Addresses come and go, so expired entries are removed.
@@ -236,72 +302,186 @@ awaitable<http::client_response> client::send(http::client_request outgoing)
     return send_ ? send_(std::move(outgoing)) : http_.send(std::move(outgoing));
 }
 
+// Only what a request caused is traced; background work begins no traces.
+trace::span client::begin_span(std::string_view method, const trace::context* caller)
+{
+    return caller ? host_.tracer().begin(method, trace::span_kind::client, *caller) : trace::span();
+}
+
 awaitable<result<void>> client::call_replicas(std::string_view method,
                                               const google::protobuf::Message& request,
                                               google::protobuf::Message& response,
                                               milliseconds deadline)
 {
     const auto began = clock::now();
-    const auto give_up = began + deadline;
     trace::span span;
     if (host_.tracer().is_on()) {
-        // Only what a request caused is traced; background work begins no traces.
         const auto executor = co_await boost::asio::this_coro::executor;
-        if (const auto* caller = trace::context_of(executor))
-            span = host_.tracer().begin(method, trace::span_kind::client, *caller);
+        span = begin_span(method, trace::context_of(executor));
     }
+    exchange outgoing{method, proto_type, request.SerializeAsString(), span.context(),
+                      began + deadline};
+    auto http_response = co_await send_to_replicas(outgoing);
+    auto outcome = parse(read_body(std::move(http_response), method), method, response);
+    describe(span, method, outgoing.tried, outgoing.last, outcome);
+    observe(method, outcome, clock::now() - began);
+    co_return outcome;
+}
+
+awaitable<result<void>> client::call_together(method_terms called,
+                                              const google::protobuf::Message& request,
+                                              google::protobuf::Message& response, uuid share)
+{
+    const auto method = called.path;
+    const auto timeout = called.timeout;
+    const auto began = clock::now();
+    if (began < no_batches_until_)
+        co_return co_await call_replicas(method, request, response, timeout);
+    trace::span span;
+    if (host_.tracer().is_on()) {
+        const auto executor = co_await boost::asio::this_coro::executor;
+        span = begin_span(method, trace::context_of(executor));
+    }
+    batched_call call{request.SerializeAsString(), span.context(), share};
+    auto answer = co_await batcher_of(called).ask(std::move(call), async::deadline::after(timeout));
+    if (answer && answer->is_by_itself) {
+        exchange outgoing{method, proto_type, request.SerializeAsString(), span.context(),
+                          began + timeout};
+        auto http_response = co_await send_to_replicas(outgoing);
+        answer->response = read_body(std::move(http_response), method);
+        answer->replica = outgoing.last;
+    }
+    auto outcome =
+        answer ? parse(answer->response, method, response) : unanswered(method, began + timeout);
+    describe(span, method, {}, answer ? answer->replica : std::nullopt, outcome);
+    observe(method, outcome, clock::now() - began);
+    co_return outcome;
+}
+
+client::call_batcher& client::batcher_of(const method_terms& called)
+{
+    const auto known = batchers_.find(called.path);
+    if (known != batchers_.end())
+        return *known->second;
+    auto policy = batches;
+    policy.max_items = std::min(called.max_batch, static_cast<std::size_t>(max_calls));
+    const std::string method(called.path);
+    auto made = std::make_unique<call_batcher>(
+        host_.executor(), policy, "calls not answered",
+        [this, method, timeout = called.timeout](std::vector<batched_call> calls) {
+            return send_batch(method, timeout, std::move(calls));
+        });
+    return *batchers_.emplace(method, std::move(made)).first->second;
+}
+
+awaitable<client::batched_answers> client::send_batch(std::string method, milliseconds timeout,
+                                                      std::vector<batched_call> calls)
+{
+    exchange outgoing{method, proto_type, {}, {}, clock::now() + timeout, true};
+    if (calls.size() == 1) {
+        outgoing.body = std::move(calls.front().request);
+        outgoing.cause = std::move(calls.front().cause);
+    } else {
+        v1::Calls all;
+        for (auto& each : calls) {
+            auto& added = *all.add_calls();
+            added.set_request(std::move(each.request));
+            if (!each.cause.is_valid())
+                continue;
+            added.set_traceparent(each.cause.span.text());
+            added.set_tracestate(std::move(each.cause.tracestate));
+        }
+        outgoing.content_type = calls_type;
+        outgoing.body = all.SerializeAsString();
+    }
+    auto http_response = co_await send_to_replicas(outgoing);
+
+    constexpr unsigned unsupported_media_type = 415;
+    if (calls.size() > 1 && http_response.status == unsupported_media_type) {
+        no_batches_until_ = clock::now() + no_batches_for;
+        co_return batched_answers(calls.size(), batched_answer{std::string(), true});
+    }
+    auto body = read_body(std::move(http_response), method);
+    if (calls.size() == 1)
+        co_return batched_answers{{std::move(body), false, outgoing.last}};
+    v1::CallResults results;
+    if (body && (!results.ParseFromString(*body) ||
+                 results.results_size() != static_cast<int>(calls.size())))
+        body = failure(errc::internal, method + ": the answer is no " + results.GetTypeName());
+    batched_answers answers;
+    answers.reserve(calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        auto& answer = answers.emplace_back(batched_answer{std::string(), false, outgoing.last});
+        if (!body) {
+            answer.response = body.error();
+            continue;
+        }
+        auto& each = *results.mutable_results(static_cast<int>(i));
+        answer.is_by_itself = each.by_itself();
+        if (each.code().empty())
+            answer.response = std::move(*each.mutable_response());
+        else
+            answer.response = failure(code_from_connect(each.code()), each.message());
+    }
+    co_return answers;
+}
+
+// Sends a request to one replica after the other until one has it.
+awaitable<http::client_response> client::send_to_replicas(exchange& outgoing)
+{
     http::client_response http_response;
-    std::vector<host_port> tried;
-    std::optional<host_port> last;
     bool has_refreshed = false;
     for (;;) {
-        const auto left = std::chrono::duration_cast<milliseconds>(give_up - clock::now());
+        const auto left = std::chrono::duration_cast<milliseconds>(outgoing.give_up - clock::now());
         if (left.count() <= 0)
             break;
         replica_list::refresh_if_due(replicas_, host_);
-        const auto chosen = choose_replica(tried);
+        const auto chosen = choose_replica(outgoing);
         if (!chosen && has_refreshed)
             break;
         if (!chosen) {
             // All replicas refused: a refresh may find others.
             has_refreshed = true;
-            co_await replica_list::wait_for_refresh(replicas_, host_, give_up);
+            co_await replica_list::wait_for_refresh(replicas_, host_, outgoing.give_up);
             continue;
         }
-        http::client_request outgoing;
-        outgoing.method = "POST";
-        outgoing.url = (is_tls_ ? "https://" : "http://") + chosen->at.text() + "/";
-        outgoing.url += method;
-        if (is_tls_)
-            outgoing.tls_name = tls_name_.empty() ? chosen->name : tls_name_;
-        outgoing.headers.reserve(span.context().is_valid() ? 6 : 4);
-        outgoing.headers.emplace_back("Content-Type", "application/proto");
-        outgoing.headers.emplace_back("Connect-Protocol-Version", "1");
-        outgoing.headers.emplace_back("Connect-Timeout-Ms", std::to_string(left.count()));
-        outgoing.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
-        if (span.context().is_valid()) {
-            const auto& sent = span.context();
-            outgoing.headers.emplace_back("traceparent", sent.span.text());
-            if (!sent.tracestate.empty())
-                outgoing.headers.emplace_back("tracestate", sent.tracestate);
-        }
-        outgoing.body = request.SerializeAsString();
-        outgoing.deadline = left;
-        http_response = co_await send(std::move(outgoing));
+        auto request = make_request(outgoing, *chosen, left);
+        const busy_replica busy(batches_at_, outgoing.is_batch ? chosen->at.text() : "");
+        http_response = co_await send(std::move(request));
         // Once the request was written, the replica may have received it: only the caller can judge
         // whether to retry. Until then the next replica is tried.
         if (http_response.is_sent) {
-            if (span.is_recording())
-                last = chosen->at;
+            outgoing.last = chosen->at;
             break;
         }
         back_off(chosen->at);
-        tried.push_back(chosen->at);
+        outgoing.tried.push_back(chosen->at);
     }
-    auto outcome = read_response(http_response, method, response);
-    describe(span, method, tried, last, outcome);
-    observe(method, outcome, clock::now() - began);
-    co_return outcome;
+    co_return http_response;
+}
+
+http::client_request client::make_request(const exchange& outgoing, const replica& to,
+                                          milliseconds left)
+{
+    http::client_request request;
+    request.method = "POST";
+    request.url = (is_tls_ ? "https://" : "http://") + to.at.text() + "/";
+    request.url += outgoing.method;
+    if (is_tls_)
+        request.tls_name = tls_name_.empty() ? to.name : tls_name_;
+    request.headers.reserve(outgoing.cause.is_valid() ? 6 : 4);
+    request.headers.emplace_back("Content-Type", std::string(outgoing.content_type));
+    request.headers.emplace_back("Connect-Protocol-Version", "1");
+    request.headers.emplace_back("Connect-Timeout-Ms", std::to_string(left.count()));
+    request.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
+    if (outgoing.cause.is_valid()) {
+        request.headers.emplace_back("traceparent", outgoing.cause.span.text());
+        if (!outgoing.cause.tracestate.empty())
+            request.headers.emplace_back("tracestate", outgoing.cause.tracestate);
+    }
+    request.body = outgoing.body;
+    request.deadline = left;
+    return request;
 }
 
 } // namespace tempinbox::rpc

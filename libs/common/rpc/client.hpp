@@ -1,6 +1,8 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
+#include "common/core/ids.hpp"
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
 #include "common/rpc/method.hpp"
@@ -8,6 +10,7 @@
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 #include "common/tls/context_source.hpp"
+#include "common/trace/span.hpp"
 
 #include <google/protobuf/message.h>
 
@@ -74,8 +77,59 @@ public:
         co_return response;
     }
 
+    // The same in one request with other calls of the method, for those that are cheap and come in
+    // numbers: what comes while a request is under way goes in the next. `share` is whose call it
+    // is, such as an account: shares take turns, so that nobody fills a request. A replica of a
+    // release that takes one call at a time gets each by itself. Only for methods that may be
+    // repeated: if all responses together are too large, the calls of those left out are sent
+    // again.
+    template <class Request, class Response>
+    awaitable<result<Response>> call_batched(method<Request, Response> called,
+                                             std::type_identity_t<Request> request, uuid share)
+    {
+        Response response;
+        const result<void> outcome = co_await call_together(called, request, response, share);
+        if (!outcome)
+            co_return outcome.error();
+        co_return response;
+    }
+
 private:
     struct replica_list;
+    // A request on its way, and who was asked.
+    struct exchange
+    {
+        std::string_view method; // outlives it
+        std::string_view content_type;
+        std::string body;
+        trace::context cause;
+        std::chrono::steady_clock::time_point give_up;
+        bool is_batch = false;
+        std::vector<host_port> tried{}; // in vain
+        std::optional<host_port> last{};
+    };
+    struct batched_call
+    {
+        std::string request;
+        trace::context cause;
+        uuid share;
+    };
+    struct batched_answer
+    {
+        result<std::string> response;
+        bool is_by_itself = false; // to be called by itself: there is no response
+        std::optional<host_port> replica{};
+    };
+    struct request_bytes
+    {
+        std::size_t operator()(const batched_call& call) const { return call.request.size(); }
+    };
+    struct share_of
+    {
+        uuid operator()(const batched_call& call) const { return call.share; }
+    };
+    using call_batcher = async::batcher<batched_call, batched_answer, request_bytes, share_of>;
+    using batched_answers = std::vector<batched_answer>;
     // A method's histograms by the outcome's errc, and that of good calls; each is made when first
     // needed.
     struct method_durations
@@ -90,7 +144,18 @@ private:
                                           google::protobuf::Message& response,
                                           std::chrono::milliseconds deadline);
 
-    std::optional<replica> choose_replica(const std::vector<host_port>& tried);
+    awaitable<result<void>> call_together(method_terms called,
+                                          const google::protobuf::Message& request,
+                                          google::protobuf::Message& response, uuid share);
+    call_batcher& batcher_of(const method_terms& called);
+    awaitable<batched_answers> send_batch(std::string method, std::chrono::milliseconds timeout,
+                                          std::vector<batched_call> calls);
+    awaitable<http::client_response> send_to_replicas(exchange& outgoing);
+    http::client_request make_request(const exchange& outgoing, const replica& to,
+                                      std::chrono::milliseconds left);
+    trace::span begin_span(std::string_view method, const trace::context* caller);
+
+    std::optional<replica> choose_replica(const exchange& outgoing);
     void observe(std::string_view method, const result<void>& outcome,
                  std::chrono::duration<double> took);
     void back_off(const host_port& replica);
@@ -105,6 +170,9 @@ private:
     bool is_tls_;
     std::string tls_name_; // empty: that of each replica
     http::client http_;
+    std::shared_ptr<std::map<std::string, std::size_t>> batches_at_; // under way, by replica
+    std::chrono::steady_clock::time_point no_batches_until_{};       // a replica does not take them
+    std::map<std::string, std::unique_ptr<call_batcher>, std::less<>> batchers_; // by method
     // One for each method that was called. A service has a few dozen at most, whose lengths tell
     // most of them apart: comparing them costs less than a map would.
     std::vector<method_durations> durations_;

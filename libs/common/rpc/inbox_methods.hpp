@@ -24,10 +24,12 @@ inline constexpr rpc::method<inbox::v1::DeleteInboxesByTagRequest,
     delete_inboxes_by_tag{"tempinbox.inbox.v1.InboxService/DeleteInboxesByTag"};
 inline constexpr rpc::method<inbox::v1::EmptyInboxRequest, inbox::v1::EmptyInboxResponse>
     empty_inbox{"tempinbox.inbox.v1.InboxService/EmptyInbox"};
+inline constexpr rpc::method<inbox::v1::CheckTagRequest, inbox::v1::CheckTagResponse> check_tag{
+    "tempinbox.inbox.v1.InboxService/CheckTag"};
 inline constexpr rpc::method<inbox::v1::ListRejectionsRequest, inbox::v1::ListRejectionsResponse>
     list_rejections{"tempinbox.inbox.v1.InboxService/ListRejections"};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
-    list_emails{"tempinbox.inbox.v1.InboxService/ListEmails"};
+    list_emails{"tempinbox.inbox.v1.InboxService/ListEmails", std::chrono::seconds(5), 8};
 // On failure the caller reads the list as usual; that call reports the error.
 inline constexpr rpc::method<inbox::v1::GetListVersionsRequest, inbox::v1::GetListVersionsResponse>
     get_list_versions{"tempinbox.inbox.v1.InboxService/GetListVersions", std::chrono::seconds(1)};

@@ -66,8 +66,9 @@ awaitable<void> replica_resolver::refresh()
             replicas.emplace_back(each);
             continue;
         }
-        const auto outcome = co_await http::resolve(
-            host_, custom_resolver_, each.host, std::chrono::steady_clock::now() + resolve_timeout);
+        const auto outcome =
+            co_await http::resolve(host_.loop(), custom_resolver_, each.host,
+                                   std::chrono::steady_clock::now() + resolve_timeout);
         auto& last = found_[each.text()];
         if (!outcome.addresses.empty()) {
             last.clear();

@@ -1,9 +1,17 @@
 #include "common/rpc/server.hpp"
 
+#include "common/async/wait_group.hpp"
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
+#include "common/rpc/call_batch.hpp"
 #include "common/rpc/codes.hpp"
+#include "common/trace/current.hpp"
+
+#include "tempinbox/rpc/v1/calls.pb.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 #include <google/protobuf/util/json_util.h>
 
@@ -17,6 +25,8 @@ constexpr std::string_view proto_type = "application/proto";
 constexpr std::string_view json_type = "application/json";
 // Connect protocol: a timeout has at most ten digits.
 constexpr std::size_t max_timeout_digits = 10;
+// Of the answers to several calls in one request; one always fits.
+constexpr std::size_t max_answers_bytes = 4 * 1024 * 1024;
 
 http::server_settings for_rpc(http::server_settings settings)
 {
@@ -60,6 +70,17 @@ bool is_timeout(std::string_view text)
 {
     return !text.empty() && text.size() <= max_timeout_digits &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Before the caller gives up, so that what has ended by then is answered.
+async::deadline answer_by(const http::request& received)
+{
+    const auto timeout = received.header("Connect-Timeout-Ms");
+    if (!timeout)
+        return async::deadline::never();
+    std::int64_t milliseconds = 0;
+    std::from_chars(timeout->data(), timeout->data() + timeout->size(), milliseconds);
+    return async::deadline::after(std::chrono::milliseconds(milliseconds) * 9 / 10);
 }
 
 // nullopt if the body was read; else why not.
@@ -114,7 +135,8 @@ http::server_hooks requiring_token(tokens& accepted)
 } // namespace
 
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
-    : http_(
+    : host_(host),
+      http_(
           host, for_rpc(std::move(settings)),
           [this](http::request& received) { return handle(received); }, requiring_token(accepted))
 {}
@@ -144,7 +166,8 @@ awaitable<http::response> server::handle(http::request& received)
     }
     const auto type = media_type(received);
     const bool is_json = equals_ignoring_ascii_case(type, json_type);
-    if (!is_json && !equals_ignoring_ascii_case(type, proto_type)) {
+    const bool is_batch = equals_ignoring_ascii_case(type, calls_type);
+    if (!is_json && !is_batch && !equals_ignoring_ascii_case(type, proto_type)) {
         auto refusal = error_response(
             415, "invalid_argument",
             "the body must be application/proto or application/json, not " + quote(type));
@@ -165,24 +188,35 @@ awaitable<http::response> server::handle(http::request& received)
     if (received.body_too_large)
         return respond_with(
             error_response(failure{errc::payload_too_large, "the body is too large"}));
+    if (is_batch)
+        return invoke_all(found->second, received, answer_by(received));
     return invoke(found->second, received, is_json);
 }
 
 awaitable<http::response> server::invoke(const method_entry& method, http::request& received,
                                          bool is_json)
 {
-    const std::unique_ptr<google::protobuf::Message> request(method.prototype->New());
+    std::unique_ptr<google::protobuf::Message> request(method.prototype->New());
     if (const auto body_error = read_body(received.body, is_json, *request))
         co_return error_response(failure(errc::invalid_argument, *body_error));
     received.body = std::string();
 
+    const raw_result outcome =
+        co_await run(method, std::move(request), received.id, received.route);
+    if (!outcome)
+        co_return error_response(outcome.error());
+    co_return write_body(**outcome, is_json);
+}
+
+// Calls the handler; what it throws becomes a failure.
+awaitable<server::raw_result> server::run(const method_entry& method,
+                                          std::unique_ptr<google::protobuf::Message> request,
+                                          std::string request_id, std::string_view route)
+{
     std::string error;
     bool is_dependency = false;
     try {
-        const raw_result outcome = co_await method.handle(*request);
-        if (!outcome)
-            co_return error_response(outcome.error());
-        co_return write_body(**outcome, is_json);
+        co_return co_await method.handle(*request);
     } catch (const dependency_error& lost) {
         // As in the HTTP session, but a caller by RPC gets a Connect code.
         is_dependency = true;
@@ -192,12 +226,115 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
     }
     log::write(is_dependency ? log::level::warning : log::level::error,
                is_dependency ? "a dependency did not answer" : "a call failed",
-               {{"request_id", received.id}, {"http_route", received.route}, {"error", error}});
+               {{"request_id", request_id}, {"http_route", route}, {"error", error}});
     if (is_dependency)
+        co_return failure(errc::unavailable, "a part of the service cannot be reached");
+    co_return failure(errc::internal, "the call failed; the request id names this case");
+}
+
+// The calls of one request while they are handled.
+struct server::call_batch
+{
+    const method_entry& method;
+    std::string request_id;
+    std::string_view route; // a key of the server's methods
+    v1::Calls calls;
+    v1::CallResults results; // of a call that has not ended: deadline_exceeded
+    std::size_t bytes = 0;   // of the answers
+    async::wait_group under_way;
+
+    call_batch(const method_entry& called, const http::request& received,
+               boost::asio::any_io_executor executor)
+        : method(called),
+          request_id(received.id),
+          route(received.route),
+          under_way(std::move(executor))
+    {}
+
+    // Ends a call whatever happens to it.
+    struct ending
+    {
+        call_batch& batch;
+
+        explicit ending(call_batch& of) : batch(of) {}
+        ending(const ending&) = delete;
+        ~ending() { batch.under_way.done(); }
+    };
+
+    void answer(int index, const raw_result& outcome)
+    {
+        auto& result = *results.mutable_results(index);
+        if (!outcome) {
+            result.set_code(std::string(connect_code(outcome.error().code)));
+            result.set_message(outcome.error().message);
+            return;
+        }
+        const auto size = (*outcome)->ByteSizeLong();
+        if (bytes > 0 && bytes + size > max_answers_bytes) {
+            result.set_by_itself(true);
+        } else {
+            bytes += size;
+            (*outcome)->SerializeToString(result.mutable_response());
+        }
+        result.clear_code();
+    }
+};
+
+awaitable<http::response> server::invoke_all(const method_entry& method, http::request& received,
+                                             async::deadline until)
+{
+    const auto batch = std::make_shared<call_batch>(method, received, host_.executor());
+    if (!batch->calls.ParseFromString(received.body))
         co_return error_response(
-            failure(errc::unavailable, "a part of the service cannot be reached"));
-    co_return error_response(
-        failure(errc::internal, "the call failed; the request id names this case"));
+            failure(errc::invalid_argument, "the body is no " + v1::Calls().GetTypeName()));
+    received.body = std::string();
+    const int count = batch->calls.calls_size();
+    if (count < 1 || count > max_calls)
+        co_return error_response(
+            failure(errc::invalid_argument, "calls must be 1 to " + std::to_string(max_calls) +
+                                                ", not " + std::to_string(count)));
+
+    batch->under_way.add(static_cast<std::size_t>(count));
+    // A call without an answer has failed; an empty result would be a good one.
+    for (int i = 0; i < count; ++i)
+        batch->results.add_results()->set_code(std::string(connect_code(errc::deadline_exceeded)));
+    for (int i = 0; i < count; ++i) {
+        const auto& call = batch->calls.calls(i);
+        const auto cause = trace::read_context(call.traceparent(), call.tracestate());
+        auto span = cause && host_.tracer().is_on()
+                        ? host_.tracer().begin("rpc", trace::span_kind::server, *cause)
+                        : trace::span();
+        auto executor = host_.executor();
+        if (span.context().is_valid())
+            executor = boost::asio::any_io_executor(trace::context_executor(
+                executor, std::make_shared<const trace::context>(span.context())));
+        boost::asio::co_spawn(executor, invoke_one(batch, i, std::move(span)),
+                              boost::asio::detached);
+    }
+    // A call that takes too long goes on, and costs the others nothing but their time.
+    co_await batch->under_way.wait_until(until);
+    co_return http::response(200, calls_type, batch->results.SerializeAsString());
+}
+
+awaitable<void> server::invoke_one(std::shared_ptr<call_batch> batch, int index, trace::span span)
+{
+    const call_batch::ending ending(*batch);
+    std::unique_ptr<google::protobuf::Message> request(batch->method.prototype->New());
+    const auto body_error = read_body(batch->calls.calls(index).request(), false, *request);
+    raw_result outcome = failure(errc::invalid_argument, body_error.value_or(""));
+    if (!body_error)
+        outcome = co_await run(batch->method, std::move(request), batch->request_id, batch->route);
+    batch->answer(index, outcome);
+    if (span.is_recording()) {
+        const auto method = batch->route.substr(1);
+        const auto status = outcome ? 200 : connect_http_status(outcome.error().code);
+        span.rename(method);
+        describe_method(span, method);
+        span.set("http.response.status_code", status);
+        if (status >= 500)
+            span.fail(std::to_string(status));
+        span.end();
+    }
 }
 
 } // namespace tempinbox::rpc

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "common/async/deadline.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/rpc/method.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
+#include "common/trace/span.hpp"
 
 #include <google/protobuf/message.h>
 
@@ -22,6 +24,11 @@ namespace tempinbox::rpc {
 // (404); bad bodies: invalid_argument. If a handler throws, the code is internal, or unavailable
 // for a dependency_error; both are logged once. A caller's Connect-Timeout-Ms does not stop a
 // handler.
+//
+// Several calls of a method may come in one request (call_batch.hpp). They are handled at the same
+// time, each in its own trace, and answered together once all have ended, or shortly before
+// Connect-Timeout-Ms is over: who has not ended by then is answered deadline_exceeded. Answers that
+// together would be too large are left out: the caller asks for them one by one.
 class server
 {
 public:
@@ -78,11 +85,20 @@ private:
         std::unique_ptr<google::protobuf::Message> prototype;
         raw_handler handle;
     };
+    struct call_batch;
 
     awaitable<http::response> handle(http::request& received);
     awaitable<http::response> invoke(const method_entry& method, http::request& received,
                                      bool is_json);
+    awaitable<http::response> invoke_all(const method_entry& method, http::request& received,
+                                         async::deadline until);
+    static awaitable<void> invoke_one(std::shared_ptr<call_batch> batch, int index,
+                                      trace::span span);
+    static awaitable<raw_result> run(const method_entry& method,
+                                     std::unique_ptr<google::protobuf::Message> request,
+                                     std::string request_id, std::string_view route);
 
+    runtime::host& host_;
     std::map<std::string, method_entry, std::less<>> methods_;
     http::server http_;
 };

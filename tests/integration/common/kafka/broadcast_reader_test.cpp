@@ -65,6 +65,27 @@ TEST_CASE("a reader from the beginning is current when it has read what there wa
     CHECK(seen == 2'000);
 }
 
+TEST_CASE("records of many partitions that have come are handled in one batch", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("wide", 12);
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (int i = 0; i < 200; ++i)
+        pairs.emplace_back(std::to_string(i), "x");
+    testing::send_all(topic, pairs);
+    std::size_t seen = 0, batches = 0;
+    kafka::broadcast_reader reader(
+        testing::test_host(), testing::test_cluster(), {topic},
+        [&](const std::vector<kafka::record>& batch) {
+            seen += batch.size();
+            ++batches;
+        },
+        true);
+    reader.start();
+
+    REQUIRE(testing::eventually([&] { return seen == 200; }));
+    CHECK(batches < 12);
+}
+
 TEST_CASE("a reader is not current while its topic is missing", "[kafka]")
 {
     const auto topic = testing::scratch_topic("model") + ".late";

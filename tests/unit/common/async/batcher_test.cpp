@@ -136,6 +136,31 @@ TEST_CASE("several calls may be in flight", "[async]")
     REQUIRE(all.settles(3));
 }
 
+TEST_CASE("a further call begins once it is full", "[async]")
+{
+    doubling all({.max_in_flight = 2, .slow_after = 1h, .max_items = 2});
+    all.is_held = true;
+    all.ask(1);
+    REQUIRE(all.has_sent(1));
+    all.ask(2);
+    all.idle();
+    CHECK(all.sent.size() == 1);
+    all.ask(3);
+    REQUIRE(all.has_sent(2));
+    all.is_held = false;
+    REQUIRE(all.settles(3));
+
+    doubling burst({.max_in_flight = 2, .slow_after = 1h, .max_items = 2});
+    burst.is_held = true;
+    for (int number = 1; number <= 5; ++number)
+        burst.ask(number);
+    REQUIRE(burst.has_sent(2));
+    burst.idle();
+    CHECK(burst.sent.size() == 2);
+    burst.is_held = false;
+    REQUIRE(burst.settles(5));
+}
+
 TEST_CASE("a further call begins only while those in flight are slow", "[async]")
 {
     doubling all({.max_in_flight = 2, .slow_after = 1h});
@@ -282,4 +307,29 @@ TEST_CASE("a call without results tells its waiters whether it succeeded", "[asy
     CHECK(testing::await(calls.ask(1)).has_value());
     is_broken = true;
     CHECK_FALSE(testing::await(calls.ask(1)).has_value());
+}
+
+namespace {
+
+struct tens_of
+{
+    int operator()(int number) const { return number / 10; }
+};
+
+} // namespace
+
+TEST_CASE("whoever adds thousands has no more of a call than another share", "[async]")
+{
+    const bool is_broken = false;
+    batches sent;
+    async::batcher<int, void, async::unit_item_weight, tens_of> calls(
+        testing::test_host().executor(), {.max_items = 4}, "test", [&](std::vector<int> given) {
+            sent.push_back(std::move(given));
+            return throw_if(&is_broken);
+        });
+    for (const int number : {10, 11, 12, 13, 14, 15, 20, 30})
+        CHECK(calls.submit(number));
+    CHECK(testing::await(calls.stop()));
+
+    CHECK(sent == batches{{10, 20, 30, 11}, {12, 13, 14, 15}});
 }

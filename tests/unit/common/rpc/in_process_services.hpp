@@ -13,7 +13,8 @@
 namespace tempinbox::testing {
 
 // Services in the test's own process, by address and method: what RPC clients reach without a
-// socket, so that a response comes as soon as its handler has it. Outlives its clients.
+// socket, so that a response comes as soon as its handler has it. They take one call at a time, as
+// a release before batches did. Outlives its clients.
 class in_process_services
 {
 public:
@@ -72,6 +73,8 @@ private:
         const auto found = handlers_.find(outgoing.url);
         if (found == handlers_.end())
             return refuse(outgoing.url);
+        if (http::find_header(outgoing.headers, "Content-Type") != "application/proto")
+            return refuse_type();
         return found->second(std::move(outgoing.body));
     }
     static awaitable<http::client_response> refuse(std::string url)
@@ -79,6 +82,14 @@ private:
         http::client_response response;
         response.error = http::exchange_error::connect;
         response.error_text = "nobody serves " + url;
+        co_return response;
+    }
+
+    static awaitable<http::client_response> refuse_type()
+    {
+        http::client_response response;
+        response.is_sent = true;
+        response.status = 415;
         co_return response;
     }
 
