@@ -3,7 +3,8 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/daily_count.hpp"
 #include "common/postgres/pool.hpp"
-#include "mailbox/email_filter.hpp"
+#include "mailbox/email_lists.hpp"
+#include "mailbox/email_removal.hpp"
 #include "mailbox/email_search.hpp"
 #include "mailbox/types.hpp"
 
@@ -15,25 +16,12 @@
 
 namespace tempinbox::mailbox {
 
-// Which emails of an account to list, and from where on.
-struct email_query
+// An email to mark as read or unread.
+struct email_mark
 {
     account_id account;
-    std::optional<inbox_id> inbox; // absent: all live inboxes
-    int limit = 25;
-    std::string cursor;
-    std::int64_t after = 0; // within one inbox: only sequences above this one
-    email_filter filter;
-    bool with_codes = true;     // within one inbox: false leaves the codes out
-    std::int64_t max_bytes = 0; // a page ends before its messages exceed this in total; 0: no bound
-};
-
-// What one transaction deleted from an inbox.
-struct removed_mail
-{
-    std::int64_t emails = 0;
-    std::int64_t last_sequence = 0; // of the inbox
-    bool is_full = false;           // there may be more
+    email_id email;
+    bool is_read = false;
 };
 
 // Emails: listing, finding, searching, marking, counting and deleting them. Mail of an inbox that
@@ -42,19 +30,30 @@ struct removed_mail
 class email_repository
 {
 public:
-    static constexpr std::int64_t removal_batch_size = 500;
+    static constexpr std::int64_t removal_batch_size = mailbox::removal_batch_size;
 
     explicit email_repository(postgres::pool& db);
 
     // Newest first. With a filter, and over all inboxes, a page reads at most 2,000 rows, so it may
     // be short though there is a next one.
     awaitable<result<email_page>> list(email_query query);
+    // The same for lists that are asked for together, in the given order. What PostgreSQL refuses
+    // of one list fails that one alone; a timeout fails all.
+    awaitable<std::vector<result<email_page>>> list_all(std::vector<email_query> queries);
     // The emails of one inbox, unfiltered.
     awaitable<result<email_page>> list(account_id account, inbox_id inbox, int limit,
                                        std::string cursor, std::int64_t after);
 
     // The email with the message as received.
     awaitable<result<stored_email>> find(account_id account, email_id id);
+
+    // Emails without their messages, in the given order.
+    awaitable<std::vector<result<stored_email>>>
+    find_all(std::vector<std::pair<account_id, email_id>> emails);
+
+    // Messages as received, in the given order; absent for one that is being moved to another
+    // partition: `find` waits for it.
+    awaitable<std::vector<std::optional<std::string>>> read_bodies(std::vector<body_key> bodies);
 
     // The size of the message in bytes.
     awaitable<result<std::int64_t>> find_size(account_id account, email_id id);
@@ -63,6 +62,8 @@ public:
     awaitable<result<email_arrival>> find_arrival(account_id account, email_id id);
 
     awaitable<result<email_summary>> mark(account_id account, email_id id, bool is_read);
+    // The same for marks that come together, as if one after the other; each fails alone.
+    awaitable<std::vector<result<email_summary>>> mark_all(std::vector<email_mark> marks);
 
     // The versions of inboxes' lists, in the given order; empty for an inbox that has ended, is
     // another account's or does not exist. A version changes with every change of the inbox's
@@ -85,6 +86,8 @@ public:
     // days without email are left out. Remaining emails are counted by the index, deleted ones were
     // counted when they were deleted.
     awaitable<std::vector<daily_count>> count_by_day(account_id account, int days);
+    // The same for inboxes with a tag; deleted emails are counted for no tag.
+    awaitable<std::vector<daily_count>> count_by_day(account_id account, std::string tag, int days);
 
     // Deletes up to removal_batch_size emails with sequence <= `up_to`; if absent, up to the
     // inbox's last one at the call. Bodies that no email needs any more go with them; the inbox's
@@ -94,6 +97,9 @@ public:
 
     // Deletes one email likewise.
     awaitable<result<void>> remove(account_id account, email_id email);
+    // The same for emails that come together, as if one after the other; each fails alone.
+    awaitable<std::vector<result<void>>>
+    remove_all(std::vector<std::pair<account_id, email_id>> emails);
 
 private:
     postgres::pool& db_;

@@ -2,6 +2,12 @@
 
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/transact_each.hpp"
+#include "common/trace/current.hpp"
+
+#include <iterator>
+#include <map>
+#include <memory>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -33,15 +39,21 @@ const std::string claim_due_sql = R"(
                                   std::string(ended_columns);
 const postgres::statement claim_due{"mailbox_claim_due", claim_due_sql.c_str()};
 
-const std::string claim_one_sql = std::string(end_at_request) + R"(
-    WHERE i.account_id = $1 AND i.inbox_id = $2 AND i.is_live AND i.expires_at > now())" +
-                                  std::string(ended_columns);
-const postgres::statement claim_one{"mailbox_claim_one", claim_one_sql.c_str()};
+// The ids come in the order in which mail-ingest locks inboxes.
+const std::string claim_named_sql = std::string(end_at_request) + R"(
+    FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
+        CROSS JOIN LATERAL (
+            SELECT account_id, inbox_id FROM mailbox.inboxes AS live
+            WHERE live.account_id = asked.account_id AND live.inbox_id = asked.inbox_id
+                AND live.is_live AND live.expires_at > now() FOR UPDATE) AS named
+    WHERE i.account_id = named.account_id AND i.inbox_id = named.inbox_id)" +
+                                    std::string(ended_columns);
+const postgres::statement claim_named{"mailbox_claim_named", claim_named_sql.c_str()};
 
 // Locks inboxes in the order in which mail-ingest locks them.
 const std::string claim_tagged_sql = std::string(end_at_request) + R"(
     FROM (SELECT account_id, inbox_id FROM mailbox.inboxes
-          WHERE account_id = $1 AND is_live AND expires_at > now() AND $2::text = ANY (tags)
+          WHERE account_id = $1 AND is_live AND expires_at > now() AND tags @> $2::text[]
           ORDER BY inbox_id LIMIT )" +
                                      batch_limit + R"( FOR UPDATE) AS tagged
     WHERE i.account_id = tagged.account_id AND i.inbox_id = tagged.inbox_id)" +
@@ -101,9 +113,12 @@ constexpr postgres::statement next_due{"mailbox_next_due", R"(
     SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp())
     FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
 
+using causes = std::map<std::pair<inbox_id, account_id>, std::shared_ptr<const trace::context>>;
+
 // Completes the end of inboxes whose rows are marked and locked.
 expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason,
-                    const std::string& outbox_owner, std::chrono::seconds quarantine)
+                    const std::string& outbox_owner, std::chrono::seconds quarantine,
+                    const causes& known = {})
 {
     expiry_batch batch;
     std::vector<account_id> accounts;
@@ -127,6 +142,8 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         ids.push_back(ended.id);
         addresses.push_back(ended.address);
         times.push_back(row[3].as<std::int64_t>());
+        const auto cause = known.find({ended.id, ended.account});
+        const trace::scope here(cause == known.end() ? trace::current() : cause->second);
         batch.events.push_back(make_expired_event(ended));
         batch.events.push_back(make_state_event(ended));
         batch.ended.push_back(std::move(ended));
@@ -139,6 +156,42 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
                       static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
     return batch;
+}
+
+// Ends inboxes as if one after the other: who names one again finds it ended.
+std::vector<result<expiry_batch>> expire_named(pqxx::work& tx,
+                                               const std::vector<inbox_end>& requested,
+                                               const std::string& outbox_owner,
+                                               std::chrono::seconds quarantine)
+{
+    std::vector<result<expiry_batch>> results;
+    std::map<std::pair<inbox_id, account_id>, std::size_t> first; // in lock order
+    causes known;
+    for (const auto& [account, id, cause] : requested) {
+        first.try_emplace({id, account}, results.size());
+        if (cause.is_valid())
+            known.try_emplace({id, account}, std::make_shared<const trace::context>(cause));
+        results.emplace_back(failure{errc::not_found, "Inbox " + id.text() + " does not exist"});
+    }
+    std::vector<account_id> accounts;
+    std::vector<inbox_id> ids;
+    for (const auto& [name, index] : first) {
+        ids.push_back(name.first);
+        accounts.push_back(name.second);
+    }
+    const auto claimed =
+        tx.exec_prepared(claim_named.name, postgres::to_array(accounts), postgres::to_array(ids));
+    auto together = finish(tx, claimed, expiry_reason::deleted, outbox_owner, quarantine, known);
+    for (std::size_t i = 0; i < together.ended.size(); ++i) {
+        expiry_batch one;
+        const auto events = together.events.begin() + static_cast<std::ptrdiff_t>(2 * i);
+        std::move(events, events + 2, std::back_inserter(one.events));
+        one.oldest_delay = together.oldest_delay;
+        const auto index = first.at({together.ended[i].id, together.ended[i].account});
+        one.ended.push_back(std::move(together.ended[i]));
+        results[index] = std::move(one);
+    }
+    return results;
 }
 
 // Locks accounts queued as deleted; drops entries whose account is not deleted.
@@ -164,7 +217,7 @@ expiry_repository::expiry_repository(postgres::pool& db, std::string outbox_owne
       outbox_owner_(std::move(outbox_owner)),
       quarantine_(quarantine)
 {
-    for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts,
+    for (const auto& statement : {claim_due, claim_named, claim_tagged, lock_deleted_accounts,
                                   claim_of_deleted, purge_deleted_accounts, unmark_living_account,
                                   free_inbox_slots, quarantine_addresses, next_due})
         db_.prepare(statement);
@@ -189,20 +242,28 @@ awaitable<std::optional<std::chrono::microseconds>> expiry_repository::until_nex
 
 awaitable<result<expiry_batch>> expiry_repository::expire(account_id account, inbox_id id)
 {
-    return db_.transact([account, id, owner = outbox_owner_,
-                         quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
-        const auto claimed = tx.exec_prepared(claim_one.name, account.text(), id.text());
-        if (claimed.empty())
-            return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
-        return finish(tx, claimed, expiry_reason::deleted, owner, quarantine);
-    });
+    std::vector<inbox_end> one{{account, id, {}}};
+    auto ended = co_await expire_all(std::move(one));
+    co_return std::move(ended.front());
 }
 
-awaitable<expiry_batch> expiry_repository::expire_tagged(account_id account, std::string tag)
+awaitable<std::vector<result<expiry_batch>>>
+expiry_repository::expire_all(std::vector<inbox_end> requested)
 {
-    return db_.transact([account, tag = std::move(tag), owner = outbox_owner_,
+    return postgres::transact_each<expiry_batch>(
+        db_, std::move(requested),
+        [owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx,
+                                                          const std::vector<inbox_end>& together) {
+            return expire_named(tx, together, owner, quarantine);
+        });
+}
+
+awaitable<expiry_batch> expiry_repository::expire_tagged(account_id account,
+                                                         std::vector<std::string> tags)
+{
+    return db_.transact([account, tags = postgres::to_array(tags), owner = outbox_owner_,
                          quarantine = quarantine_](pqxx::work& tx) {
-        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag),
+        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tags),
                       expiry_reason::deleted, owner, quarantine);
     });
 }

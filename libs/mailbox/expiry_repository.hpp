@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/trace/traceparent.hpp"
 #include "mailbox/inbox_events.hpp"
 
 #include <chrono>
@@ -20,6 +21,14 @@ struct expiry_batch
     std::chrono::microseconds oldest_delay{0}; // from due time to claim
     // For expire_of_deleted: some deleted accounts still have inboxes that have not ended.
     bool has_more_of_deleted = false;
+};
+
+// An inbox to end at its owner's request.
+struct inbox_end
+{
+    account_id account;
+    inbox_id id;
+    trace::context cause; // of its events; not valid: the context in which they are made
 };
 
 // Ends inboxes: marks them, frees the account's slot, quarantines the address and writes
@@ -41,9 +50,11 @@ public:
 
     // Ends one inbox at its owner's request. not_found if it is absent, another account's or ended.
     awaitable<result<expiry_batch>> expire(account_id account, inbox_id id);
+    // The same for inboxes that are ended together, as if one after the other; each fails alone.
+    awaitable<std::vector<result<expiry_batch>>> expire_all(std::vector<inbox_end> requested);
 
     // Ends up to batch_size live inboxes of the account that have the tag.
-    awaitable<expiry_batch> expire_tagged(account_id account, std::string tag);
+    awaitable<expiry_batch> expire_tagged(account_id account, std::vector<std::string> tags);
 
     // Ends up to batch_size live inboxes of deleted accounts, skipping those another transaction
     // holds. A deleted account cannot create inboxes, so it is done once it has none left.

@@ -1,122 +1,34 @@
 #include "mailbox/inbox_repository.hpp"
 
 #include "common/core/text.hpp"
+#include "common/log/log.hpp"
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
-#include "mailbox/address_rules.hpp"
-#include "mailbox/columns.hpp"
+#include "common/postgres/lock_wait.hpp"
 #include "mailbox/cursor.hpp"
+#include "mailbox/email_removal.hpp"
 #include "mailbox/inbox_events.hpp"
-#include "mailbox/row_columns.hpp"
+#include "mailbox/inbox_row.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <deque>
+#include <iterator>
+#include <numeric>
 
 namespace tempinbox::mailbox {
 namespace {
 
+using batch_part = std::vector<std::size_t>; // indexes of a batch's inboxes
+
 using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
-constexpr std::chrono::seconds min_ttl{60};
 constexpr int max_rows_read = 2'000;
-
-std::optional<time_point> read_time(const pqxx::field& field)
-{
-    if (field.is_null())
-        return std::nullopt;
-    return from_unix_micros(field.as<std::int64_t>());
-}
-
-// An ended inbox shows no mail.
-constexpr row_column<inbox> inbox_columns[] = {
-    {"account_id", "account_id",
-     [](inbox& row, const pqxx::field& value) {
-         row.account = account_id::parse(value.c_str()).value();
-     }},
-    {"inbox_id", "inbox_id",
-     [](inbox& row, const pqxx::field& value) { row.id = inbox_id::parse(value.c_str()).value(); }},
-    {"email_address", "email_address",
-     [](inbox& row, const pqxx::field& value) { row.address = value.as<std::string>(); }},
-    {"name", "name",
-     [](inbox& row, const pqxx::field& value) {
-         if (!value.is_null())
-             row.name = value.as<std::string>();
-     }},
-    {"tags", "tags",
-     [](inbox& row, const pqxx::field& value) { row.tags = from_array(value.c_str()); }},
-    {"metadata", "metadata",
-     [](inbox& row, const pqxx::field& value) {
-         row.metadata = metadata_from_json(value.c_str());
-     }},
-    {"lives", "is_live AND expires_at > now()",
-     [](inbox& row, const pqxx::field& value) { row.is_live = value.as<bool>(); }},
-    {"email_count", "CASE WHEN is_live AND expires_at > now() THEN email_count ELSE 0 END",
-     [](inbox& row, const pqxx::field& value) { row.email_count = value.as<std::int64_t>(); }},
-    {"email_bytes", "CASE WHEN is_live AND expires_at > now() THEN email_bytes ELSE 0 END",
-     [](inbox& row, const pqxx::field& value) { row.email_bytes = value.as<std::int64_t>(); }},
-    {"last_sequence", "last_sequence",
-     [](inbox& row, const pqxx::field& value) { row.last_sequence = value.as<std::int64_t>(); }},
-    {"last_email_micros", "mailbox.to_micros(last_email_at)",
-     [](inbox& row, const pqxx::field& value) { row.last_email_at = read_time(value); }},
-    {"created_micros", "mailbox.to_micros(created_at)",
-     [](inbox& row, const pqxx::field& value) { row.created_at = read_time(value).value(); }},
-    {"expires_micros", "mailbox.to_micros(expires_at)",
-     [](inbox& row, const pqxx::field& value) { row.expires_at = read_time(value).value(); }},
-    {"expired_micros",
-     "mailbox.to_micros(coalesce(expired_at, CASE WHEN expires_at <= now() THEN expires_at END))",
-     [](inbox& row, const pqxx::field& value) { row.expired_at = read_time(value); }},
-    {"state_version", "state_version",
-     [](inbox& row, const pqxx::field& value) { row.state_version = value.as<std::int64_t>(); }},
-};
-
-inbox read_inbox(const pqxx::row& row, int first_column = 0)
-{
-    inbox found;
-    read_columns(inbox_columns, found, row, first_column);
-    return found;
-}
-
-// Serializes the creations of one account.
-constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
-    SELECT version FROM mailbox.account_states WHERE account_id = $1 FOR NO KEY UPDATE)"};
-
-constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
-    SELECT domain FROM mailbox.domains
-    WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END)"};
-
-constexpr postgres::statement take_inbox_slot{"mailbox_take_place", R"(
-    INSERT INTO mailbox.live_inbox_counts AS u (account_id, live_inboxes)
-    SELECT $1::uuid, 1 WHERE $2::bigint > 0
-    ON CONFLICT (account_id) DO UPDATE SET live_inboxes = u.live_inboxes + 1
-        WHERE u.live_inboxes < $2
-    RETURNING 1)"};
-
-// Returns no row if the address is taken. $8: an operator may take its own names out of quarantine.
-const std::string insert_inbox_sql = R"(
-    WITH moment AS MATERIALIZED (
-        SELECT date_trunc('milliseconds', clock_timestamp()) AS start),
-    life AS (
-        SELECT start, least(start + make_interval(secs => $4::bigint), mailbox.from_micros()" +
-                                     std::to_string(to_unix_micros(endless)) +
-                                     R"()) AS past FROM moment),
-    address AS (
-        INSERT INTO mailbox.addresses AS a (address, account_id, inbox_id, state, until)
-        SELECT $3::text, $1::uuid, $2::uuid, 'live', past FROM life
-        ON CONFLICT (address) DO UPDATE
-            SET account_id = excluded.account_id, inbox_id = excluded.inbox_id, state = 'live',
-                until = excluded.until
-            WHERE a.state = 'quarantined' AND (a.until <= now() OR $8::boolean)
-        RETURNING 1)
-    INSERT INTO mailbox.inboxes (
-        account_id, inbox_id, email_address, name, tags, metadata, created_at, expires_at,
-        created_event_id, first_expires_at)
-    SELECT $1::uuid, $2::uuid, $3::text, $5::text, $6::text[], $7::jsonb, start, past,
-        $9::uuid, past
-    FROM life, address
-    RETURNING )" + select_list(inbox_columns);
-const postgres::statement insert_inbox{"mailbox_insert_inbox", insert_inbox_sql.c_str()};
+// Until then transactions of one batch begin. Who asks for an inbox waits 5 s.
+constexpr std::chrono::seconds max_creation_time{3};
+// For a row, where all inboxes are one account's.
+constexpr std::chrono::milliseconds account_lock_wait{1'000};
 
 const std::string find_inbox_sql = "SELECT " + select_list(inbox_columns) +
                                    " FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2";
@@ -139,11 +51,17 @@ constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
                                            "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
                                            "mailbox.live_inbox_counts WHERE account_id = $1"};
 
-constexpr postgres::statement find_live_address{"mailbox_who_lives_at", R"(
-    SELECT account_id, inbox_id FROM mailbox.addresses WHERE address = $1 AND state = 'live')"};
+constexpr postgres::statement live_tagged_inboxes{"mailbox_live_tagged_inboxes", R"(
+    SELECT count(*) FROM mailbox.inboxes
+    WHERE account_id = $1 AND is_live AND expires_at > now() AND $2::text = ANY (tags))"};
 
-constexpr const char* lock_operator_names =
-    "SELECT pg_advisory_xact_lock(hashtext('mailbox.operator ' || $1))";
+constexpr postgres::statement find_tagged_inbox{"mailbox_find_tagged_inbox", R"(
+    SELECT 1 FROM mailbox.inboxes
+    WHERE account_id = $1 AND inbox_id = $2 AND $3::text = ANY (tags))"};
+constexpr postgres::statement find_tagged_email{"mailbox_find_tagged_email", R"(
+    SELECT 1 FROM mailbox.emails AS e
+        JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
+    WHERE e.account_id = $1 AND e.email_id = $2 AND $3::text = ANY (i.tags))"};
 
 failure does_not_exist(inbox_id id)
 {
@@ -158,99 +76,7 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
     return read_inbox(rows[0]);
 }
 
-// Locks the account. Stores and returns the newer of the known and the stored state.
-plans::account_state store_newer_state(pqxx::work& tx, const plans::account_state& known)
-{
-    const auto rows = tx.exec_prepared(lock_account.name, known.account.text());
-    const auto stored_version =
-        rows.empty() ? std::optional<std::int64_t>{} : rows[0][0].as<std::int64_t>();
-    if (stored_version && *stored_version > known.version)
-        return plans::find(tx, schema, known.account).value();
-    if (!stored_version || *stored_version < known.version)
-        plans::put(tx, schema, {known});
-    return known;
-}
-
-failure address_not_available(const std::string& address)
-{
-    return failure{errc::conflict, "The address " + address + " is not available"};
-}
-
-// Writes address, inbox and events; the account is already locked and counted.
-result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
-                                const std::string& domain, std::chrono::seconds ttl,
-                                bool is_operator, const std::string& outbox_owner)
-{
-    const auto event = event_id::make();
-    // A random name is almost never taken; retries tell bad luck from a fault.
-    for (int tries = requested.local_part ? 1 : 3; tries > 0; --tries) {
-        const std::string address =
-            (requested.local_part ? *requested.local_part : make_random_local_part()) + "@" +
-            domain;
-        const auto rows =
-            tx.exec_prepared(insert_inbox.name, requested.account.account.text(),
-                             requested.id.text(), address, static_cast<std::int64_t>(ttl.count()),
-                             or_null(requested.name), postgres::to_array(requested.tags),
-                             to_json(requested.metadata), is_operator, event.text());
-        if (rows.empty())
-            continue;
-        created_inbox created;
-        created.inbox = read_inbox(rows[0]);
-        created.events.push_back(make_created_event(created.inbox, event));
-        created.events.push_back(make_state_event(created.inbox, created.inbox.created_at));
-        outbox::insert(tx, schema, outbox_owner, created.events);
-        return created;
-    }
-    return address_not_available(requested.local_part.value_or("with a random name") + "@" +
-                                 domain);
-}
-
-result<std::string> find_domain(pqxx::work& tx, const std::optional<std::string>& requested)
-{
-    const auto domains = tx.exec_prepared(choose_domain.name, or_null(requested));
-    if (!domains.empty())
-        return domains[0][0].as<std::string>();
-    if (requested)
-        return failure{errc::invalid_argument,
-                       "domain must be one that GET /v1/domains lists, not " + quote(*requested)};
-    return failure{errc::unavailable, "No domain for inboxes has been set up yet"};
-}
-
-result<created_inbox> create_in(pqxx::work& tx, const new_inbox& requested, time_point now,
-                                const std::string& outbox_owner)
-{
-    const auto account = store_newer_state(tx, requested.account);
-    if (auto made = find_in(tx, account.account, requested.id)) {
-        created_inbox before;
-        before.inbox = std::move(*made);
-        return before;
-    }
-    if (account.is_deleted)
-        return failure{errc::permission_denied, "The account was deleted"};
-
-    const auto& limits = account.limits_at(now);
-    const auto ttl = choose_ttl(limits, requested.ttl);
-    if (!ttl)
-        return ttl.error();
-
-    const auto domain = find_domain(tx, requested.domain);
-    if (!domain)
-        return domain.error();
-
-    if (tx.exec_prepared(take_inbox_slot.name, account.account.text(),
-                         static_cast<std::int64_t>(limits.live_inboxes))
-            .empty())
-        return failure{errc::permission_denied,
-                       "All " + std::to_string(limits.live_inboxes) + " live inboxes of plan " +
-                           account.plan_at(now) +
-                           " are used; DELETE /v1/inboxes/{inboxId} frees one"};
-
-    if (requested.local_part && is_reserved(*requested.local_part))
-        return address_not_available(*requested.local_part + "@" + *domain);
-    return insert_in(tx, requested, *domain, *ttl, false, outbox_owner);
-}
-
-// $1 account, $2 $3 the keyset position, $4 how many rows to read, $5 tag, $6 whether only ended
+// $1 account, $2 $3 the keyset position, $4 how many rows to read, $5 tags, $6 whether only ended
 // ones, $7 how many to return. The last row returned marks the last row read.
 std::string list_sql(const std::string& condition)
 {
@@ -261,7 +87,7 @@ std::string list_sql(const std::string& condition)
            condition + R"(
         ORDER BY created_at DESC, inbox_id DESC LIMIT $4::bigint),
     matched AS (
-        SELECT * FROM looked WHERE ($5::text IS NULL OR $5 = ANY (tags)) AND NOT ($6 AND lives)
+        SELECT * FROM looked WHERE tags @> $5::text[] AND NOT ($6 AND lives)
         ORDER BY created_at DESC, inbox_id DESC LIMIT $7::bigint)
     (SELECT false, (SELECT count(*) FROM looked), m.* FROM matched m
      ORDER BY created_at DESC, inbox_id DESC)
@@ -288,8 +114,10 @@ const postgres::statement find_by_address{"mailbox_find_inbox_by_address",
 
 std::string text_of(account_id account, const inbox_filter& filter)
 {
-    return "inboxes " + account.text() + " " + std::to_string(static_cast<int>(filter.status)) +
-           (filter.tag ? " tag " + *filter.tag : "");
+    auto text = "inboxes " + account.text() + " " + std::to_string(static_cast<int>(filter.status));
+    for (const auto& tag : filter.tags)
+        text += " tag " + tag;
+    return text;
 }
 
 std::string position_of(const inbox& row)
@@ -326,8 +154,9 @@ bool matches(const inbox& found, const inbox_filter& filter)
 {
     return (filter.status != inbox_status::active || found.is_live) &&
            (filter.status != inbox_status::expired || !found.is_live) &&
-           (!filter.tag ||
-            std::find(found.tags.begin(), found.tags.end(), *filter.tag) != found.tags.end());
+           std::all_of(filter.tags.begin(), filter.tags.end(), [&](const std::string& tag) {
+               return std::find(found.tags.begin(), found.tags.end(), tag) != found.tags.end();
+           });
 }
 
 result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
@@ -349,10 +178,11 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     if (!from)
         return from.error();
     const bool only_ended = filter.status == inbox_status::expired;
-    const int row_limit = filter.tag || only_ended ? max_rows_read : limit + 1;
+    const int row_limit = !filter.tags.empty() || only_ended ? max_rows_read : limit + 1;
     const auto& statement = filter.status == inbox_status::active ? list_active : list_any;
-    const auto rows = tx.exec_prepared(statement.name, account.text(), from->created_at, from->id,
-                                       row_limit, or_null(filter.tag), only_ended, limit + 1);
+    const auto rows =
+        tx.exec_prepared(statement.name, account.text(), from->created_at, from->id, row_limit,
+                         postgres::to_array(filter.tags), only_ended, limit + 1);
     if (rows.empty())
         return result_page;
 
@@ -452,84 +282,142 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
     return after;
 }
 
-} // namespace
-
-result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
-                                        std::optional<std::chrono::seconds> requested)
+batch_part whole(std::size_t size)
 {
-    if (!requested)
-        return std::max(std::min(limits.default_ttl, limits.max_ttl), min_ttl);
-    if (*requested < min_ttl || *requested > limits.max_ttl)
-        return failure{errc::invalid_argument,
-                       "ttlSeconds must be an integer from " + std::to_string(min_ttl.count()) +
-                           " to " + std::to_string(limits.max_ttl.count()) +
-                           " (the plan's longest life), not " + std::to_string(requested->count())};
-    return *requested;
+    batch_part all(size);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
 }
+
+// An account whose row somebody holds fails with its inboxes alone. Empty if all are one account's.
+std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested,
+                                         const batch_part& part)
+{
+    std::map<account_id, batch_part> by_account;
+    for (const auto index : part)
+        by_account[requested[index].account.account].push_back(index);
+    std::vector<batch_part> parts;
+    if (by_account.size() > 1)
+        for (auto& [account, indexes] : by_account)
+            parts.push_back(std::move(indexes));
+    return parts;
+}
+
+// Any other error is one inbox's: halves find it in a few transactions.
+std::vector<batch_part> halve(const batch_part& part)
+{
+    const auto middle = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
+    return {{part.begin(), middle}, {middle, part.end()}};
+}
+
+} // namespace
 
 inbox_repository::inbox_repository(postgres::pool& db, std::string outbox_owner)
     : db_(db),
       outbox_owner_(std::move(outbox_owner))
 {
+    for (const auto& statement : creation_statements())
+        db_.prepare(statement);
     for (const auto& statement :
-         {lock_account, choose_domain, take_inbox_slot, live_inboxes, insert_inbox, find_inbox,
-          find_live_address, find_rejections, list_any, list_active, find_by_address, lock_inbox,
-          change_inbox, change_address_end})
+         {live_inboxes, live_tagged_inboxes, find_tagged_inbox, find_tagged_email, find_inbox,
+          find_rejections, list_any, list_active, find_by_address, lock_inbox, change_inbox,
+          change_address_end})
         db_.prepare(statement);
 }
 
 awaitable<result<created_inbox>> inbox_repository::create(new_inbox requested, time_point now)
 {
-    return db_.transact([requested = std::move(requested), now,
+    return db_.transact([requested = std::vector{std::move(requested)}, now,
                          owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
-        return create_in(tx, requested, now, owner);
+        return std::move(mailbox::create_inboxes(tx, requested, now, owner).front());
     });
+}
+
+awaitable<inbox_repository::creations>
+inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
+{
+    creations results(requested.size(), failure{errc::unavailable, "The inbox was not created"});
+    const auto give_up = std::chrono::steady_clock::now() + max_creation_time;
+    std::deque<batch_part> parts{whole(requested.size())};
+    while (!parts.empty() && std::chrono::steady_clock::now() < give_up) {
+        const auto part = std::move(parts.front());
+        parts.pop_front();
+        const auto status = co_await attempt(requested, part, now, results);
+        if (status == attempt_status::lost)
+            break;
+        if (status == attempt_status::done || part.size() == 1)
+            continue;
+        auto smaller =
+            status == attempt_status::contended ? split_by_account(requested, part) : halve(part);
+        std::move(smaller.begin(), smaller.end(), std::back_inserter(parts));
+    }
+    co_return results;
+}
+
+// Creates a part of the batch in one transaction.
+awaitable<inbox_repository::attempt_status>
+inbox_repository::attempt(const std::vector<new_inbox>& requested, const batch_part& part,
+                          time_point now, creations& results)
+{
+    std::vector<new_inbox> chosen;
+    for (const auto index : part)
+        chosen.push_back(requested[index]);
+    auto status = attempt_status::done;
+    failure reason;
+    try {
+        auto created = co_await db_.transact(
+            [chosen = std::move(chosen), now, owner = outbox_owner_](pqxx::work& tx) {
+                const bool is_shared =
+                    std::any_of(chosen.begin(), chosen.end(), [&](const new_inbox& each) {
+                        return each.account.account != chosen.front().account.account;
+                    });
+                postgres::limit_lock_wait(tx, is_shared ? postgres::together_lock_wait
+                                                        : account_lock_wait);
+                return mailbox::create_inboxes(tx, chosen, now, owner);
+            });
+        for (std::size_t i = 0; i < part.size(); ++i)
+            results[part[i]] = std::move(created[i]);
+        co_return status;
+    } catch (const postgres::timed_out& error) {
+        status = attempt_status::contended;
+        reason = {errc::unavailable, error.what()};
+    } catch (const pqxx::deadlock_detected& error) {
+        status = attempt_status::contended;
+        reason = {errc::unavailable, error.what()};
+    } catch (const dependency_error& error) {
+        // Nothing of this part was created, or nobody knows; others may have been.
+        if (part.size() == requested.size())
+            throw;
+        status = attempt_status::lost;
+        reason = {errc::unavailable, error.what()};
+    } catch (const std::exception& error) {
+        // The others of the batch are created all the same.
+        status = attempt_status::refused;
+        reason = {errc::internal, error.what()};
+    }
+    const bool is_last_try = status == attempt_status::refused && part.size() == 1;
+    log::write(is_last_try ? log::level::error : log::level::warning, "inboxes not created",
+               {{"inboxes", part.size()},
+                {"error", std::string_view(reason.message).substr(0, reason.message.find('\n'))}});
+    for (const auto index : part)
+        results[index] = failure{reason.code, "The inbox was not created"};
+    co_return status;
 }
 
 awaitable<result<void>> inbox_repository::check(new_inbox requested, time_point now)
 {
-    return db_.transact([requested = std::move(requested), now](pqxx::work& tx) -> result<void> {
-        if (const auto ttl = choose_ttl(requested.account.limits_at(now), requested.ttl); !ttl)
-            return ttl.error();
-        if (const auto domain = find_domain(tx, requested.domain); !domain)
-            return domain.error();
-        return {};
+    return db_.transact([requested = std::move(requested), now](pqxx::work& tx) {
+        return check_new_inbox(tx, requested, now);
     });
 }
 
 awaitable<result<std::vector<created_inbox>>>
 inbox_repository::create_operator_inboxes(account_id account, std::string domain)
 {
-    return db_.transact([account, domain = std::move(domain), owner = outbox_owner_](
-                            pqxx::work& tx) -> result<std::vector<created_inbox>> {
-        std::vector<created_inbox> all;
-        tx.exec_prepared(lock_account.name, account.text());
-        if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
-            return failure{errc::permission_denied, "The account was deleted"};
-        tx.exec_params(lock_operator_names, domain);
-        for (const char* local_part : {"postmaster", "abuse"}) {
-            const auto there =
-                tx.exec_prepared(find_live_address.name, std::string(local_part) + "@" + domain);
-            if (!there.empty() && account_id::parse(there[0][0].c_str()).value() != account)
-                return address_not_available(std::string(local_part) + "@" + domain);
-            if (!there.empty())
-                continue;
-            new_inbox requested;
-            requested.account.account = account;
-            requested.id = inbox_id::make();
-            requested.local_part = local_part;
-            tx.exec_prepared(take_inbox_slot.name, account.text(),
-                             std::numeric_limits<std::int64_t>::max());
-            auto made = insert_in(
-                tx, requested, domain,
-                std::chrono::duration_cast<std::chrono::seconds>(endless.time_since_epoch()), true,
-                owner);
-            if (!made)
-                return made.error();
-            all.push_back(std::move(*made));
-        }
-        return all;
-    });
+    return db_.transact(
+        [account, domain = std::move(domain), owner = outbox_owner_](pqxx::work& tx) {
+            return mailbox::create_operator_inboxes(tx, account, domain, owner);
+        });
 }
 
 awaitable<result<inbox>> inbox_repository::find(account_id account, inbox_id id)
@@ -569,11 +457,36 @@ awaitable<result<std::vector<rejection>>> inbox_repository::list_rejections(acco
         });
 }
 
-awaitable<std::int64_t> inbox_repository::count_live(account_id account)
+awaitable<std::int64_t> inbox_repository::count_live(account_id account,
+                                                     std::optional<std::string> tag)
 {
-    return run_autocommit<std::int64_t>(db_, [account](pqxx::nontransaction& tx) {
-        return tx.exec_prepared1(live_inboxes.name, account.text())[0].as<std::int64_t>();
+    return run_autocommit<std::int64_t>(db_, [account, tag](pqxx::nontransaction& tx) {
+        const auto row = tag ? tx.exec_prepared1(live_tagged_inboxes.name, account.text(), *tag)
+                             : tx.exec_prepared1(live_inboxes.name, account.text());
+        return row[0].as<std::int64_t>();
     });
+}
+
+awaitable<result<void>> inbox_repository::check_tag(account_id account, inbox_id id,
+                                                    std::string tag)
+{
+    return run_autocommit<result<void>>(
+        db_, [account, id, tag = std::move(tag)](pqxx::nontransaction& tx) -> result<void> {
+            if (tx.exec_prepared(find_tagged_inbox.name, account.text(), id.text(), tag).empty())
+                return does_not_exist(id);
+            return {};
+        });
+}
+
+awaitable<result<void>> inbox_repository::check_tag(account_id account, email_id id,
+                                                    std::string tag)
+{
+    return run_autocommit<result<void>>(
+        db_, [account, id, tag = std::move(tag)](pqxx::nontransaction& tx) -> result<void> {
+            if (tx.exec_prepared(find_tagged_email.name, account.text(), id.text(), tag).empty())
+                return email_does_not_exist(id);
+            return {};
+        });
 }
 
 awaitable<result<page<inbox>>> inbox_repository::list(account_id account, inbox_filter filter,

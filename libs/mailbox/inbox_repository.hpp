@@ -4,6 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
+#include "mailbox/inbox_creation.hpp"
 #include "mailbox/rejection.hpp"
 #include "mailbox/types.hpp"
 
@@ -14,28 +15,6 @@
 #include <vector>
 
 namespace tempinbox::mailbox {
-
-// An inbox to create. What is absent gets a random local part, the default domain, the plan's
-// default TTL.
-struct new_inbox
-{
-    plans::account_state
-        account; // as the caller knows it; the stored state wins if its version is higher
-    inbox_id id;
-    std::optional<std::string> local_part;
-    std::optional<std::string> domain;
-    std::optional<std::chrono::seconds> ttl;
-    std::optional<std::string> name;
-    std::vector<std::string> tags;
-    std::map<std::string, std::string> metadata;
-};
-
-// An inbox and the committed events to publish; no events if it had been created before.
-struct created_inbox
-{
-    mailbox::inbox inbox;
-    std::vector<outbox::row> events;
-};
 
 // An inbox as it was changed and the committed events to publish; none if only its name, tags or
 // metadata were.
@@ -63,13 +42,9 @@ enum class inbox_status { all, active, expired };
 struct inbox_filter
 {
     inbox_status status = inbox_status::all;
-    std::optional<std::string> tag;
+    std::vector<std::string> tags; // an inbox must have all of them
     std::optional<std::string> address;
 };
-
-// The TTL of an inbox: 60 seconds up to the plan's limit, else invalid_argument naming ttlSeconds.
-result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
-                                        std::optional<std::chrono::seconds> requested);
 
 // Inboxes: creating, finding, listing and changing them. not_found if an inbox is absent or another
 // account's; throws if PostgreSQL cannot be reached.
@@ -78,6 +53,8 @@ class inbox_repository
 public:
     static constexpr std::size_t max_metadata = 20;
 
+    using creations = std::vector<result<created_inbox>>;
+
     // Events are written with `outbox_owner` as owner.
     inbox_repository(postgres::pool& db, std::string outbox_owner);
 
@@ -85,6 +62,12 @@ public:
     // id. Fails with permission_denied if the plan's live inboxes are used up (exact under any
     // concurrency), conflict (one text) if the address is taken, quarantined or reserved.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
+
+    // The same for a batch, in the order of the requests, as if one after the other; in one
+    // transaction, as a rule. One that is refused, also by PostgreSQL, fails alone: `unavailable`
+    // if its account is locked for too long, `internal` if its data cannot be stored. Throws only
+    // if none was created.
+    awaitable<creations> create_all(std::vector<new_inbox> requested, time_point now);
 
     // Fails with invalid_argument where create would; creates nothing.
     awaitable<result<void>> check(new_inbox requested, time_point now);
@@ -99,8 +82,12 @@ public:
     // What was refused of the last day, the latest first; not_found as for find.
     awaitable<result<std::vector<rejection>>> list_rejections(account_id account, inbox_id id);
 
-    // How many of the plan's live inboxes are in use.
-    awaitable<std::int64_t> count_live(account_id account);
+    // How many of the plan's live inboxes are in use; with a tag, how many of them have it.
+    awaitable<std::int64_t> count_live(account_id account, std::optional<std::string> tag = {});
+
+    // not_found unless there is an inbox with this id and this tag, or an email in one.
+    awaitable<result<void>> check_tag(account_id account, inbox_id id, std::string tag);
+    awaitable<result<void>> check_tag(account_id account, email_id id, std::string tag);
 
     // Newest first. With a condition beside `active` a page reads at most 2,000 rows, so it may be
     // short though there is a next one.
@@ -113,6 +100,12 @@ public:
     awaitable<result<changed_inbox>> change(inbox_change requested, time_point now);
 
 private:
+    enum class attempt_status { done, contended, refused, lost };
+
+    awaitable<attempt_status> attempt(const std::vector<new_inbox>& requested,
+                                      const std::vector<std::size_t>& part, time_point now,
+                                      creations& results);
+
     postgres::pool& db_;
     std::string outbox_owner_;
 };

@@ -27,16 +27,6 @@ std::string select_list(const row_column<Row> (&columns)[Count])
     return list + " ";
 }
 
-// `name, ...`: selects the columns from a function or a subquery that has them.
-template <class Row, std::size_t Count>
-std::string name_list(const row_column<Row> (&columns)[Count])
-{
-    std::string list;
-    for (const auto& column : columns)
-        list += (list.empty() ? " " : ", ") + std::string(column.name);
-    return list + " ";
-}
-
 // Reads the columns, of which the first is at index `first`.
 template <class Row, std::size_t Count>
 void read_columns(const row_column<Row> (&columns)[Count], Row& row, const pqxx::row& from,

@@ -15,7 +15,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 6;
+inline constexpr int schema_version = 7;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
@@ -55,6 +55,13 @@ struct inbox_bounds
     }
 };
 
+// Where the message of an email is stored.
+struct body_key
+{
+    body_id id;
+    time_point hour;
+};
+
 // A whole email: what was extracted before its commit, and the message as received.
 struct stored_email
 {
@@ -69,6 +76,7 @@ struct stored_email
     std::vector<std::string> defects;
     bool is_to_several_inboxes = false; // its SMTP transaction had recipients in other inboxes too
     std::string inbox_address;
+    body_key body;
     std::string raw;
 };
 

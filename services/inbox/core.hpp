@@ -6,6 +6,7 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
+#include "inbox/email_reader.hpp"
 #include "inbox/expiry.hpp"
 #include "inbox/mail_reader.hpp"
 #include "inbox/partition_maintenance.hpp"
@@ -48,6 +49,7 @@ public:
     inbox::expiry expiry;
     inbox::purge purge;
     inbox::mail_reader mail_reader;
+    inbox::email_reader email_reader;
 };
 
 } // namespace tempinbox::inbox

@@ -1,7 +1,9 @@
 #include "inbox/email_rpc.hpp"
 
 #include "common/core/text.hpp"
+#include "common/rpc/daily_counts.hpp"
 #include "common/rpc/inbox_methods.hpp"
+#include "inbox/change_policy.hpp"
 #include "inbox/inbox_requests.hpp"
 #include "inbox/messages.hpp"
 #include "inbox/trace_headers.hpp"
@@ -20,6 +22,13 @@ constexpr auto max_bytes_of_text = static_cast<std::int64_t>(mime::view_limits()
 constexpr std::size_t max_raw_bytes = 512 * 1024 * 1024;
 // The frame as stored, the message as read, and the response.
 constexpr std::size_t raw_copies = 3;
+
+// Lists of an inbox without a filter: each reads few rows, as a rule all of them in one statement.
+// Nothing is read for a caller who has given up (after 5 s).
+constexpr async::batch_policy lists_policy{.max_in_flight = 4,
+                                           .slow_after = std::chrono::milliseconds(10),
+                                           .max_items = 8,
+                                           .timeout = std::chrono::milliseconds(4'500)};
 
 struct email_key
 {
@@ -45,23 +54,37 @@ std::int64_t size_of(const std::optional<Text>& text)
     return text ? static_cast<std::int64_t>(text->size()) : 0;
 }
 
-// Omits text and html if together they are larger than the caller's limit.
-void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int64_t max_bytes)
+failure cannot_be_changed()
+{
+    return failure{errc::unavailable, "Emails cannot be changed now; try again"};
+}
+
+// How large text and html are, if together they are larger than the caller's limit; else 0.
+std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 {
     const auto bytes = size_of(view.text) + size_of(view.html);
-    if (max_bytes <= 0 || bytes <= max_bytes)
-        return;
-    response.set_omitted_bytes(bytes);
-    view.text.reset();
-    view.html.reset();
+    return max_bytes > 0 && bytes > max_bytes ? bytes : 0;
 }
 
 } // namespace
 
-email_rpc::email_rpc(mailbox::email_repository& emails, mail_reader& reader)
+email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
+                     email_reader& texts)
     : emails_(emails),
       reader_(reader),
-      memory_(max_raw_bytes)
+      texts_(texts),
+      memory_(max_raw_bytes),
+      lists_(host.executor(), lists_policy, "emails not listed",
+             [this](std::vector<mailbox::email_query> queries) {
+                 return emails_.list_all(std::move(queries));
+             }),
+      marks_(host.executor(), change_policy, "emails not marked",
+             [this](std::vector<mailbox::email_mark> marks) {
+                 return emails_.mark_all(std::move(marks));
+             }),
+      removals_(
+          host.executor(), change_policy, "emails not deleted",
+          [this](std::vector<email_name> names) { return emails_.remove_all(std::move(names)); })
 {}
 
 void email_rpc::add_to(rpc::server& server)
@@ -75,6 +98,7 @@ void email_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::get_raw_email, *this, &email_rpc::get_raw);
     server.add(inbox_methods::get_attachment, *this, &email_rpc::get_attachment);
     server.add(inbox_methods::get_email_arrival, *this, &email_rpc::get_arrival);
+    server.add(inbox_methods::count_emails, *this, &email_rpc::count);
 }
 
 awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest request)
@@ -86,17 +110,29 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
         query->max_bytes = max_bytes_with_text;
     const auto account = query->account;
 
-    const auto page = co_await emails_.list(std::move(*query));
-    if (!page)
-        co_return page.error();
+    const auto listed = co_await read_page(std::move(*query));
+    if (!listed)
+        co_return listed.error();
+    const auto& page = *listed;
     v1::ListEmailsResponse response;
-    for (const auto& email : page->items)
+    for (const auto& email : page.items)
         *response.add_emails() = to_message(email);
-    response.set_next_cursor(page->next_cursor);
-    response.set_version(page->version);
+    response.set_next_cursor(page.next_cursor);
+    response.set_version(page.version);
     if (!request.include_text())
         co_return response;
     co_return co_await add_texts(account, std::move(response), request.most_bytes());
+}
+
+// What may read thousands of rows is read by itself, so that it holds no other list up.
+awaitable<result<mailbox::email_page>> email_rpc::read_page(mailbox::email_query query)
+{
+    if (!query.inbox || query.filter != mailbox::email_filter())
+        co_return co_await emails_.list(std::move(query));
+    auto listed = co_await lists_.ask(std::move(query));
+    if (!listed)
+        co_return failure(errc::unavailable, "Emails cannot be listed now; try again");
+    co_return std::move(*listed);
 }
 
 // Once the texts exceed the limit, the rest are not read: their messages' sizes are counted
@@ -142,15 +178,12 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
 
 awaitable<result<std::optional<std::string>>> email_rpc::find_text(account_id account, email_id id)
 {
-    auto email = co_await emails_.find(account, id);
-    if (!email && email.error().code == errc::not_found)
+    const auto read = co_await texts_.read(account, id);
+    if (!read && read.error().code == errc::not_found)
         co_return std::optional<std::string>();
-    if (!email)
-        co_return email.error();
-    auto view = co_await reader_.read(std::move(email->raw));
-    if (!view)
-        co_return view.error();
-    co_return std::move(view->text);
+    if (!read)
+        co_return read.error();
+    co_return read->view->text;
 }
 
 awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest request)
@@ -159,15 +192,12 @@ awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest reque
     if (!key)
         co_return key.error();
 
-    auto email = co_await emails_.find(key->account, key->id);
-    if (!email)
-        co_return email.error();
-    auto view = co_await reader_.read(std::move(email->raw));
-    if (!view)
-        co_return view.error();
+    const auto read = co_await texts_.read(key->account, key->id);
+    if (!read)
+        co_return read.error();
     v1::GetEmailResponse response;
-    leave_out_large(response, *view, request.most_bytes());
-    *response.mutable_email() = to_message(*email, *view);
+    response.set_omitted_bytes(bytes_to_omit(*read->view, request.most_bytes()));
+    *response.mutable_email() = to_message(read->email, *read->view, response.omitted_bytes() == 0);
     co_return response;
 }
 
@@ -179,11 +209,14 @@ awaitable<result<v1::UpdateEmailResponse>> email_rpc::update(v1::UpdateEmailRequ
     if (!request.has_is_read())
         co_return failure(errc::invalid_argument, "isRead must be given: true or false");
 
-    const auto email = co_await emails_.mark(key->account, key->id, request.is_read());
+    mailbox::email_mark mark{key->account, key->id, request.is_read()};
+    const auto email = co_await marks_.ask(std::move(mark));
     if (!email)
-        co_return email.error();
+        co_return cannot_be_changed();
+    if (!*email)
+        co_return email->error();
     v1::UpdateEmailResponse response;
-    *response.mutable_email() = to_message(*email);
+    *response.mutable_email() = to_message(**email);
     co_return response;
 }
 
@@ -193,9 +226,11 @@ awaitable<result<v1::DeleteEmailResponse>> email_rpc::remove(v1::DeleteEmailRequ
     if (!key)
         co_return key.error();
 
-    const auto removed = co_await emails_.remove(key->account, key->id);
+    const auto removed = co_await removals_.ask(email_name(key->account, key->id));
     if (!removed)
-        co_return removed.error();
+        co_return cannot_be_changed();
+    if (!*removed)
+        co_return removed->error();
     co_return v1::DeleteEmailResponse();
 }
 
@@ -285,6 +320,24 @@ email_rpc::get_arrival(v1::GetEmailArrivalRequest request)
     if (!found)
         co_return found.error();
     co_return to_message(*found);
+}
+
+awaitable<result<v1::CountEmailsResponse>> email_rpc::count(v1::CountEmailsRequest request)
+{
+    const auto owner = read_owner(request);
+    if (!owner)
+        co_return owner.error();
+    request.set_account_id(owner->account.text());
+    const auto checked = rpc::check_count_request(request);
+    if (!checked)
+        co_return checked.error();
+
+    std::vector<daily_count> counts;
+    if (owner->tag)
+        counts = co_await emails_.count_by_day(owner->account, *owner->tag, request.days());
+    else
+        counts = co_await emails_.count_by_day(owner->account, request.days());
+    co_return rpc::count_response<v1::CountEmailsResponse>(counts, &v1::EmailsOfDay::set_emails);
 }
 
 } // namespace tempinbox::inbox

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
+#include "common/runtime/host.hpp"
+#include "inbox/email_reader.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_repository.hpp"
 
@@ -14,11 +17,20 @@ namespace tempinbox::inbox {
 class email_rpc
 {
 public:
-    email_rpc(mailbox::email_repository& emails, mail_reader& reader);
+    email_rpc(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
+              email_reader& texts);
 
     void add_to(rpc::server& server);
 
 private:
+    using email_name = std::pair<account_id, email_id>;
+    struct account_of
+    {
+        account_id operator()(const mailbox::email_mark& mark) const { return mark.account; }
+        account_id operator()(const email_name& name) const { return name.first; }
+        account_id operator()(const mailbox::email_query& query) const { return query.account; }
+    };
+
     awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
     awaitable<result<v1::GetListVersionsResponse>>
     list_versions(v1::GetListVersionsRequest request);
@@ -29,7 +41,9 @@ private:
     awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
     awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
     awaitable<result<v1::GetEmailArrivalResponse>> get_arrival(v1::GetEmailArrivalRequest request);
+    awaitable<result<v1::CountEmailsResponse>> count(v1::CountEmailsRequest request);
 
+    awaitable<result<mailbox::email_page>> read_page(mailbox::email_query query);
     awaitable<result<v1::ListEmailsResponse>>
     add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
     // The email's text; absent if it has none or was deleted meanwhile.
@@ -37,7 +51,15 @@ private:
 
     mailbox::email_repository& emails_;
     mail_reader& reader_;
+    email_reader& texts_;
     memory_budget memory_; // for whole messages that are being sent
+    async::batcher<mailbox::email_query, result<mailbox::email_page>, async::unit_item_weight,
+                   account_of>
+        lists_;
+    async::batcher<mailbox::email_mark, result<mailbox::email_summary>, async::unit_item_weight,
+                   account_of>
+        marks_;
+    async::batcher<email_name, result<void>, async::unit_item_weight, account_of> removals_;
 };
 
 } // namespace tempinbox::inbox

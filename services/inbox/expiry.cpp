@@ -1,5 +1,8 @@
 #include "inbox/expiry.hpp"
 
+#include "common/trace/current.hpp"
+#include "inbox/change_policy.hpp"
+
 namespace tempinbox::inbox {
 namespace {
 
@@ -36,7 +39,11 @@ expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
           metrics::wait_buckets())),
       task_(host.executor(), host.metrics(), "expire_inboxes", [this] { return tick(); }),
       deleted_task_(host.executor(), host.metrics(), "end_inboxes_of_deleted_accounts",
-                    [this] { return end_of_deleted(); })
+                    [this] { return end_of_deleted(); }),
+      ends_(host.executor(), change_policy, "inboxes not ended",
+            [this](std::vector<mailbox::inbox_end> requested) {
+                return repository_.expire_all(std::move(requested));
+            })
 {}
 
 void expiry::start()
@@ -53,20 +60,24 @@ awaitable<void> expiry::stop()
 
 awaitable<result<void>> expiry::end(account_id account, inbox_id id)
 {
-    auto batch = co_await repository_.expire(account, id);
+    // The batch has no trace, but each inbox's events belong to the request's.
+    mailbox::inbox_end requested{account, id, trace::current_or_new()};
+    auto batch = co_await ends_.ask(std::move(requested));
     if (!batch)
-        co_return batch.error();
+        co_return failure(errc::unavailable, "Inboxes cannot be ended now; try again");
+    if (!*batch)
+        co_return batch->error();
     ended_by_owner_.Increment();
-    publisher_.publish(std::move(batch->events));
+    publisher_.publish(std::move((*batch)->events));
     co_return result<void>{};
 }
 
-awaitable<std::int64_t> expiry::end_tagged(account_id account, std::string tag)
+awaitable<std::int64_t> expiry::end_tagged(account_id account, std::vector<std::string> tags)
 {
     std::int64_t ended = 0;
     bool is_full = true;
     while (is_full) {
-        auto batch = co_await repository_.expire_tagged(account, tag);
+        auto batch = co_await repository_.expire_tagged(account, tags);
         is_full = batch.ended.size() == mailbox::expiry_repository::batch_size;
         ended += static_cast<std::int64_t>(batch.ended.size());
         publisher_.publish(std::move(batch.events));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
@@ -28,13 +29,22 @@ public:
     // Accounts were marked as deleted: ends their inboxes now instead of within a second.
     void note_deleted_accounts() { deleted_task_.wake(); }
 
-    // Ends one inbox now. Fails with not_found.
+    // Ends one inbox now, together with others that are to end while a transaction is under way.
+    // Fails with not_found; unavailable if PostgreSQL cannot be reached.
     awaitable<result<void>> end(account_id account, inbox_id id);
 
-    // Ends all live inboxes of the account with the tag now; returns how many.
-    awaitable<std::int64_t> end_tagged(account_id account, std::string tag);
+    // Ends all live inboxes of the account with all of the tags now; returns how many.
+    awaitable<std::int64_t> end_tagged(account_id account, std::vector<std::string> tags);
 
 private:
+    struct account_of
+    {
+        account_id operator()(const mailbox::inbox_end& requested) const
+        {
+            return requested.account;
+        }
+    };
+
     awaitable<std::chrono::microseconds> tick();
     awaitable<std::chrono::microseconds> end_of_deleted();
 
@@ -45,6 +55,9 @@ private:
     prometheus::Histogram& delay_;
     async::periodic_task task_;
     async::periodic_task deleted_task_;
+    async::batcher<mailbox::inbox_end, result<mailbox::expiry_batch>, async::unit_item_weight,
+                   account_of>
+        ends_;
 };
 
 } // namespace tempinbox::inbox

@@ -126,7 +126,33 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
     return parsed;
 }
 
-result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
+result<inbox_owner> read_owner(const std::string& account, const v1::TaggedAccount* tagged)
+{
+    const auto id = account_id::parse(tagged ? tagged->account_id() : account);
+    if (!id)
+        return id.error();
+    inbox_owner owner;
+    owner.account = *id;
+    if (!tagged)
+        return owner;
+    if (const auto fits = check_tag(tagged->tag()); !fits)
+        return fits.error();
+    owner.tag = tagged->tag();
+    return owner;
+}
+
+std::vector<std::string> tags_of(const std::optional<std::string>& tag, const inbox_owner& owner)
+{
+    std::vector<std::string> tags;
+    if (tag)
+        tags.push_back(*tag);
+    if (owner.tag && owner.tag != tag)
+        tags.push_back(*owner.tag);
+    return tags;
+}
+
+result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request,
+                                          const inbox_owner& owner)
 {
     mailbox::inbox_filter filter;
     if (request.status() == v1::INBOX_STATUS_ACTIVE)
@@ -136,10 +162,10 @@ result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
     else if (request.status() != v1::INBOX_STATUS_UNSPECIFIED)
         return failure{errc::invalid_argument, "status must be active, expired or all"};
     if (request.has_tag()) {
-        if (const auto fits = check_text("tag", request.tag(), 1, 50); !fits)
+        if (const auto fits = check_tag(request.tag()); !fits)
             return fits.error();
-        filter.tag = request.tag();
     }
+    filter.tags = tags_of(request.has_tag() ? std::optional(request.tag()) : std::nullopt, owner);
     if (request.has_address()) {
         if (const auto fits = check_text("address", request.address(), 1, 254); !fits)
             return fits.error();
@@ -178,11 +204,15 @@ result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request)
 {
     mailbox::email_query query;
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        return account.error();
-    query.account = *account;
+    const auto owner = read_owner(request);
+    if (!owner)
+        return owner.error();
+    query.account = owner->account;
+    query.tag = owner->tag;
     if (!request.inbox_id().empty()) {
+        if (query.tag)
+            return failure{errc::invalid_argument,
+                           "tagged_account is for emails of all inboxes, not of one"};
         const auto inbox = inbox_id::parse(request.inbox_id());
         if (!inbox)
             return inbox.error();

@@ -7,9 +7,25 @@
 
 namespace tempinbox::inbox {
 
+// Whose inboxes a request is about: all of an account, or those with a tag. Where the request has a
+// tagged_account, this is what counts.
+struct inbox_owner
+{
+    account_id account;
+    std::optional<std::string> tag;
+};
+result<inbox_owner> read_owner(const std::string& account, const v1::TaggedAccount* tagged);
+template <class Request>
+result<inbox_owner> read_owner(const Request& request)
+{
+    return read_owner(request.account_id(),
+                      request.has_tagged_account() ? &request.tagged_account() : nullptr);
+}
+
 // Parse and validate requests; failures name the field, what was given and what is allowed.
 result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request);
-result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request);
+result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request,
+                                          const inbox_owner& owner);
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
 
@@ -31,6 +47,9 @@ result<void> check_count(const char* field, int given, int max);
 
 // Checks a tag by the rules for an inbox's tags.
 result<void> check_tag(const std::string& tag);
+
+// The tags that inboxes must have: the one asked for, and the owner's.
+std::vector<std::string> tags_of(const std::optional<std::string>& tag, const inbox_owner& owner);
 
 // 1–100; 0 stands for 25.
 result<int> read_limit(int given);

@@ -15,7 +15,7 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, ex
       publisher_(publisher),
       partitions_(partitions),
       bounds_(bounds),
-      created_(host.metrics().counter("tempinbox_inbox_inboxes_created_total", "Inboxes created"))
+      creator_(host, inboxes, publisher, partitions)
 {}
 
 void inbox_rpc::add_to(rpc::server& server)
@@ -27,6 +27,7 @@ void inbox_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::delete_inboxes_by_tag, *this, &inbox_rpc::remove_tagged);
     server.add(inbox_methods::update_inbox, *this, &inbox_rpc::update);
     server.add(inbox_methods::count_inboxes, *this, &inbox_rpc::count);
+    server.add(inbox_methods::check_tag, *this, &inbox_rpc::check_tag);
     server.add(inbox_methods::list_rejections, *this, &inbox_rpc::list_rejections);
 }
 
@@ -42,16 +43,11 @@ awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequ
         co_return v1::CreateInboxResponse();
     }
 
-    auto created = co_await inboxes_.create(std::move(*parsed), clock_.now());
+    const auto created = co_await creator_.create(std::move(*parsed));
     if (!created)
         co_return created.error();
-    if (!created->events.empty()) {
-        created_.Increment();
-        partitions_.note_end(created->inbox.expires_at);
-        publisher_.publish(std::move(created->events));
-    }
     v1::CreateInboxResponse response;
-    *response.mutable_inbox() = to_message(created->inbox, bounds_);
+    *response.mutable_inbox() = to_message(*created, bounds_);
     co_return response;
 }
 
@@ -72,18 +68,18 @@ awaitable<result<v1::GetInboxResponse>> inbox_rpc::get(v1::GetInboxRequest reque
 
 awaitable<result<v1::ListInboxesResponse>> inbox_rpc::list(v1::ListInboxesRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
+    const auto owner = read_owner(request);
+    if (!owner)
+        co_return owner.error();
     const auto limit = read_limit(request.limit());
     if (!limit)
         co_return limit.error();
-    auto filter = read_filter(request);
+    auto filter = read_filter(request, *owner);
     if (!filter)
         co_return filter.error();
 
     const auto page =
-        co_await inboxes_.list(*account, std::move(*filter), *limit, request.cursor());
+        co_await inboxes_.list(owner->account, std::move(*filter), *limit, request.cursor());
     if (!page)
         co_return page.error();
     v1::ListInboxesResponse response;
@@ -109,14 +105,14 @@ awaitable<result<v1::DeleteInboxResponse>> inbox_rpc::remove(v1::DeleteInboxRequ
 awaitable<result<v1::DeleteInboxesByTagResponse>>
 inbox_rpc::remove_tagged(v1::DeleteInboxesByTagRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto fits = check_tag(request.tag());
+    const auto owner = read_owner(request);
+    if (!owner)
+        co_return owner.error();
+    const auto fits = inbox::check_tag(request.tag());
     if (!fits)
         co_return fits.error();
 
-    const auto ended = co_await expiry_.end_tagged(*account, request.tag());
+    const auto ended = co_await expiry_.end_tagged(owner->account, tags_of(request.tag(), *owner));
     v1::DeleteInboxesByTagResponse response;
     response.set_deleted(ended);
     co_return response;
@@ -138,13 +134,37 @@ awaitable<result<v1::UpdateInboxResponse>> inbox_rpc::update(v1::UpdateInboxRequ
     co_return response;
 }
 
+awaitable<result<v1::CheckTagResponse>> inbox_rpc::check_tag(v1::CheckTagRequest request)
+{
+    const auto owner = read_owner("", &request.tagged_account());
+    if (!owner)
+        co_return owner.error();
+    if (!request.email_id().empty()) {
+        const auto email = email_id::parse(request.email_id());
+        if (!email)
+            co_return email.error();
+        const auto found = co_await inboxes_.check_tag(owner->account, *email, *owner->tag);
+        if (!found)
+            co_return found.error();
+        co_return v1::CheckTagResponse();
+    }
+
+    const auto inbox = inbox_id::parse(request.inbox_id());
+    if (!inbox)
+        co_return inbox.error();
+    const auto found = co_await inboxes_.check_tag(owner->account, *inbox, *owner->tag);
+    if (!found)
+        co_return found.error();
+    co_return v1::CheckTagResponse();
+}
+
 awaitable<result<v1::CountInboxesResponse>> inbox_rpc::count(v1::CountInboxesRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
+    const auto owner = read_owner(request);
+    if (!owner)
+        co_return owner.error();
 
-    const auto live = co_await inboxes_.count_live(*account);
+    const auto live = co_await inboxes_.count_live(owner->account, owner->tag);
     v1::CountInboxesResponse response;
     response.set_live_inboxes(live);
     co_return response;

@@ -4,6 +4,7 @@
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/expiry.hpp"
+#include "inbox/inbox_creator.hpp"
 #include "inbox/partition_maintenance.hpp"
 #include "mailbox/inbox_repository.hpp"
 
@@ -29,6 +30,7 @@ private:
     awaitable<result<v1::DeleteInboxesByTagResponse>>
     remove_tagged(v1::DeleteInboxesByTagRequest request);
     awaitable<result<v1::UpdateInboxResponse>> update(v1::UpdateInboxRequest request);
+    awaitable<result<v1::CheckTagResponse>> check_tag(v1::CheckTagRequest request);
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
     awaitable<result<v1::ListRejectionsResponse>>
     list_rejections(v1::ListRejectionsRequest request);
@@ -39,7 +41,7 @@ private:
     outbox::publisher& publisher_;
     partition_maintenance& partitions_;
     mailbox::inbox_bounds bounds_;
-    prometheus::Counter& created_;
+    inbox_creator creator_;
 };
 
 } // namespace tempinbox::inbox

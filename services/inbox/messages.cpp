@@ -144,7 +144,8 @@ v1::Attachment to_message(const mime::attachment& part)
     return message;
 }
 
-v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
+v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
+                     bool with_text_and_html)
 {
     v1::Email message;
     *message.mutable_summary() = to_message(email.summary);
@@ -160,9 +161,9 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
         added.set_name(name);
         added.set_value(value);
     }
-    if (view.text)
+    if (view.text && with_text_and_html)
         message.set_text(*view.text);
-    if (view.html)
+    if (view.html && with_text_and_html)
         message.set_html(*view.html);
     for (const auto& part : view.attachments)
         *message.add_attachments() = to_message(part);

@@ -1,7 +1,5 @@
 #include "inbox/service.hpp"
 
-#include "common/rpc/inbox_methods.hpp"
-
 namespace tempinbox::inbox {
 namespace {
 
@@ -31,12 +29,9 @@ service::service(runtime::host& host, const settings& chosen)
                                [this] { unreadable_account_states_.Increment(); }}),
       inbox_rpc_(host, core_.inboxes, core_.expiry, core_.publisher, core_.partitions,
                  chosen.inbox_bounds),
-      email_rpc_(core_.emails, core_.mail_reader),
+      email_rpc_(host, core_.emails, core_.mail_reader, core_.email_reader),
       search_rpc_(core_.emails),
       domain_rpc_(core_.domains, core_.inboxes, core_.publisher),
-      email_count_rpc_(
-          [this](account_id account, int days) { return core_.emails.count_by_day(account, days); },
-          &v1::EmailsOfDay::set_emails),
       tokens_(host.files(), "rpc-token-file", chosen.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, chosen.rpc_tls)),
       server_(host, rpc_settings(chosen, rpc_tls_), tokens_)
@@ -45,7 +40,6 @@ service::service(runtime::host& host, const settings& chosen)
     email_rpc_.add_to(server_);
     search_rpc_.add_to(server_);
     domain_rpc_.add_to(server_);
-    email_count_rpc_.add_to(server_, inbox_methods::count_emails);
 }
 
 void service::start()

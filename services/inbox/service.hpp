@@ -3,7 +3,6 @@
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/otlp/exporter.hpp"
-#include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
 #include "inbox/core.hpp"
@@ -41,8 +40,6 @@ private:
     email_rpc email_rpc_;
     search_rpc search_rpc_;
     domain_rpc domain_rpc_;
-    rpc::daily_count_rpc<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
-        email_count_rpc_;
     rpc::tokens tokens_;
     rpc::tls_contexts rpc_tls_;
     rpc::server server_;

@@ -35,6 +35,10 @@ settings read_settings(config::reader& reader)
         reader.bytes("reading-memory", mail_reader::default_max_bytes, mib, 64 * gib,
                      "Memory for messages being parsed for the API; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);
+    chosen.view_cache_bytes = static_cast<std::size_t>(
+        reader.bytes("view-cache", 16 * mib, 0, 64 * gib,
+                     "Memory of the LRU cache for parsed messages; 0: no cache"));
+    reader.add_memory("view-cache", chosen.view_cache_bytes);
     chosen.view = mime::read_settings(reader);
     chosen.inbox_bounds.emails = reader.integer(
         "inbox-max-emails", 10'000, 0, 1'000'000'000,

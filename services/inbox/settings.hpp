@@ -23,6 +23,7 @@ struct settings
     std::chrono::milliseconds purge_interval{2'000};
     int mail_readers = 2;
     std::size_t reading_bytes = 256 * 1024 * 1024; // of messages being read at one time
+    std::size_t view_cache_bytes = 16 * 1024 * 1024;
     mime::view_limits view;
     mailbox::inbox_bounds inbox_bounds;
 };

@@ -188,14 +188,16 @@ pool::~pool()
 void pool::prepare(const statement& wanted)
 {
     const std::lock_guard lock(state_->mutex);
-    // Stores that share a statement each prepare it.
-    const bool is_known = std::any_of(state_->statements.begin(), state_->statements.end(),
-                                      [&](const statement& known) {
-                                          return std::string_view(known.name) == wanted.name &&
-                                                 std::string_view(known.sql) == wanted.sql;
-                                      });
-    if (!is_known)
-        state_->statements.push_back(wanted);
+    for (const auto& known : state_->statements) {
+        if (std::string_view(known.name) != wanted.name)
+            continue;
+        // Stores that share a statement each prepare it.
+        if (std::string_view(known.sql) == wanted.sql)
+            return;
+        // On a connection the second would fail every job, and nobody would see why.
+        throw std::logic_error("two statements are called " + std::string(wanted.name));
+    }
+    state_->statements.push_back(wanted);
 }
 
 void pool::require_schema(const std::string& schema, int version)

@@ -81,7 +81,8 @@ public:
     ~pool();
     pool(const pool&) = delete;
 
-    // Prepared on each connection before its next use.
+    // Prepared on each connection before its next use. Throws logic_error if another statement has
+    // the name.
     void prepare(const statement& wanted);
 
     // Not ready until `schema` is at least at `version` (tempinbox-migrate): checked each second

@@ -24,9 +24,9 @@ struct group_commit_settings
 
 // Group commit: a message is committed at once when no commit is under way, else with all that
 // queued up meanwhile. One commit at a time gives the largest batches, and so the least work for
-// each message. Only while the running ones are slow (a locked row, a large batch) another begins,
-// up to `max_concurrent_commits`. Events are published after the commit, and after the sessions
-// that wait for it were woken.
+// each message. Only while the running ones are slow (a locked row, a large batch) or a whole
+// batch is there another begins, up to `max_concurrent_commits`. Events are published after the
+// commit, and after the sessions that wait for it were woken.
 class group_committer
 {
 public:

@@ -178,6 +178,61 @@ TEST_CASE("inboxes ended by their tag each have their event", "[inbox][postgres]
     CHECK(running.wait_for("inbox.expired", running.inbox.inbox_id()) != nullptr);
 }
 
+TEST_CASE("an account with a tag has only inboxes with the tag, their emails and their counts",
+          "[inbox][postgres][kafka][key-access]")
+{
+    mailed_service running;
+    running.add_email(message);
+    const auto ours = running.create(running.account, {"ci", "a"}).value().inbox();
+    const auto email =
+        static_cast<running_service&>(running).add_email(running.account, ours, message);
+    const auto narrow = [&](auto request) {
+        request.mutable_tagged_account()->set_account_id(running.account);
+        request.mutable_tagged_account()->set_tag("ci");
+        return request;
+    };
+    auto about_ours = narrow(v1::CheckTagRequest());
+    about_ours.set_inbox_id(ours.inbox_id());
+    auto about_theirs = narrow(v1::CheckTagRequest());
+    about_theirs.set_inbox_id(running.inbox.inbox_id());
+    auto about_email = narrow(v1::CheckTagRequest());
+    about_email.set_email_id(email);
+    auto of_days = narrow(v1::CountEmailsRequest());
+    of_days.set_days(1);
+    auto ending = narrow(v1::DeleteInboxesByTagRequest());
+    ending.set_tag("a");
+    auto of_one_inbox = narrow(v1::ListEmailsRequest());
+    of_one_inbox.set_inbox_id(ours.inbox_id());
+
+    const auto inboxes =
+        running.call<v1::ListInboxesResponse>("ListInboxes", narrow(v1::ListInboxesRequest()));
+    const auto emails =
+        running.call<v1::ListEmailsResponse>("ListEmails", narrow(v1::ListEmailsRequest()));
+    const auto live =
+        running.call<v1::CountInboxesResponse>("CountInboxes", narrow(v1::CountInboxesRequest()));
+    const auto days = running.call<v1::CountEmailsResponse>("CountEmails", of_days);
+    const auto without_account =
+        running.call<v1::ListInboxesResponse>("ListInboxes", v1::ListInboxesRequest());
+
+    REQUIRE(inboxes.value().inboxes_size() == 1);
+    CHECK(inboxes.value().inboxes(0).inbox_id() == ours.inbox_id());
+    REQUIRE(emails.value().emails_size() == 1);
+    CHECK(emails.value().emails(0).email_id() == email);
+    CHECK(live.value().live_inboxes() == 1);
+    CHECK(days.value().days(0).emails() == 1);
+    CHECK(running.call<v1::CheckTagResponse>("CheckTag", about_ours));
+    CHECK(running.call<v1::CheckTagResponse>("CheckTag", about_email));
+    CHECK(running.call<v1::CheckTagResponse>("CheckTag", about_theirs).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::ListEmailsResponse>("ListEmails", of_one_inbox).error().code ==
+          errc::invalid_argument);
+    // As a service answers that does not know the tag.
+    CHECK(without_account.error().code == errc::invalid_argument);
+    CHECK(running.call<v1::DeleteInboxesByTagResponse>("DeleteInboxesByTag", ending)
+              .value()
+              .deleted() == 1);
+}
+
 TEST_CASE("an email is marked and deleted by its account alone", "[inbox][postgres][kafka]")
 {
     mailed_service running;

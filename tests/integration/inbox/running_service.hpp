@@ -107,7 +107,8 @@ struct running_service
         call<v1::AddDomainResponse>("AddDomain", request).value();
     }
 
-    result<v1::CreateInboxResponse> create(const std::string& account)
+    result<v1::CreateInboxResponse> create(const std::string& account,
+                                           const std::vector<std::string>& tags = {})
     {
         v1::CreateInboxRequest request;
         request.mutable_account()->set_account_id(account);
@@ -117,6 +118,7 @@ struct running_service
         limits.set_default_ttl_seconds(3'600);
         limits.set_max_ttl_seconds(86'400);
         request.set_inbox_id(inbox_id::make().text());
+        request.mutable_tags()->Assign(tags.begin(), tags.end());
         return call<v1::CreateInboxResponse>("CreateInbox", request);
     }
 

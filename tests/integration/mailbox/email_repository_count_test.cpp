@@ -37,3 +37,22 @@ TEST_CASE("emails are counted by the day they came, also when they are gone", "[
     }
     CHECK(testing::await(emails.count_by_day(other.account, 1)).front().number == 1);
 }
+
+TEST_CASE("emails of a tag are those that are stored in inboxes with it",
+          "[mailbox][postgres][key-access]")
+{
+    seeds::world world;
+    email_repository emails(world.scratch.db());
+    const auto account = seeds::account(), other = seeds::account();
+    const auto tagged = world.create_tagged(account, {"a", "ci"}), plain = world.create(account),
+               foreign = world.create_tagged(other, {"ci"});
+    world.add_emails(tagged, 2);
+    world.add_emails(plain, 3);
+    world.add_emails(foreign, 4);
+
+    const auto counted = testing::await(emails.count_by_day(account.account, "ci", 30));
+
+    REQUIRE(counted.size() == 1);
+    CHECK(counted.front().number == 2);
+    CHECK(testing::await(emails.count_by_day(account.account, "c", 30)).empty());
+}

@@ -145,6 +145,34 @@ TEST_CASE("the account's list runs over its live inboxes alone, newest first",
     CHECK(oldest.next_cursor.empty());
 }
 
+TEST_CASE("the account's list of a tag has emails of inboxes with it alone",
+          "[mailbox][email-list][postgres][key-access]")
+{
+    seeds::world world;
+    email_repository emails(world.scratch.db());
+    const auto account = seeds::account();
+    const auto tagged = world.create_tagged(account, {"a", "ci"});
+    const auto plain = world.create_tagged(account, {"a"});
+    world.add_emails(plain, 3);
+    world.add_emails(tagged, 3);
+    world.add_emails(plain, 3);
+    email_query query;
+    query.account = account.account;
+    query.tag = "ci";
+    query.limit = 2;
+
+    const auto first = testing::await(emails.list(query)).value();
+    query.cursor = first.next_cursor;
+    const auto second = testing::await(emails.list(query)).value();
+
+    REQUIRE(first.items.size() == 2);
+    REQUIRE(second.items.size() == 1);
+    CHECK(second.next_cursor.empty());
+    for (const auto& list : {first, second})
+        for (const auto& email : list.items)
+            CHECK(email.inbox == tagged.id);
+}
+
 TEST_CASE("a cursor of another list, account or filter, and an altered one, are refused",
           "[mailbox][email-list][postgres]")
 {
@@ -194,4 +222,74 @@ TEST_CASE("a page with a bound on bytes ends before it and goes on",
 
     CHECK(sequences_of(first) == numbers{3, 2});
     CHECK(sequences_of(second) == numbers{1});
+}
+
+TEST_CASE("lists that are asked for together are those that are asked for alone",
+          "[mailbox][email-list][postgres]")
+{
+    listing world;
+    const auto large = world.create(world.account), small = world.create(world.account),
+               empty = world.create(world.account), ended = world.create(world.account);
+    world.add_emails(large, 1'200);
+    world.add_emails(small, 3);
+    world.add_emails(ended, 2);
+    world.make_due("inbox_id = '" + ended.id.text() + "'");
+    std::vector<email_query> queries;
+    for (const auto& each : {large, small, empty, ended}) {
+        for (const auto* subject : {"", "Subject 1", "nowhere"}) {
+            auto query = world.query(each.id);
+            if (*subject != '\0')
+                query.filter.subject = subject;
+            query.with_codes = *subject == '\0';
+            queries.push_back(query);
+        }
+    }
+    auto above = world.query(large.id), wrong = world.query(small.id), heavy = world.query(),
+         tagged = world.query(), foreign = world.query(small.id);
+    above.after = 1'198;
+    wrong.cursor = "wrong";
+    heavy.max_bytes = 1;
+    tagged.tag = "none";
+    foreign.account = account_id::make();
+    for (const auto& each : {above, wrong, world.query(), heavy, tagged, foreign})
+        queries.push_back(each);
+
+    const auto together = testing::await(world.emails.list_all(queries));
+
+    REQUIRE(together.size() == queries.size());
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        INFO("query " << i);
+        const auto alone = testing::await(world.emails.list(queries[i]));
+        REQUIRE(together[i].has_value() == alone.has_value());
+        if (!alone) {
+            CHECK(together[i].error().code == alone.error().code);
+            continue;
+        }
+        CHECK(sequences_of(*together[i]) == sequences_of(*alone));
+        CHECK(together[i]->next_cursor == alone->next_cursor);
+        CHECK(together[i]->version == alone->version);
+    }
+    CHECK(sequences_of(*together.at(1)).front() == 1'200);
+    CHECK(sequences_of(*together.at(12)) == numbers{1'200, 1'199});
+    CHECK(together.at(13).error().code == errc::invalid_argument);
+    CHECK(together.at(15)->items.size() == 1);
+    CHECK(together.at(17).error().code == errc::not_found);
+}
+
+TEST_CASE("of lists that are asked for together one with a damaged email fails alone",
+          "[mailbox][email-list][postgres]")
+{
+    listing world;
+    const auto damaged = world.create(world.account), sound = world.create(world.account);
+    world.add_emails(damaged, 2);
+    world.add_emails(sound, 2);
+    world.scratch.execute("UPDATE mailbox.emails SET codes = '7' WHERE inbox_id = '" +
+                          damaged.id.text() + "' AND sequence = 1");
+
+    const auto listed = testing::await(
+        world.emails.list_all({world.query(sound.id), world.query(damaged.id), world.query()}));
+
+    CHECK(sequences_of(*listed.at(0)) == numbers{2, 1});
+    CHECK(listed.at(1).error().code == errc::internal);
+    CHECK(listed.at(2).error().code == errc::internal);
 }

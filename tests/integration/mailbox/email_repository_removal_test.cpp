@@ -123,6 +123,84 @@ TEST_CASE("a mark is kept, and only the owner sets it", "[mailbox][mail-removal]
     CHECK_FALSE(testing::await(world.emails.mark(inbox.account, id, false)).value().is_read);
 }
 
+TEST_CASE("marks that come together are set as if one after the other",
+          "[mailbox][mail-removal][together][postgres]")
+{
+    removing world;
+    const auto inbox = world.create(world.account), other = world.create(world.account);
+    world.add_email({inbox}, "mail");
+    world.add_email({other}, "mail");
+    const auto id = world.newest(inbox), second = world.newest(other);
+    const auto changes = world.read(inbox).last_sequence;
+
+    const auto marked = testing::await(world.emails.mark_all({{inbox.account, id, true},
+                                                              {account_id::make(), second, true},
+                                                              {other.account, second, true},
+                                                              {inbox.account, id, false}}));
+
+    REQUIRE(marked.size() == 4);
+    CHECK(marked[0].value().is_read);
+    CHECK(marked[0].value().id == id);
+    CHECK(marked[1].error().code == errc::not_found);
+    CHECK(marked[2].value().id == second);
+    CHECK_FALSE(marked[3].value().is_read);
+    CHECK_FALSE(testing::await(world.emails.find(inbox.account, id)).value().summary.is_read);
+    CHECK(testing::await(world.emails.find(other.account, second)).value().summary.is_read);
+    CHECK(world.read(inbox).last_sequence == changes);
+}
+
+TEST_CASE("emails that are deleted together go as if one after the other",
+          "[mailbox][mail-removal][together][postgres]")
+{
+    removing world;
+    const auto first = world.create(world.account), second = world.create(world.account);
+    world.add_email({first, second}, "to both");
+    world.add_email({first}, "to one");
+    const auto lone = world.newest(first), shared = world.newest(second);
+    const auto bob = account_id::make();
+
+    const auto removed =
+        testing::await(world.emails.remove_all({{first.account, lone},
+                                                {second.account, shared},
+                                                {bob, shared},
+                                                {first.account, lone},
+                                                {first.account, email_id::make()}}));
+
+    REQUIRE(removed.size() == 5);
+    CHECK(removed[0].has_value());
+    CHECK(removed[1].has_value());
+    for (const auto& refused : {removed[2], removed[3], removed[4]})
+        CHECK(refused.error().code == errc::not_found);
+    CHECK(world.read(first).email_count == 1);
+    CHECK(world.read(second).email_count == 0);
+    CHECK(world.count("bodies") == 1);
+    CHECK(world.count("emails") == 1);
+}
+
+TEST_CASE("of emails that are deleted together those of a held inbox fail alone",
+          "[mailbox][mail-removal][together][postgres]")
+{
+    removing world;
+    const auto held = world.create(world.account), free = world.create(world.account);
+    world.add_email({held}, "mail");
+    world.add_email({free}, "mail");
+    const auto stays = world.newest(held), goes = world.newest(free);
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
+                 "' FOR UPDATE");
+
+    const auto removed =
+        testing::await(world.emails.remove_all({{held.account, stays}, {free.account, goes}}));
+    const auto marked = testing::await(world.emails.mark_all({{held.account, stays, true}}));
+
+    CHECK(removed.at(0).error().code == errc::unavailable);
+    CHECK(removed.at(1).has_value());
+    CHECK(marked.at(0).error().code == errc::unavailable);
+    holding.abort();
+    CHECK(world.count("emails") == 1);
+}
+
 TEST_CASE("deleting bodies locks the partitions of their hours alone",
           "[mailbox][mail-removal][postgres]")
 {

@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <thread>
+
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 using namespace std::chrono_literals;
@@ -162,6 +164,116 @@ TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postg
     CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1);
 }
 
+TEST_CASE("inboxes that owners end together end as if one after the other, each with its events",
+          "[mailbox][together][postgres]")
+{
+    seeds::world world;
+    const auto ann = seeds::account(), bob = seeds::account();
+    const auto first = world.create(ann), hers = world.create(ann), his = world.create(bob);
+    const auto cause = trace::traceparent::make();
+
+    auto ended = testing::await(world.endings.expire_all({{ann.account, first.id, {cause}},
+                                                          {bob.account, his.id, {}},
+                                                          {bob.account, hers.id, {}},
+                                                          {ann.account, first.id, {}}}));
+
+    REQUIRE(ended.size() == 4);
+    REQUIRE(ended[0]);
+    REQUIRE(ended[1]);
+    CHECK(ended[2].error().code == errc::not_found);
+    CHECK(ended[3].error().code == errc::not_found);
+    CHECK(ended[0]->ended.at(0).id == first.id);
+    CHECK(ended[1]->ended.at(0).id == his.id);
+    for (const auto& each : {*ended[0], *ended[1]}) {
+        REQUIRE(each.events.size() == 2);
+        CHECK(each.events[0].message.topic == "inbox.expired");
+        CHECK(each.events[1].message.topic == "inbox.state");
+        for (const auto& event : each.events)
+            CHECK(event.message.key == each.ended[0].id.text());
+    }
+    CHECK(outbox::to_text(ended[0]->events[0].message.headers).find(cause.trace_id()) !=
+          std::string::npos);
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 2);
+    CHECK(testing::await(world.inboxes.count_live(ann.account)) == 1);
+    CHECK(testing::await(world.inboxes.count_live(bob.account)) == 0);
+}
+
+TEST_CASE("of inboxes that end together one that somebody holds fails alone",
+          "[mailbox][together][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto held = world.create(account), free = world.create(account);
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
+                 "' FOR UPDATE");
+
+    const auto ended = testing::await(
+        world.endings.expire_all({{account.account, held.id, {}}, {account.account, free.id, {}}}));
+
+    CHECK(ended.at(0).error().code == errc::unavailable);
+    CHECK(ended.at(1).has_value());
+    holding.abort();
+    CHECK(world.read(held).is_live);
+    CHECK_FALSE(world.read(free).is_live);
+}
+
+TEST_CASE("a few held inboxes do not use up the time of those that end with them",
+          "[mailbox][together][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    std::vector<mailbox::inbox_end> requested;
+    std::string held;
+    for (int i = 0; i < 4; ++i) {
+        const auto id = world.create(account).id;
+        held += (i > 0 ? ", '" : "'") + id.text() + "'";
+        requested.push_back({account.account, id, {}});
+    }
+    const auto free = world.create(account);
+    requested.push_back({account.account, free.id, {}});
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM mailbox.inboxes WHERE inbox_id IN (" + held + ") FOR UPDATE");
+
+    const auto ended = testing::await(world.endings.expire_all(std::move(requested)));
+
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(ended.at(i).error().code == errc::unavailable);
+    CHECK(ended.at(4).has_value());
+}
+
+TEST_CASE("an inbox that is held for a moment ends with the others",
+          "[mailbox][together][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto held = world.create(account), free = world.create(account);
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
+                 "' FOR UPDATE");
+    std::thread release([&, dsn = world.scratch.dsn()] {
+        pqxx::connection watching(dsn);
+        const auto give_up = std::chrono::steady_clock::now() + 10s;
+        std::string is_live = "t"; // the other one, which did not wait
+        while (is_live == "t" && std::chrono::steady_clock::now() < give_up)
+            is_live = pqxx::nontransaction(watching)
+                          .exec1("SELECT is_live FROM mailbox.inboxes WHERE inbox_id = '" +
+                                 free.id.text() + "'")[0]
+                          .c_str();
+        holding.abort();
+    });
+
+    const auto ended = testing::await(
+        world.endings.expire_all({{account.account, held.id, {}}, {account.account, free.id, {}}}));
+    release.join();
+
+    CHECK(ended.at(0).has_value());
+    CHECK(ended.at(1).has_value());
+}
+
 TEST_CASE("the state of an ended inbox has a higher version", "[mailbox][inbox-state][postgres]")
 {
     seeds::world world;
@@ -241,8 +353,8 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     const auto foreign = tagged(bob, {"ci"});
     const auto untagged = tagged(alice, {"c"});
 
-    const auto batch = testing::await(world.endings.expire_tagged(alice.account, "ci"));
-    const auto again = testing::await(world.endings.expire_tagged(alice.account, "ci"));
+    const auto batch = testing::await(world.endings.expire_tagged(alice.account, {"ci"}));
+    const auto again = testing::await(world.endings.expire_tagged(alice.account, {"ci"}));
 
     CHECK(batch.ended.size() == 2);
     CHECK(batch.events.size() == 4);
@@ -250,6 +362,20 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     CHECK(testing::await(world.inboxes.count_live(alice.account)) == 1);
     CHECK(testing::await(world.inboxes.find(bob.account, foreign.id)).value().is_live);
     CHECK(testing::await(world.inboxes.find(alice.account, untagged.id)).value().is_live);
+}
+
+TEST_CASE("inboxes with all of several tags end, and no other", "[mailbox][postgres][key-access]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto both = world.create_tagged(account, {"b", "ci", "a"});
+    world.create_tagged(account, {"a"});
+    world.create_tagged(account, {"ci"});
+
+    const auto batch = testing::await(world.endings.expire_tagged(account.account, {"a", "ci"}));
+
+    REQUIRE(batch.ended.size() == 1);
+    CHECK(batch.ended.front().id == both.id);
 }
 
 TEST_CASE("a deleted account's inboxes end, all of them and no other's",

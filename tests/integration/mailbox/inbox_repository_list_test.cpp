@@ -89,7 +89,8 @@ TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgr
                           std::optional<std::string> address) {
         inbox_filter filter;
         filter.status = status;
-        filter.tag = std::move(tag);
+        if (tag)
+            filter.tags = {*tag};
         filter.address = std::move(address);
         return addresses_of(
             testing::await(world.inboxes.list(account.account, filter, 25, "")).value());
@@ -104,6 +105,66 @@ TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgr
     CHECK(list(inbox_status::all, std::nullopt, "PLAIN@mail.test") == names{"plain"});
     CHECK(list(inbox_status::expired, std::nullopt, "plain@mail.test").empty());
     CHECK(list(inbox_status::expired, std::nullopt, "ended@mail.test") == names{"ended"});
+}
+
+TEST_CASE("a list of several tags has the inboxes with all of them",
+          "[mailbox][postgres][key-access]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto both = world.create_tagged(account, {"ci", "a"});
+    const auto ours = world.create_tagged(account, {"ci"});
+    world.create_tagged(account, {"a"});
+    world.create(account);
+    const auto list = [&](std::vector<std::string> tags, std::optional<std::string> address) {
+        inbox_filter filter;
+        filter.tags = std::move(tags);
+        filter.address = std::move(address);
+        return testing::await(world.inboxes.list(account.account, filter, 25, "")).value().items;
+    };
+
+    CHECK(list({"ci"}, std::nullopt).size() == 2);
+    const auto found = list({"a", "ci"}, std::nullopt);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().id == both.id);
+    CHECK(list({"a", "ci"}, both.address).size() == 1);
+    CHECK(list({"a", "ci"}, ours.address).empty());
+    CHECK(testing::await(world.inboxes.count_live(account.account, "ci")) == 2);
+    CHECK(testing::await(world.inboxes.count_live(account.account)) == 4);
+    testing::await(world.endings.expire(account.account, both.id)).value();
+    CHECK(testing::await(world.inboxes.count_live(account.account, "ci")) == 1);
+}
+
+TEST_CASE("an inbox and an email are found by their tag, ended or not, by their account alone",
+          "[mailbox][postgres][key-access]")
+{
+    seeds::world world;
+    const auto account = seeds::account(), other = seeds::account();
+    const auto tagged = world.create_tagged(account, {"a", "ci"});
+    const auto plain = world.create(account);
+    world.add_email({tagged}, "mail");
+    const auto email =
+        email_id::parse(
+            world.scratch.execute("SELECT email_id FROM mailbox.emails")[0][0].as<std::string>())
+            .value();
+    const auto finds = [&](const plans::account_state& who, auto id, const std::string& tag) {
+        return testing::await(world.inboxes.check_tag(who.account, id, tag)).has_value();
+    };
+
+    CHECK(finds(account, tagged.id, "ci"));
+    CHECK(finds(account, email, "ci"));
+    CHECK_FALSE(finds(account, tagged.id, "c"));
+    CHECK_FALSE(finds(account, email, "c"));
+    CHECK_FALSE(finds(account, plain.id, "ci"));
+    CHECK_FALSE(finds(other, tagged.id, "ci"));
+    CHECK_FALSE(finds(other, email, "ci"));
+    CHECK_FALSE(finds(account, inbox_id::make(), "ci"));
+    CHECK_FALSE(finds(account, email_id::make(), "ci"));
+    CHECK(
+        testing::await(world.inboxes.check_tag(account.account, plain.id, "ci")).error().message ==
+        testing::await(world.inboxes.find(other.account, plain.id)).error().message);
+    testing::await(world.endings.expire(account.account, tagged.id)).value();
+    CHECK(finds(account, tagged.id, "ci"));
 }
 
 TEST_CASE("a filtered page may be short, and its cursor continues where reading ended",
@@ -123,7 +184,7 @@ TEST_CASE("a filtered page may be short, and its cursor continues where reading 
                           "now() + interval '1 day' FROM "
                           "generate_series(1, 2100) n");
     inbox_filter filter;
-    filter.tag = "ci";
+    filter.tags = {"ci"};
 
     const auto first = testing::await(world.inboxes.list(account.account, filter, 25, "")).value();
     const auto second =

@@ -127,6 +127,15 @@ struct world
         return try_create(state, std::move(local_part)).value().inbox;
     }
 
+    inbox create_tagged(const plans::account_state& state, std::vector<std::string> tags)
+    {
+        new_inbox requested;
+        requested.account = state;
+        requested.id = inbox_id::make();
+        requested.tags = std::move(tags);
+        return testing::await(inboxes.create(requested, now())).value().inbox;
+    }
+
     std::int64_t count(const std::string& table_and_condition)
     {
         return scratch.execute("SELECT count(*) FROM mailbox." + table_and_condition)[0][0]

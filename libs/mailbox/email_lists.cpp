@@ -1,0 +1,291 @@
+#include "mailbox/email_lists.hpp"
+
+#include "common/postgres/binary_array.hpp"
+#include "mailbox/columns.hpp"
+#include "mailbox/cursor.hpp"
+#include "mailbox/email_summary_rows.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace tempinbox::mailbox {
+namespace {
+
+constexpr int max_rows_read = 2'000;
+constexpr int rows_per_query = 500;
+constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
+
+// After the summary, both statements return the To addresses, whether the email's inbox is live,
+// which of the lists that were asked for the row is of, and that list's version. The rows of a list
+// come newest first, as its function returns them: a function in a LATERAL is only joined by
+// calling it for each list, which keeps its order.
+constexpr int to_index = summary_field_count;
+constexpr int is_live_index = summary_field_count + 1;
+constexpr int ordinal_index = summary_field_count + 2;
+constexpr int version_index = summary_field_count + 3;
+
+const std::string list_inboxes_sql =
+    "SELECT" + summary_columns("asked.with_codes") +
+    ", CASE WHEN asked.with_to THEN to_header END, true, asked.ordinal, listed.version" + R"(
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
+            $7::boolean[]) WITH ORDINALITY AS asked (
+            of_account, of_inbox, below, above, max_emails, with_codes, with_to, ordinal)
+        CROSS JOIN LATERAL (
+            SELECT )" +
+    std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
+            WHERE account_id = asked.of_account AND inbox_id = asked.of_inbox
+            OFFSET 0) AS listed
+        CROSS JOIN LATERAL mailbox.list_emails(
+            asked.of_account, asked.of_inbox, asked.below, asked.above, asked.max_emails))";
+const postgres::statement list_inboxes{"mailbox_list_emails", list_inboxes_sql.c_str()};
+
+const std::string list_accounts_sql = "SELECT" + summary_columns() + R"(, to_header, EXISTS (
+            SELECT 1 FROM mailbox.inboxes AS i
+            WHERE i.account_id = asked.of_account AND i.inbox_id = found.inbox_id
+                AND i.is_live AND i.expires_at > now()
+                AND (asked.of_tag IS NULL OR asked.of_tag = ANY (i.tags))),
+        asked.ordinal, NULL
+    FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[]) WITH ORDINALITY AS asked (
+            of_account, below, max_emails, of_tag, ordinal)
+        CROSS JOIN LATERAL mailbox.list_account_emails(
+            asked.of_account, asked.below, asked.max_emails) AS found)";
+const postgres::statement list_accounts{"mailbox_list_all_emails", list_accounts_sql.c_str()};
+
+const uuid past_every_id = uuid::parse("ffffffff-ffff-ffff-ffff-ffffffffffff").value();
+
+std::string text_of(const email_query& query)
+{
+    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
+                                   : "of " + query.account.text();
+    return "emails " + scope + query.filter.text();
+}
+
+failure foreign_cursor()
+{
+    return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+}
+
+int first_rows(const email_query& query)
+{
+    // Without a filter the first statement mostly fills the page: only emails of ended inboxes are
+    // skipped.
+    return query.filter == email_filter() ? query.limit + 1 : rows_per_query;
+}
+
+// The page of one query, filled by statements, newest first, until it is full, there are no more
+// rows, or max_rows_read were read.
+class page_run
+{
+public:
+    explicit page_run(const email_query& query)
+        : query_(query),
+          text_(text_of(query)),
+          filter_(query.filter)
+    {
+        if (!query.cursor.empty())
+            continue_at(query.cursor);
+    }
+
+    const email_query& query() const { return query_; }
+    bool is_done() const { return is_done_; }
+    std::int64_t below_sequence() const { return below_sequence_; }
+    const uuid& below_id() const { return below_id_; }
+
+    // How many rows the next statement is to read, at most.
+    int rows_to_read() const
+    {
+        return rows_read_ == 0 ? first_rows(query_)
+                               : std::min(rows_per_query, max_rows_read - rows_read_);
+    }
+
+    void take(const pqxx::row& row)
+    {
+        ++rows_found_;
+        // The version of the first statement: later ones may see a newer version, but not an older.
+        if (!version_)
+            version_ = row[version_index].c_str(); // empty for NULL
+        if (is_done_ || row[0].is_null())          // of NULLs: the inbox has no such emails
+            return;
+        auto email = read_summary(row);
+        below_sequence_ = email.sequence;
+        below_id_ = email.id.value();
+        if (!row[is_live_index].as<bool>() || !passes(email, row[to_index]))
+            return;
+        bytes_ += email.size;
+        const bool is_heavy = query_.max_bytes > 0 && bytes_ > query_.max_bytes && !emails_.empty();
+        if (is_heavy || static_cast<int>(emails_.size()) == query_.limit)
+            return end(&emails_.back());
+        emails_.push_back(std::move(email));
+    }
+
+    // The statement's rows were all taken.
+    void note_end_of_rows()
+    {
+        if (is_done_)
+            return;
+        const int rows_requested = rows_to_read();
+        if (query_.inbox && rows_found_ == 0)
+            fail(failure{errc::not_found, "Inbox " + query_.inbox->text() + " does not exist"});
+        rows_read_ += rows_requested;
+        if (std::exchange(rows_found_, 0) < rows_requested)
+            is_done_ = true;
+        else if (rows_read_ >= max_rows_read)
+            end(nullptr);
+    }
+
+    result<email_page> take_page()
+    {
+        if (error_)
+            return *error_;
+        email_page page;
+        page.items = std::move(emails_);
+        page.next_cursor = std::move(next_cursor_);
+        page.version = std::move(version_).value_or("");
+        return page;
+    }
+
+private:
+    void continue_at(std::string_view cursor)
+    {
+        const auto position = read_cursor(cursor, text_);
+        if (!position)
+            return fail(position.error());
+        if (query_.inbox) {
+            const auto end = position->data() + position->size();
+            if (std::from_chars(position->data(), end, below_sequence_).ec != std::errc{})
+                fail(foreign_cursor());
+        } else if (const auto id = uuid::parse(*position)) {
+            below_id_ = *id;
+        } else {
+            fail(foreign_cursor());
+        }
+    }
+
+    bool passes(const email_summary& email, const pqxx::field& to_header) const
+    {
+        return filter_.is_empty() ||
+               filter_.matches(filtered_email(email.from, email.from_name, email.rcpt_to,
+                                              from_array(to_header.c_str()), email.subject,
+                                              !email.codes.empty()));
+    }
+
+    // The next page begins below the email, or below all that was read.
+    void end(const email_summary* last)
+    {
+        const auto sequence = last ? last->sequence : below_sequence_;
+        const auto id = last ? last->id.value() : below_id_;
+        next_cursor_ = make_cursor(text_, query_.inbox ? std::to_string(sequence) : id.text());
+        is_done_ = true;
+    }
+
+    void fail(failure error)
+    {
+        error_ = std::move(error);
+        is_done_ = true;
+    }
+
+    const email_query& query_;
+    std::string text_;
+    compiled_filter filter_;
+    std::int64_t below_sequence_ = std::numeric_limits<std::int64_t>::max();
+    uuid below_id_ = past_every_id;
+    int rows_read_ = 0;  // what earlier statements read, at most
+    int rows_found_ = 0; // of this statement
+    std::int64_t bytes_ = 0;
+    bool is_done_ = false;
+    std::optional<failure> error_;
+    std::vector<email_summary> emails_;
+    std::string next_cursor_;
+    std::optional<std::string> version_;
+};
+
+using page_runs = std::vector<page_run*>;
+
+pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
+{
+    std::vector<std::pair<account_id, inbox_id>> inboxes;
+    std::vector<std::int64_t> below, above;
+    std::vector<std::int32_t> rows;
+    std::vector<bool> with_codes, with_to;
+    for (const auto* run : runs) {
+        const auto& query = run->query();
+        inboxes.emplace_back(query.account, *query.inbox);
+        below.push_back(run->below_sequence());
+        above.push_back(query.after);
+        rows.push_back(run->rows_to_read());
+        with_codes.push_back(query.with_codes || query.filter.has_code);
+        with_to.push_back(query.filter != email_filter());
+    }
+    const auto [accounts, ids] = postgres::to_arrays(inboxes);
+    return tx.exec_prepared(list_inboxes.name, accounts, ids, postgres::to_array(below),
+                            postgres::to_array(above), postgres::to_array(rows),
+                            postgres::to_array(with_codes), postgres::to_array(with_to));
+}
+
+pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs)
+{
+    std::vector<account_id> accounts;
+    std::vector<uuid> below;
+    std::vector<std::int32_t> rows;
+    std::vector<std::optional<std::string>> tags;
+    for (const auto* run : runs) {
+        accounts.push_back(run->query().account);
+        below.push_back(run->below_id());
+        rows.push_back(run->rows_to_read());
+        tags.push_back(run->query().tag);
+    }
+    return tx.exec_prepared(list_accounts.name, postgres::to_array(accounts),
+                            postgres::to_array(below), postgres::to_array(rows),
+                            postgres::to_array(tags));
+}
+
+// One statement for those that are not done, of inboxes or of accounts; what does not fit waits for
+// the next.
+template <class Read>
+void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inboxes, Read read)
+{
+    page_runs runs;
+    int row_count = 0;
+    for (auto& run : all) {
+        if (run.is_done() || run.query().inbox.has_value() != of_inboxes)
+            continue;
+        row_count += run.rows_to_read();
+        if (!runs.empty() && row_count > max_rows_of_statement)
+            break;
+        runs.push_back(&run);
+    }
+    if (runs.empty())
+        return;
+    const pqxx::result rows = read(tx, runs);
+    for (const auto& row : rows)
+        runs.at(row[ordinal_index].as<std::size_t>() - 1)->take(row);
+    for (auto* run : runs)
+        run->note_end_of_rows();
+}
+
+} // namespace
+
+std::vector<postgres::statement> email_list_statements()
+{
+    return {list_inboxes, list_accounts};
+}
+
+std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,
+                                            const std::vector<email_query>& queries)
+{
+    std::vector<page_run> runs(queries.begin(), queries.end());
+    const auto is_done = [](const page_run& run) { return run.is_done(); };
+    while (!std::all_of(runs.begin(), runs.end(), is_done)) {
+        advance(tx, runs, true, read_inboxes);
+        advance(tx, runs, false, read_accounts);
+    }
+    std::vector<result<email_page>> pages;
+    pages.reserve(runs.size());
+    for (auto& run : runs)
+        pages.push_back(run.take_page());
+    return pages;
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/core/ids.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/email_filter.hpp"
+#include "mailbox/types.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// Which emails of an account to list, and from where on.
+struct email_query
+{
+    account_id account;
+    std::optional<inbox_id> inbox;  // absent: all live inboxes
+    std::optional<std::string> tag; // over all inboxes: only those with the tag
+    int limit = 25;
+    std::string cursor;
+    std::int64_t after = 0; // within one inbox: only sequences above this one
+    email_filter filter;
+    bool with_codes = true;     // within one inbox: false leaves the codes out
+    std::int64_t max_bytes = 0; // a page ends before its messages exceed this in total; 0: no bound
+};
+
+// The version of an inbox's list: SQL over a row of mailbox.inboxes.
+inline constexpr std::string_view list_version_column =
+    "last_sequence || '-' || email_count || '-' || mail_changes";
+
+// To be prepared before the function below is called.
+std::vector<postgres::statement> email_list_statements();
+
+// Reads lists that are asked for together, as email_repository::list says: a result for each, in
+// their order. Throws as pqxx does.
+std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,
+                                            const std::vector<email_query>& queries);
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,115 @@
+#include "mailbox/email_search_rows.hpp"
+
+#include "mailbox/columns.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace tempinbox::mailbox {
+namespace {
+
+constexpr int max_rows_read = 2'000;
+constexpr int rows_per_query = 500;
+// A poll from the newest email on needs one row, one for a rare email needs many.
+constexpr int rows_in_first_query = 10;
+
+// Replicas' clocks differ by less than ten minutes.
+constexpr postgres::statement find_range{"mailbox_find_position", R"(
+    SELECT last_sequence, mailbox.lowest_uuid(created_at - interval '10 minutes'),
+           mailbox.lowest_uuid(coalesce(last_email_at, created_at) + interval '10 minutes')
+    FROM mailbox.inboxes
+    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
+
+// $3, $4: bounds of the inbox's email ids, so that partitions of other days are not read. $6: an
+// email that came after find_range is left to the next search.
+constexpr postgres::statement read_above{"mailbox_read_emails_above", R"(
+    SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject, codes <> '[]'
+    FROM mailbox.emails
+    WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4
+        AND sequence > $5 AND sequence <= $6
+    ORDER BY sequence LIMIT $7)"};
+
+// The range of an inbox's emails.
+struct email_range
+{
+    std::int64_t last_sequence = 0;
+    std::string lowest_id;
+    std::string past_id;
+};
+
+std::optional<email_range> read_range(pqxx::transaction_base& tx, account_id account,
+                                      inbox_id inbox)
+{
+    const auto rows = tx.exec_prepared(find_range.name, account.text(), inbox.text());
+    if (rows.empty())
+        return std::nullopt;
+    email_range found;
+    found.last_sequence = rows[0][0].as<std::int64_t>();
+    found.lowest_id = rows[0][1].as<std::string>();
+    found.past_id = rows[0][2].as<std::string>();
+    return found;
+}
+
+examined_email read_examined(const pqxx::row& row)
+{
+    return {email_id::parse(row[0].c_str()).value(), row[1].as<std::int64_t>(),
+            filtered_email(row[2].c_str(), row[3].c_str(), from_array(row[4].c_str()),
+                           from_array(row[5].c_str()), row[6].c_str(), row[7].as<bool>())};
+}
+
+// Returns the sequence up to which every search has seen all emails.
+std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
+                          const email_range& where, std::vector<search_run>& runs)
+{
+    const auto is_done = [&](const search_run& one) { return one.is_done(where.last_sequence); };
+    auto above = where.last_sequence;
+    for (const auto& one : runs)
+        if (!is_done(one))
+            above = std::min(above, one.after());
+    int row_limit = 0;
+    for (int rows_read = 0; rows_read < max_rows_read; rows_read += row_limit) {
+        row_limit = rows_read == 0 ? rows_in_first_query : rows_per_query;
+        if (std::all_of(runs.begin(), runs.end(), is_done))
+            return above;
+        const auto rows =
+            tx.exec_prepared(read_above.name, account.text(), inbox.text(), where.lowest_id,
+                             where.past_id, above, where.last_sequence, row_limit);
+        for (const auto& each : rows) {
+            const auto read = read_examined(each);
+            for (auto& one : runs)
+                one.examine(read);
+            above = read.sequence;
+        }
+        if (static_cast<int>(rows.size()) < row_limit)
+            return where.last_sequence;
+    }
+    return above;
+}
+
+} // namespace
+
+std::vector<postgres::statement> email_search_statements()
+{
+    return {find_range, read_above};
+}
+
+result<search_results> find_first_emails(pqxx::transaction_base& tx, account_id account,
+                                         inbox_id inbox, const std::vector<email_search>& searches)
+{
+    const auto where = read_range(tx, account, inbox);
+    if (!where)
+        return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+
+    std::vector<search_run> runs(searches.begin(), searches.end());
+    const auto searched_to = run_searches(tx, account, inbox, *where, runs);
+    search_results found;
+    found.last_sequence = where->last_sequence;
+    for (auto& one : runs) {
+        one.searched_up_to(searched_to);
+        found.results.push_back(one.take());
+    }
+    return found;
+}
+
+} // namespace tempinbox::mailbox

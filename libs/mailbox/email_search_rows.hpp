@@ -1,0 +1,19 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/core/ids.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/email_search.hpp"
+
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// To be prepared before the function below is called.
+std::vector<postgres::statement> email_search_statements();
+
+// Reads an inbox's emails for searches, as email_repository::find_first says. Throws as pqxx does.
+result<search_results> find_first_emails(pqxx::transaction_base& tx, account_id account,
+                                         inbox_id inbox, const std::vector<email_search>& searches);
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,18 @@
+-- An account's emails below an id, newest first, whether their inboxes live or not. Planned once for
+-- each connection, as mailbox.list_emails.
+CREATE OR REPLACE FUNCTION mailbox.list_account_emails(
+    of_account uuid, below uuid, max_emails integer)
+RETURNS SETOF mailbox.email_summaries
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+        SELECT e.* FROM mailbox.email_summaries AS e
+        WHERE e.account_id = of_account AND e.email_id < below
+        ORDER BY e.email_id DESC LIMIT max_emails;
+END
+$$;

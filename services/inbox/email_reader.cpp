@@ -1,0 +1,139 @@
+#include "inbox/email_reader.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_batch = 100;
+constexpr std::size_t max_batch_bytes = 4 * 1024 * 1024; // of messages; one always fits
+// A slow statement, such as one that reads a large message, holds nobody up.
+// Nothing is read for a caller who has given up (after 5 s).
+constexpr async::batch_policy rows_policy{
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .timeout = 4'500ms};
+constexpr async::batch_policy bodies_policy{.max_in_flight = 2,
+                                            .slow_after = 10ms,
+                                            .max_items = max_batch,
+                                            .max_weight = max_batch_bytes,
+                                            .timeout = 4'500ms};
+
+constexpr std::size_t entry_overhead = 512; // of a view, besides its texts
+constexpr std::size_t item_overhead = 64;   // of each header, address and attachment
+constexpr const char* views_help = "Views of messages for the API, by source";
+
+failure cannot_be_read()
+{
+    return failure{errc::unavailable, "Emails cannot be read now; try again"};
+}
+
+std::size_t bytes_of(const std::vector<mime::email_address>& addresses)
+{
+    std::size_t bytes = 0;
+    for (const auto& each : addresses)
+        bytes += item_overhead + each.name.size() + each.address.size();
+    return bytes;
+}
+
+std::size_t bytes_of(const mime::view& view)
+{
+    std::size_t bytes = entry_overhead + bytes_of(view.to) + bytes_of(view.cc) +
+                        bytes_of(view.reply_to) + view.summary.preview.size();
+    for (const auto& [name, value] : view.headers)
+        bytes += item_overhead + name.size() + value.size();
+    for (const auto& each : view.attachments)
+        bytes += 2 * item_overhead + each.filename.size() + each.content_type.size();
+    return bytes + (view.text ? view.text->size() : 0) + (view.html ? view.html->size() : 0);
+}
+
+} // namespace
+
+std::size_t email_reader::bytes_held::operator()(body_id, const shared_view& view) const
+{
+    return bytes_of(*view);
+}
+
+email_reader::email_reader(runtime::host& host, mailbox::email_repository& emails,
+                           mail_reader& reader, std::size_t max_cache_bytes)
+    : emails_(emails),
+      reader_(reader),
+      max_cached_view_(max_cache_bytes / 16),
+      views_(max_cache_bytes),
+      cached_views_(host.metrics().counter("tempinbox_inbox_views_total", views_help,
+                                           {{"source", "memory"}})),
+      parsed_views_(host.metrics().counter("tempinbox_inbox_views_total", views_help,
+                                           {{"source", "message"}})),
+      cache_bytes_(host.metrics().gauge("tempinbox_inbox_view_cache_bytes",
+                                        "Bytes of cached views of messages")),
+      rows_(host.executor(), rows_policy, "emails not read",
+            [this](std::vector<email_name> names) { return emails_.find_all(std::move(names)); }),
+      bodies_(host.executor(), bodies_policy, "messages not read",
+              [this](std::vector<body_request> requests) {
+                  std::vector<mailbox::body_key> bodies;
+                  bodies.reserve(requests.size());
+                  for (const auto& each : requests)
+                      bodies.push_back(each.body);
+                  return emails_.read_bodies(std::move(bodies));
+              })
+{}
+
+awaitable<result<read_email>> email_reader::read(account_id account, email_id id)
+{
+    auto found = co_await rows_.ask(email_name(account, id));
+    if (!found)
+        co_return cannot_be_read();
+    if (!*found)
+        co_return found->error();
+    read_email read;
+    read.email = std::move(**found);
+    auto view = co_await find_view(account, read.email);
+    if (!view)
+        co_return view.error();
+    read.view = std::move(*view);
+    co_return read;
+}
+
+awaitable<result<email_reader::shared_view>>
+email_reader::find_view(account_id account, const mailbox::stored_email& email)
+{
+    const auto id = email.body.id;
+    if (const auto* cached = views_.find(id)) {
+        cached_views_.Increment();
+        co_return *cached;
+    }
+    parsed_views_.Increment();
+    auto message = co_await find_message(account, email);
+    if (!message)
+        co_return message.error();
+    auto parsed = co_await reader_.read(std::move(*message));
+    if (!parsed)
+        co_return parsed.error();
+    auto view = std::make_shared<const mime::view>(std::move(*parsed));
+    cache(id, view);
+    co_return view;
+}
+
+awaitable<result<std::string>> email_reader::find_message(account_id account,
+                                                          const mailbox::stored_email& email)
+{
+    body_request wanted{account, email.body, static_cast<std::size_t>(email.summary.size)};
+    auto read = co_await bodies_.ask(std::move(wanted));
+    if (!read)
+        co_return cannot_be_read();
+    if (*read)
+        co_return std::move(**read);
+    // It is on its way to another partition, or the email was deleted.
+    auto found = co_await emails_.find(account, email.summary.id);
+    if (!found)
+        co_return found.error();
+    co_return std::move(found->raw);
+}
+
+void email_reader::cache(body_id id, shared_view view)
+{
+    if (bytes_of(*view) > max_cached_view_)
+        return;
+    views_.put(id, std::move(view));
+    cache_bytes_.Set(static_cast<double>(views_.weight()));
+}
+
+} // namespace tempinbox::inbox
