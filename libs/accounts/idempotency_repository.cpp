@@ -1,6 +1,11 @@
 #include "accounts/idempotency_repository.hpp"
 
+#include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace tempinbox::accounts {
 namespace {
@@ -8,12 +13,17 @@ namespace {
 using postgres::column;
 using postgres::read_column;
 
-// Returns a row if the caller may proceed: a new key, one past its TTL, or an attempt that ended
-// without a response. An attempt in progress holds its key even past a short TTL.
-constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
+// Returns the keys whose callers may proceed: a new key, one past its TTL, or an attempt that ended
+// without a response. An attempt in progress holds its key even past a short TTL. In the order of
+// the keys, so that two transactions cannot deadlock.
+constexpr postgres::statement claim_keys{"accounts_claim_idempotency_keys", R"(
     INSERT INTO accounts.idempotency_keys AS k
         (account_id, operation_sha256, key, request_sha256, object_id, started_at)
-    VALUES ($1, $2, $3, $4, $5, now())
+    SELECT given.account_id, given.operation_sha256, given.key, given.request_sha256,
+           given.object_id, now()
+    FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::uuid[])
+             AS given (account_id, operation_sha256, key, request_sha256, object_id)
+    ORDER BY given.account_id, given.operation_sha256, given.key
     ON CONFLICT (account_id, operation_sha256, key) DO UPDATE
     SET request_sha256 = excluded.request_sha256, started_at = now(),
         status = NULL, location = NULL, content_type = NULL, answer = NULL,
@@ -24,7 +34,7 @@ constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
     WHERE (k.created_at <= now() - make_interval(secs => $6)
             OR (k.status IS NULL AND k.request_sha256 = excluded.request_sha256))
         AND (k.started_at IS NULL OR k.started_at <= now() - interval '30 seconds')
-    RETURNING object_id)"};
+    RETURNING account_id, operation_sha256, key, object_id)"};
 
 // The same for when no new key may be recorded.
 constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
@@ -34,18 +44,31 @@ constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
         AND (started_at IS NULL OR started_at <= now() - interval '30 seconds')
     RETURNING object_id)"};
 
-constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
-    SELECT request_sha256 = $4 AS is_same_request, status, location, content_type, answer
-    FROM accounts.idempotency_keys
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3
-        AND (created_at > now() - make_interval(secs => $5)
-            OR started_at > now() - interval '30 seconds'))"};
+// Looks up each key by itself, whatever the planner thinks of joins.
+constexpr postgres::statement find_keys{"accounts_find_idempotency_keys", R"(
+    SELECT given.ordinal, k.request_sha256 = given.request_sha256 AS is_same_request, k.status,
+           k.location, k.content_type, k.answer
+    FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[]) WITH ORDINALITY
+             AS given (account_id, operation_sha256, key, request_sha256, ordinal),
+        LATERAL (SELECT * FROM accounts.idempotency_keys AS stored
+                 WHERE stored.account_id = given.account_id
+                     AND stored.operation_sha256 = given.operation_sha256
+                     AND stored.key = given.key
+                     AND (stored.created_at > now() - make_interval(secs => $5)
+                         OR stored.started_at > now() - interval '30 seconds')
+                 OFFSET 0) AS k)"};
 
-constexpr postgres::statement update_response{"accounts_keep_answer", R"(
-    UPDATE accounts.idempotency_keys
-    SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4
-        AND status IS NULL)"};
+constexpr postgres::statement update_responses{"accounts_keep_answers", R"(
+    UPDATE accounts.idempotency_keys AS k
+    SET status = given.status, location = nullif(given.location, ''),
+        content_type = given.content_type, answer = given.answer, started_at = NULL
+    FROM (SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::uuid[], $5::integer[],
+                               $6::text[], $7::text[], $8::text[])
+             AS each (account_id, operation_sha256, key, object_id, status, location,
+                      content_type, answer)
+          ORDER BY each.account_id, each.operation_sha256, each.key) AS given
+    WHERE k.account_id = given.account_id AND k.operation_sha256 = given.operation_sha256
+        AND k.key = given.key AND k.object_id = given.object_id AND k.status IS NULL)"};
 
 constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
     UPDATE accounts.idempotency_keys SET started_at = NULL
@@ -103,30 +126,111 @@ idempotency_claim read_claim(const pqxx::row& row)
     return claim;
 }
 
-idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
-                           const std::string& request_sha256, uuid object_id, bool is_within_limit,
-                           double ttl)
+using key_order = std::tuple<account_id, std::string, std::string>;
+
+key_order order_of(const idempotency_key& key)
 {
-    const auto account = key.account.text();
-    const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
-    const auto claimed = is_within_limit ? tx.exec_prepared(claim_key.name, account, operation,
-                                                            key.key, request, object_id.text(), ttl)
-                                         : tx.exec_prepared(resume_key.name, account, operation,
-                                                            key.key, request, ttl);
-    idempotency_claim claim;
-    if (!claimed.empty()) {
-        claim.what = idempotency_claim::outcome::proceed;
-        read_column(claimed[0], "object_id", claim.object_id);
-        claim.is_first = claim.object_id == object_id;
-        return claim;
+    return {key.account, key.operation_sha256, key.key};
+}
+
+// The keys of requests as parameters: accounts, operations, keys, requests.
+struct key_columns
+{
+    std::vector<account_id> accounts;
+    std::vector<postgres::bytea> operations;
+    std::vector<std::string> keys;
+    std::vector<postgres::bytea> requests;
+    std::vector<uuid> objects;
+
+    void add(const claim_request& one)
+    {
+        accounts.push_back(one.key.account);
+        operations.push_back({one.key.operation_sha256});
+        keys.push_back(one.key.key);
+        requests.push_back({one.request_sha256});
+        objects.push_back(one.object_id);
     }
-    const auto rows = tx.exec_prepared(find_key.name, account, operation, key.key, request, ttl);
-    if (!rows.empty())
-        return read_claim(rows[0]);
-    // Within the limit, the key was purged between the two statements: the next repeat begins anew.
-    if (!is_within_limit)
-        claim.what = idempotency_claim::outcome::limit_reached;
-    return claim;
+};
+
+// Claims keys of which no two are equal.
+void claim_new(pqxx::work& tx, const std::vector<claim_request>& requests,
+               const std::vector<std::size_t>& chosen, double ttl,
+               std::vector<idempotency_claim>& claims)
+{
+    key_columns given;
+    std::map<key_order, std::size_t> index_of;
+    for (const auto index : chosen) {
+        given.add(requests[index]);
+        index_of.emplace(order_of(requests[index].key), index);
+    }
+    using postgres::to_array;
+    const auto rows = tx.exec_prepared(claim_keys.name, to_array(given.accounts),
+                                       to_array(given.operations), to_array(given.keys),
+                                       to_array(given.requests), to_array(given.objects), ttl);
+    for (const auto& row : rows) {
+        const key_order key(account_id::parse(row[0].c_str()).value(), postgres::bytes_of(row[1]),
+                            row[2].as<std::string>());
+        const auto index = index_of.at(key);
+        auto& claim = claims[index];
+        claim.what = idempotency_claim::outcome::proceed;
+        read_column(row, "object_id", claim.object_id);
+        claim.is_first = claim.object_id == requests[index].object_id;
+    }
+}
+
+void resume(pqxx::work& tx, const claim_request& request, double ttl, idempotency_claim& claim)
+{
+    const auto rows = tx.exec_prepared(resume_key.name, request.key.account.text(),
+                                       binary(request.key.operation_sha256), request.key.key,
+                                       binary(request.request_sha256), ttl);
+    if (rows.empty())
+        return;
+    claim.what = idempotency_claim::outcome::proceed;
+    read_column(rows[0], "object_id", claim.object_id);
+    claim.is_first = claim.object_id == request.object_id;
+}
+
+// What became of the others: a response to replay, another request, an attempt in progress.
+void find_earlier(pqxx::work& tx, const std::vector<claim_request>& requests, double ttl,
+                  std::vector<idempotency_claim>& claims)
+{
+    key_columns given;
+    std::vector<std::size_t> indexes;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (claims[i].what == idempotency_claim::outcome::proceed)
+            continue;
+        given.add(requests[i]);
+        indexes.push_back(i);
+        // Within the limit, a key may have been purged since: the next repeat begins anew.
+        if (!requests[i].is_within_limit)
+            claims[i].what = idempotency_claim::outcome::limit_reached;
+    }
+    if (indexes.empty())
+        return;
+    using postgres::to_array;
+    for (const auto& row :
+         tx.exec_prepared(find_keys.name, to_array(given.accounts), to_array(given.operations),
+                          to_array(given.keys), to_array(given.requests), ttl))
+        claims[indexes.at(row[0].as<std::size_t>() - 1)] = read_claim(row);
+}
+
+std::vector<idempotency_claim> claim_in(pqxx::work& tx, const std::vector<claim_request>& requests,
+                                        double ttl)
+{
+    std::vector<idempotency_claim> claims(requests.size());
+    std::vector<std::size_t> first;
+    std::set<key_order> seen;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const auto& one = requests[i];
+        if (!one.is_within_limit)
+            resume(tx, one, ttl, claims[i]);
+        else if (seen.insert(order_of(one.key)).second)
+            first.push_back(i); // of equal keys the first proceeds, the others find it in progress
+    }
+    if (!first.empty())
+        claim_new(tx, requests, first, ttl, claims);
+    find_earlier(tx, requests, ttl, claims);
+    return claims;
 }
 
 } // namespace
@@ -135,7 +239,7 @@ idempotency_repository::idempotency_repository(postgres::pool& db, std::chrono::
     : db_(db),
       ttl_seconds_(std::chrono::duration<double>(ttl).count())
 {
-    for (const auto& statement : {claim_key, resume_key, find_key, update_response, release_key,
+    for (const auto& statement : {claim_keys, resume_key, find_keys, update_responses, release_key,
                                   drop_key, count_keys, count_otherwise, purge_keys})
         db_.prepare(statement);
 }
@@ -144,20 +248,49 @@ awaitable<idempotency_claim> idempotency_repository::claim(idempotency_key key,
                                                            std::string request_sha256,
                                                            uuid object_id, bool is_within_limit)
 {
-    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id,
-                         is_within_limit, ttl = ttl_seconds_](pqxx::work& tx) {
-        return claim_in(tx, key, request, object_id, is_within_limit, ttl);
+    std::vector<claim_request> one{
+        {std::move(key), std::move(request_sha256), object_id, is_within_limit}};
+    auto claims = co_await claim_all(std::move(one));
+    co_return std::move(claims.front());
+}
+
+awaitable<std::vector<idempotency_claim>>
+idempotency_repository::claim_all(std::vector<claim_request> requests)
+{
+    return db_.transact([requests = std::move(requests), ttl = ttl_seconds_](pqxx::work& tx) {
+        return claim_in(tx, requests, ttl);
     });
 }
 
 awaitable<void> idempotency_repository::store_response(idempotency_key key, uuid object_id,
                                                        stored_response response)
 {
-    return db_.transact([key = std::move(key), object_id,
-                         response = std::move(response)](pqxx::work& tx) {
-        tx.exec_prepared0(update_response.name, key.account.text(), binary(key.operation_sha256),
-                          key.key, object_id.text(), response.status, response.location,
-                          response.content_type, response.sealed_body);
+    std::vector<response_of_attempt> one{{std::move(key), object_id, std::move(response)}};
+    return store_responses(std::move(one));
+}
+
+awaitable<void> idempotency_repository::store_responses(std::vector<response_of_attempt> responses)
+{
+    return db_.transact([responses = std::move(responses)](pqxx::work& tx) {
+        std::vector<account_id> accounts;
+        std::vector<postgres::bytea> operations;
+        std::vector<std::string> keys, locations, types, bodies;
+        std::vector<uuid> objects;
+        std::vector<std::int32_t> statuses;
+        for (const auto& [key, object, response] : responses) {
+            accounts.push_back(key.account);
+            operations.push_back({key.operation_sha256});
+            keys.push_back(key.key);
+            objects.push_back(object);
+            statuses.push_back(response.status);
+            locations.push_back(response.location);
+            types.push_back(response.content_type);
+            bodies.push_back(response.sealed_body);
+        }
+        using postgres::to_array;
+        tx.exec_prepared0(update_responses.name, to_array(accounts), to_array(operations),
+                          to_array(keys), to_array(objects), to_array(statuses),
+                          to_array(locations), to_array(types), to_array(bodies));
     });
 }
 

@@ -7,14 +7,16 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tempinbox::accounts {
 
-// Identifies a request: a key belongs to one account, method and path.
+// Identifies a request: a key belongs to one account, method and path; where the API key has
+// responses of its own, to this key as well.
 struct idempotency_key
 {
     account_id account;
-    std::string operation_sha256; // of method and path
+    std::string operation_sha256; // of method, path and, if it counts, the API key
     std::string key;
 };
 
@@ -35,6 +37,23 @@ struct idempotency_claim
     uuid object_id;           // proceed: the object to create, the same at every attempt
     bool is_first = false;    // proceed: no earlier attempt was made
     stored_response response; // replay
+};
+
+// A request that asks what it may do.
+struct claim_request
+{
+    idempotency_key key;
+    std::string request_sha256;
+    uuid object_id; // of the object to create
+    bool is_within_limit = true;
+};
+
+// The response of an attempt.
+struct response_of_attempt
+{
+    idempotency_key key;
+    uuid object_id;
+    stored_response response;
 };
 
 // The keys stored for an account's requests, both in progress and answered.
@@ -69,8 +88,12 @@ public:
     awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256,
                                        uuid object_id, bool is_within_limit = true);
 
+    // The same for many requests in one transaction, in the given order.
+    awaitable<std::vector<idempotency_claim>> claim_all(std::vector<claim_request> requests);
+
     // Stores the attempt's response for repeats.
     awaitable<void> store_response(idempotency_key key, uuid object_id, stored_response response);
+    awaitable<void> store_responses(std::vector<response_of_attempt> responses);
 
     // The attempt has no response to store: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);

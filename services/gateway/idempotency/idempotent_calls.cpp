@@ -20,6 +20,13 @@ constexpr auto exclusive_for = 25s;
 constexpr auto purge_batch_delay = 10ms;
 constexpr auto purge_interval = 60s;
 
+constexpr std::size_t max_batch = 100;
+constexpr std::size_t max_batch_bytes = 1024 * 1024; // of responses; one always fits
+constexpr async::batch_policy claim_policy{
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch};
+constexpr async::batch_policy response_policy{
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .max_weight = max_batch_bytes};
+
 std::optional<failure> check_key(std::string_view key)
 {
     const bool is_printable =
@@ -37,11 +44,15 @@ std::string query_of(const http::request& received)
     return mark == std::string::npos ? std::string() : received.target.substr(mark);
 }
 
+// Without the API key, the key is the account's.
 accounts::idempotency_key key_of(const http::request& received, const caller& who)
 {
+    auto operation = received.method + " " + std::string(received.raw_path());
+    if (who.owner_of_responses)
+        operation += " " + who.owner_of_responses->text();
     accounts::idempotency_key key;
     key.account = who.account();
-    key.operation_sha256 = crypto::sha256(received.method + " " + std::string(received.raw_path()));
+    key.operation_sha256 = crypto::sha256(operation);
     key.key = *received.header("Idempotency-Key");
     return key;
 }
@@ -82,6 +93,14 @@ idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_re
     : store_(store),
       keys_(host, std::move(keys)),
       limit_(store, max_stored),
+      claims_(host.executor(), claim_policy, "Idempotency-Keys not claimed",
+              [&store](std::vector<accounts::claim_request> requests) {
+                  return store.claim_all(std::move(requests));
+              }),
+      responses_(host.executor(), response_policy, "responses not stored for Idempotency-Keys",
+                 [&store](std::vector<accounts::response_of_attempt> responses) {
+                     return store.store_responses(std::move(responses));
+                 }),
       purge_task_(host.executor(), host.metrics(), "purge_idempotency_keys",
                   [this] { return purge(); })
 {}
@@ -119,11 +138,14 @@ awaitable<accounts::idempotency_claim> idempotent_calls::claim(const accounts::i
                                                                std::string request_sha256)
 {
     const auto reservation = co_await limit_.reserve(key.account);
-    auto claimed = co_await store_.claim(key, std::move(request_sha256), uuid::make_v7(),
-                                         reservation != nullptr);
-    if (reservation && claimed.is_first)
+    accounts::claim_request request{key, std::move(request_sha256), uuid::make_v7(),
+                                    reservation != nullptr};
+    auto claimed = co_await claims_.ask(std::move(request));
+    if (!claimed)
+        throw dependency_error("an Idempotency-Key could not be claimed");
+    if (reservation && claimed->is_first)
         reservation->note_stored();
-    co_return claimed;
+    co_return std::move(*claimed);
 }
 
 http::response idempotent_calls::refuse_new(const caller& who) const
@@ -189,7 +211,13 @@ awaitable<void> idempotent_calls::finish(const attempt& made, const http::respon
     stored.location = http::find_header(response.headers, "Location").value_or("");
     stored.content_type = http::find_header(response.headers, "Content-Type").value_or("");
     stored.sealed_body = keys_.current().seal(secret(response.body), context_of(made.key));
-    return store_.store_response(made.key, made.object_id, std::move(stored));
+    return store({made.key, made.object_id, std::move(stored)});
+}
+
+awaitable<void> idempotent_calls::store(accounts::response_of_attempt finished)
+{
+    if (!co_await responses_.ask(std::move(finished)))
+        throw dependency_error("a response could not be stored for its Idempotency-Key");
 }
 
 http::response idempotent_calls::replay(const accounts::idempotency_key& key,

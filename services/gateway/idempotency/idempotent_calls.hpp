@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/idempotency_repository.hpp"
+#include "common/async/batcher.hpp"
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/master_keys.hpp"
@@ -9,13 +10,14 @@
 
 namespace tempinbox::gateway {
 
-// Handles POST requests with an Idempotency-Key. The first request is handled by its operation,
-// which gets from here the id of the object it creates. The same request again gets the stored
-// response, marked as replayed; a different request with the key gets its own 400, or 422. The id
-// is stored before the operation is called, so an attempt after a crash creates the same object.
-// Stored responses are sealed, because some hold secrets. Only 2xx is stored; a first attempt that
-// was refused leaves nothing behind. If an account has its maximum of keys stored, a new key gets
-// 429: no request is ever carried out without storing its key.
+// Handles POST requests with an Idempotency-Key. Whether the caller may make the request was
+// checked before, also for a replay. The first request is handled by its operation, which gets from
+// here the id of the object it creates. The same request again gets the stored response, marked as
+// replayed; a different request with the key gets its own 400, or 422. The id is stored before the
+// operation is called, so an attempt after a crash creates the same object. Stored responses are
+// sealed, because some hold secrets. Only 2xx is stored; a first attempt that was refused leaves
+// nothing behind. If an account has its maximum of keys stored, a new key gets 429: no request is
+// ever carried out without storing its key.
 class idempotent_calls
 {
 public:
@@ -33,11 +35,27 @@ public:
 
 private:
     struct attempt;
+    struct account_of
+    {
+        template <class Request>
+        account_id operator()(const Request& request) const
+        {
+            return request.key.account;
+        }
+    };
+    struct body_bytes
+    {
+        std::size_t operator()(const accounts::response_of_attempt& attempt) const
+        {
+            return attempt.response.sealed_body.size();
+        }
+    };
 
     awaitable<accounts::idempotency_claim> claim(const accounts::idempotency_key& key,
                                                  std::string request_sha256);
     http::response refuse_new(const caller& who) const;
     awaitable<void> finish(const attempt& made, const http::response& response);
+    awaitable<void> store(accounts::response_of_attempt finished);
     static awaitable<http::response> refuse_other(http::request& received, const caller& who,
                                                   const route& operation);
     awaitable<http::response> call(http::request& received, const caller& who,
@@ -49,6 +67,11 @@ private:
     accounts::idempotency_repository& store_;
     runtime::master_keys keys_;
     stored_key_limit limit_;
+    // One statement for the requests that come while one is under way.
+    async::batcher<accounts::claim_request, accounts::idempotency_claim, async::unit_item_weight,
+                   account_of>
+        claims_;
+    async::batcher<accounts::response_of_attempt, void, body_bytes, account_of> responses_;
     async::periodic_task purge_task_;
 };
 

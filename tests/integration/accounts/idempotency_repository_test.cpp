@@ -249,3 +249,54 @@ TEST_CASE("an attempt in progress holds its key past a short TTL",
     world.age("30 seconds");
     CHECK(await(short_lived.purge()) == 1);
 }
+
+TEST_CASE("requests that are claimed together each get what they would get alone",
+          "[accounts][idempotency][postgres]")
+{
+    world world;
+    const auto answered = some_key("answered"), open = some_key("open"), fresh = some_key("fresh");
+    const auto other = crypto::sha256("other body");
+    const auto first = world.claim(answered);
+    await(world.store.store_response(answered, first.object_id, some_response()));
+    world.claim(open);
+    const auto id = uuid::make_v7();
+
+    const auto claims = await(world.store.claim_all({{fresh, request, id},
+                                                     {answered, request, uuid::make_v7()},
+                                                     {open, request, uuid::make_v7()},
+                                                     {open, other, uuid::make_v7()},
+                                                     {fresh, request, uuid::make_v7()},
+                                                     {fresh, other, uuid::make_v7()},
+                                                     {some_key("over"), request, id, false}}));
+
+    REQUIRE(claims.size() == 7);
+    CHECK(claims[0].what == outcome::proceed);
+    CHECK(claims[0].is_first);
+    CHECK(claims[0].object_id == id);
+    CHECK(claims[1].what == outcome::replay);
+    CHECK(claims[1].response.location == "/v1/inboxes/1");
+    CHECK(claims[2].what == outcome::in_progress);
+    CHECK(claims[3].what == outcome::other_request);
+    CHECK(claims[4].what == outcome::in_progress);
+    CHECK(claims[5].what == outcome::other_request);
+    CHECK(claims[6].what == outcome::limit_reached);
+}
+
+TEST_CASE("responses that are stored together are each replayed",
+          "[accounts][idempotency][postgres]")
+{
+    world world;
+    const auto one = some_key("one"), two = some_key("two");
+    const auto first = world.claim(one), second = world.claim(two);
+    auto other = some_response();
+    other.location = "";
+    other.sealed_body = "other";
+
+    await(world.store.store_responses({{two, second.object_id, other},
+                                       {one, first.object_id, some_response()},
+                                       {some_key("nobody's"), uuid::make_v7(), other}}));
+
+    CHECK(world.claim(one).response.sealed_body == "sealed");
+    CHECK(world.claim(two).response.sealed_body == "other");
+    CHECK(world.claim(two).response.location.empty());
+}

@@ -165,6 +165,27 @@ TEST_CASE("another body with the key is 422, another path is another request",
     CHECK(world.made.size() == 2);
 }
 
+TEST_CASE("an API key with responses of its own neither gives nor gets those of another",
+          "[gateway][idempotency][postgres][key-access]")
+{
+    world world;
+    const auto of_account = world.post("run 7");
+    world.who.owner_of_responses = key_id::make();
+    const auto of_first = world.post("run 7");
+    const auto again = world.post("run 7");
+    world.who.owner_of_responses = key_id::make();
+    const auto of_second = world.post("run 7", R"({"name":"x"})");
+    world.who.owner_of_responses = std::nullopt;
+
+    CHECK(world.made.size() == 3);
+    CHECK(of_first.body != of_account.body);
+    CHECK(again.body == of_first.body);
+    CHECK(header(again, "Idempotency-Replayed") == "true");
+    CHECK(of_second.status == 201);
+    CHECK(world.post("run 7").body == of_account.body);
+    CHECK(world.stored() == 3);
+}
+
 TEST_CASE("another body with the key that is wrong in itself is 400, and nothing happens",
           "[gateway][idempotency][postgres]")
 {
