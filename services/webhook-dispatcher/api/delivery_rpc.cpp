@@ -7,13 +7,23 @@
 #include "common/core/text.hpp"
 
 namespace tempinbox::webhooks {
+namespace {
+
+// Emails of one statement.
+constexpr std::size_t max_routings = 100;
+
+} // namespace
 
 delivery_rpc::delivery_rpc(runtime::host& host, delivery_repository& deliveries,
                            manual_sender& sender, replayer& moving)
     : host_(host),
       deliveries_(deliveries),
       sender_(sender),
-      moving_(moving)
+      moving_(moving),
+      routings_(host.executor(), {.max_in_flight = 2, .max_items = max_routings},
+                "routings not read", [&deliveries](std::vector<email_name> emails) {
+                    return deliveries.find_routings(std::move(emails));
+                })
 {}
 
 void delivery_rpc::add_to(rpc::server& server)
@@ -118,11 +128,13 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
     const auto email = event_id::parse(request.email_id());
     if (!email)
         co_return email.error();
-    const auto found = co_await deliveries_.find_routing(*account, *email);
+    const auto found = co_await routings_.ask(email_name(*account, *email));
+    if (!found)
+        co_return failure(errc::unavailable, "The routing cannot be read now");
     v1::GetRoutingResponse response;
-    response.set_is_known(found.has_value());
-    if (found) {
-        for (const auto& match : *found) {
+    response.set_is_known(found->has_value());
+    if (*found) {
+        for (const auto& match : **found) {
             auto& rule = *response.add_rules();
             rule.set_rule_id(match.rule.text());
             rule.set_matched(match.matched);

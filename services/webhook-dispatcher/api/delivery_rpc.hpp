@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/batcher.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
@@ -7,6 +8,10 @@
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::webhooks {
 
@@ -28,10 +33,19 @@ public:
     get_email_deliveries(v1::GetEmailDeliveriesRequest request);
 
 private:
+    using email_name = std::pair<account_id, event_id>;
+    struct account_of
+    {
+        account_id operator()(const email_name& name) const { return name.first; }
+    };
+
     runtime::host& host_;
     delivery_repository& deliveries_;
     manual_sender& sender_;
     replayer& moving_;
+    async::batcher<email_name, std::optional<std::vector<rule_match>>, async::unit_item_weight,
+                   account_of>
+        routings_;
 };
 
 } // namespace tempinbox::webhooks

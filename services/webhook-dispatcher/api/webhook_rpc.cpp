@@ -70,7 +70,7 @@ awaitable<result<void>> webhook_rpc::check_addresses(url_target target)
     if (target.is_literal)
         co_return result<void>{};
     const auto until = std::chrono::steady_clock::now() + lookup_timeout;
-    const auto found = co_await http::resolve(host_, resolve_, target.host, until);
+    const auto found = co_await http::resolve(host_.loop(), resolve_, target.host, until);
     const bool is_allowed =
         std::all_of(found.addresses.begin(), found.addresses.end(),
                     [this](const auto& address) { return policy_.addresses.allows(address); });

@@ -90,12 +90,15 @@ constexpr postgres::statement count_by_day{"deliveries_count", R"(
                      (date.day + 1)::timestamp AT TIME ZONE 'UTC')) AS counted
     WHERE counted.deliveries > 0 ORDER BY 1)"};
 
-constexpr postgres::statement find_routing_sql{"routing_find", R"(
-SELECT said.rule_id, said.matched
-FROM (SELECT rule_ids, matched FROM webhooks.routings WHERE event_id = $2::uuid
-    AND account_id = $1::uuid) AS stored,
+// Looks up each event by its key, whatever the planner thinks of joins.
+constexpr postgres::statement find_routings_sql{"routings_find", R"(
+SELECT asked.ordinal, said.rule_id, said.matched
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked(account_id, event_id, ordinal),
+     LATERAL (SELECT r.rule_ids, r.matched FROM webhooks.routings AS r
+              WHERE r.event_id = asked.event_id AND r.account_id = asked.account_id
+              OFFSET 0) AS stored,
      unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS said(rule_id, matched, number)
-ORDER BY said.number)"};
+ORDER BY asked.ordinal, said.number)"};
 
 constexpr const char* past_every_event = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -408,11 +411,11 @@ delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
     db_.prepare({"replay_move_failed", move_failed_sql.c_str()});
     db_.prepare({"replay_move_succeeded", move_succeeded_sql.c_str()});
     for (const auto& statement :
-         {find_attempts, webhook_exists, count_by_day,    find_routing_sql, take_token,
-          is_known,      insert_event,   insert_test,     find_attempt,     lease_waiting,
-          is_due,        revive,         find_event,      finish_manual,    purge_limits_sql,
-          find_replay,   find_webhook,   count_under_way, count_failed,     count_succeeded,
-          insert_replay, take_step,      note_step,       end_replay,       purge_replays})
+         {find_attempts, webhook_exists, count_by_day,    find_routings_sql, take_token,
+          is_known,      insert_event,   insert_test,     find_attempt,      lease_waiting,
+          is_due,        revive,         find_event,      finish_manual,     purge_limits_sql,
+          find_replay,   find_webhook,   count_under_way, count_failed,      count_succeeded,
+          insert_replay, take_step,      note_step,       end_replay,        purge_replays})
         db_.prepare(statement);
 }
 
@@ -466,18 +469,22 @@ awaitable<std::vector<daily_count>> delivery_repository::count_deliveries(accoun
     return postgres::list_daily_counts(db_, count_by_day, account, days);
 }
 
-awaitable<std::optional<std::vector<rule_match>>>
-delivery_repository::find_routing(account_id account, event_id email)
+awaitable<std::vector<std::optional<std::vector<rule_match>>>>
+delivery_repository::find_routings(std::vector<std::pair<account_id, event_id>> emails)
 {
-    return db_.transact([account, email](pqxx::work& tx) -> std::optional<std::vector<rule_match>> {
-        std::vector<rule_match> rules;
-        for (const auto& row :
-             tx.exec_prepared(find_routing_sql.name, account.text(), email.text()))
-            rules.push_back({rule_id::parse(row[0].as<std::string>()).value(), row[1].as<bool>()});
-        if (rules.empty())
-            return std::nullopt;
-        return rules;
-    });
+    using found_routings = std::vector<std::optional<std::vector<rule_match>>>;
+    return postgres::run_autocommit<found_routings>(
+        db_, [emails = std::move(emails)](pqxx::nontransaction& tx) {
+            found_routings found(emails.size());
+            const auto [accounts, events] = postgres::to_arrays(emails);
+            for (const auto& row : tx.exec_prepared(find_routings_sql.name, accounts, events)) {
+                auto& rules = found.at(row[0].as<std::size_t>() - 1);
+                if (!rules)
+                    rules.emplace();
+                rules->push_back({rule_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+            }
+            return found;
+        });
 }
 
 awaitable<email_deliveries> delivery_repository::find_email_deliveries(account_id account,

@@ -90,10 +90,10 @@ public:
     // out. Reads the index of each webhook one day at a time.
     awaitable<std::vector<daily_count>> count_deliveries(account_id account, int days);
 
-    // The match of each rule, in the order of the rules. Absent if no rule was evaluated, or the
-    // routing is not stored yet or no longer.
-    awaitable<std::optional<std::vector<rule_match>>> find_routing(account_id account,
-                                                                   event_id email);
+    // Of each email, in the given order, the match of each rule, in the order of the rules. Absent
+    // if no rule was evaluated, or the routing is not stored yet or no longer.
+    awaitable<std::vector<std::optional<std::vector<rule_match>>>>
+    find_routings(std::vector<std::pair<account_id, event_id>> emails);
 
     // What became of the email. Empty if nothing of it is stored, or it is another account's.
     awaitable<email_deliveries> find_email_deliveries(account_id account, event_id email);
