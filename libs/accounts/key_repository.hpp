@@ -1,5 +1,6 @@
 #pragma once
 
+#include "accounts/key_access.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/secret.hpp"
 #include "common/plans/account_state.hpp"
@@ -16,13 +17,22 @@ struct api_key
     key_id id;
     std::string label;
     std::string prefix;
+    key_access access;
     time_point created_at;
     std::optional<time_point> last_used_at;
-    // 1 for the account's oldest live key. Keys past the plan's limit are kept but inactive.
+    // 1 for the account's oldest key that has not expired. Keys past the plan's limit are kept but
+    // inactive.
     int position = 0;
     // Refused until the operator activates it: the database was restored, and the key may have been
     // revoked since.
     bool is_suspended = false;
+
+    // Whether requests with it are served now, under these limits.
+    bool is_active(const plans::plan_limits& limits, time_point now) const
+    {
+        return limits.api_access && position <= limits.api_keys && !is_suspended &&
+               !access.has_expired(now);
+    }
 };
 
 struct created_key
@@ -35,7 +45,12 @@ struct created_key
 struct key_owner
 {
     key_id key;
+    key_access access;
+    // Whether Idempotency-Keys of this key are its own; otherwise they are its account's.
+    bool has_own_responses = false;
     int position = 0;
+    // When an older key expires, so that the position is another one.
+    std::optional<time_point> position_ends_at;
     plans::account_state account;
 };
 
@@ -66,11 +81,12 @@ class key_repository
 public:
     explicit key_repository(postgres::pool& db);
 
-    // permission_denied once the plan's limit is reached, not_found for an unknown account.
-    // Replaces an earlier key with that id: the response that carried it was lost.
+    // permission_denied once the plan's limit is reached, not_found for an unknown account,
+    // invalid_argument for a label or an access that no key can have. Replaces an earlier key with
+    // that id: the response that carried it was lost. Expired keys do not count.
     awaitable<result<created_key>> create(account_id account, key_id id, std::string label,
-                                          key_allowance allowance);
-    // Live keys, oldest first.
+                                          key_allowance allowance, key_access access = {});
+    // Keys that are not revoked, oldest first; an expired one for another 30 days.
     awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.
     awaitable<result<void>> revoke(account_id account, key_id key);

@@ -1,5 +1,6 @@
 #include "tempinboxctl/command_line.hpp"
 
+#include "common/core/cli11_words.hpp"
 #include "common/core/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -95,29 +96,6 @@ private:
     const std::vector<std::string>& setting_names_;
     std::map<std::string, CLI::App*> topics_;
 };
-
-// As CLI11 wants them: the last one first. It takes `--name=` for an option whose value is the
-// next word, so that becomes two words.
-std::vector<std::string> prepare(std::span<const std::string> words)
-{
-    std::vector<std::string> prepared;
-    for (const auto& word : words) {
-        const bool has_empty_value =
-            word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1;
-        prepared.push_back(has_empty_value ? word.substr(0, word.size() - 1) : word);
-        if (has_empty_value)
-            prepared.emplace_back();
-    }
-    std::reverse(prepared.begin(), prepared.end());
-    return prepared;
-}
-
-// CLI11 says `--name: 1 required N missing`, or `name was given a disallowed flag override`.
-std::string explain(const std::string& mismatch)
-{
-    const auto name = mismatch.substr(0, mismatch.find_first_of(": "));
-    return name.starts_with("--") ? name + " needs a value" : "--" + name + " takes no value";
-}
 
 // What no option or argument took.
 struct leftovers
@@ -226,11 +204,11 @@ parsed_line parse(std::span<const std::string> words, const std::vector<command>
     parsed_line line;
     command_tree tree(commands, setting_names);
     try {
-        tree.root().parse(prepare(words));
+        tree.root().parse(to_cli11_words(words));
     } catch (const CLI::CallForHelp&) {
         line.wants_help = true;
     } catch (const CLI::ArgumentMismatch& error) {
-        line.problems.push_back(explain(error.what()));
+        line.problems.push_back(explain_cli11_mismatch(error.what()));
     } catch (const CLI::ParseError& error) {
         // Of what is missing or too much CLI11 names one thing only: judged below.
         const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());

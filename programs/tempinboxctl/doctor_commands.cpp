@@ -161,7 +161,7 @@ awaitable<void> check_service(session& suite, rpc_service service, std::chrono::
 {
     for (const auto& named : suite.chosen().*service.addresses) {
         const auto until = std::chrono::steady_clock::now() + timeout;
-        const auto resolved = co_await http::resolve(suite.host(), {}, named.host, until);
+        const auto resolved = co_await http::resolve(suite.host().loop(), {}, named.host, until);
         if (resolved.addresses.empty()) {
             const result<void> unresolved =
                 failure{errc::unavailable, resolved.error_text.empty() ? "the name has no address"

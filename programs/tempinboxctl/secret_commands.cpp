@@ -57,7 +57,7 @@ awaitable<result<std::vector<sealing_replica>>> ask_replicas(session& suite)
     std::vector<sealing_replica> found;
     for (const auto& named : suite.chosen().webhook_dispatcher_rpc) {
         const auto until = std::chrono::steady_clock::now() + resolve_timeout;
-        const auto resolved = co_await http::resolve(suite.host(), {}, named.host, until);
+        const auto resolved = co_await http::resolve(suite.host().loop(), {}, named.host, until);
         if (resolved.addresses.empty())
             co_return unavailable(named, "the name has no address");
         for (const auto& address : resolved.addresses) {

@@ -105,6 +105,23 @@ describe('the way of a new customer', () => {
     assert.ok(!(await page.content()).includes(key), 'the key is shown once');
   });
 
+  test('creates a key that can do less, and is shown what', async () => {
+    await goTo('API Keys');
+    await page.getByRole('button', { name: 'New key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Label').fill('For CI');
+    await dialog.getByLabel('Scopes').selectOption('chosen');
+    await dialog.getByLabel('webhooks:read').waitFor();
+    await dialog.getByLabel('Tag').fill('ci');
+    assert.equal(await dialog.getByLabel('webhooks:read').count(), 0);
+    await dialog.getByLabel('inboxes:read').uncheck();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'For CI' });
+    await row.getByText('inboxes:write, emails:read').waitFor();
+    await row.getByText('only inboxes tagged').waitFor();
+  });
+
   test('creates a webhook and is shown its secret once', async () => {
     await goTo('Webhooks');
     await page.getByRole('button', { name: 'New webhook' }).first().click();
@@ -264,7 +281,8 @@ describe('the way of a new customer', () => {
         `${gateway} refuses the key`,
         1.5,
       );
-    await page.getByText('No key yet').waitFor();
+    await page.getByRole('button', { name: 'Revoke From the test' }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Revoke For CI' }).waitFor();
   });
 
   test('signs out, and the page asks to sign in', async () => {

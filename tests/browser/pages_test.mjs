@@ -95,6 +95,12 @@ async function fillAccount() {
   await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
   await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
   await ask(page, 'POST', '/keys', { label: 'CI of the shop' });
+  await ask(page, 'POST', '/keys', {
+    label: 'Agent',
+    scopes: ['inboxes:read', 'inboxes:write', 'emails:read', 'emails:write', 'account:read'],
+    tag: 'agent',
+    expiresAt: '2099-01-31T10:00:00Z',
+  });
   const conditions = [
     { field: 'subject', operator: 'contains', value: 'order' },
     { field: 'from', operator: 'ends_with', value: '@shop.example' },

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { openBrowser } from './harness/browser.mjs';
 import { Outside } from './harness/outside.mjs';
 import { ask, makeInbox, PASSWORD, signUp } from './harness/person.mjs';
-import { send, suite } from './harness/suite.mjs';
+import { eventually, send, suite } from './harness/suite.mjs';
 
 const CONNECTIONS = 6; // what a browser opens to one host over HTTP/1.1
 
@@ -40,6 +40,15 @@ async function newWindow() {
 
 const hide = (tab) => tab.evaluate(() => window.becomes('hidden'));
 const show = (tab) => tab.evaluate(() => window.becomes('visible'));
+
+/** The page's requests under way; its stream of events never ends, and is not among them. */
+function requestsUnderWay(page) {
+  const underWay = new Set();
+  page.on('request', (it) => it.resourceType() !== 'eventsource' && underWay.add(it));
+  page.on('requestfinished', (it) => underWay.delete(it));
+  page.on('requestfailed', (it) => underWay.delete(it));
+  return underWay;
+}
 
 describe('more tabs than the browser has connections', () => {
   test('all work, and show what came meanwhile when they are looked at again', async () => {
@@ -102,9 +111,13 @@ describe('a session that another tab began anew', () => {
     const { email } = await signUp(await elsewhere.newPage());
     await elsewhere.close();
     const mine = await context.newPage();
+    const underWay = requestsUnderWay(mine);
     await signUp(mine);
     await mine.goto(`${suite.dashboard}/inboxes`);
     await mine.getByRole('button', { name: 'New inbox' }).first().waitFor();
+    // The change below is to be the first request that meets the other session.
+    await hide(mine);
+    await eventually(() => underWay.size === 0, 'nothing is asked any more');
     const headers = { Origin: suite.origin };
     const answer = await context.request.post(`${suite.dashboard}/api/session`, {
       headers,

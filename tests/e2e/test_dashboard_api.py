@@ -129,6 +129,7 @@ def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(
 ) -> None:
     made = user.dashboard.post("/keys", {"label": "CI <b>"})
     shown = {"keyId", "label", "prefix", "createdAt", "lastUsedAt", "isActive", "isSuspended"}
+    shown |= {"scopes", "tag", "expiresAt", "isExpired"}
     assert set(made) == shown | {"key"}
     assert made["key"].startswith(made["prefix"])
     (listed,) = (

@@ -141,7 +141,7 @@ awaitable<http::response> basic_dashboard_pipeline<Parts>::run(request_context& 
     if (auto refused = co_await check_day(x))
         co_return std::move(*refused);
     x.target = operations_.find(x.request);
-    if (auto refused = check_request(x.request, x.target))
+    if (auto refused = check_request(x.request, x.target, x.who))
         co_return std::move(*refused);
     x.who.quota = parts_.quota.last_known(x.who.state);
     auto response = co_await call(x);
@@ -164,7 +164,7 @@ awaitable<http::response> basic_dashboard_pipeline<Parts>::run_open(request_cont
     if (changes_something(x.request))
         if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
             co_return error_response(dashboard_error::other_site, own.error().message);
-    if (auto refused = check_request(x.request, x.target))
+    if (auto refused = check_request(x.request, x.target, x.who))
         co_return std::move(*refused);
     const auto& handle = x.target.operation->handle;
     co_return co_await handle(x.request, x.who);

@@ -21,7 +21,8 @@ constexpr std::size_t max_unknown = 50'000;
 
 key_cache::key_cache(runtime::host& host, accounts::key_repository& keys,
                      accounts::key_repository& changes, lookup_limiter& strangers)
-    : keys_(keys),
+    : clock_(host.clock()),
+      keys_(keys),
       changes_(changes),
       strangers_(strangers),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total",
@@ -44,7 +45,7 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
     const bool is_strange = cached == cached_.end();
     // From the cache while it is fresh.
     if (is_fresh()) {
-        if (!is_strange && cached->second.is_current)
+        if (!is_strange && is_current(cached->second))
             co_return key_result{cached->second.found};
         if (unknown_.contains(digest))
             co_return key_result();
@@ -67,6 +68,13 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
 bool key_cache::is_fresh() const
 {
     return version_ && steady::now() - read_at_ < max_staleness;
+}
+
+// No change is published when an older key expires, which may make this one active.
+bool key_cache::is_current(const entry& cached) const
+{
+    const auto& position_ends_at = cached.found->position_ends_at;
+    return cached.is_current && (!position_ends_at || clock_.now() < *position_ends_at);
 }
 
 awaitable<key_cache::lookup> key_cache::look_up(std::string digest)

@@ -23,7 +23,8 @@ enum class lookups {
     seen_good // only those that this gateway has seen good before
 };
 
-// The owner of a key: null if the key is unknown or revoked.
+// The owner of a key: null if the key is unknown or revoked. Whether the key has expired is for the
+// caller to see.
 struct key_result
 {
     std::shared_ptr<const accounts::key_owner> owner;
@@ -74,10 +75,12 @@ private:
     void take_changes(const accounts::change_set& changes);
     void evict(const std::string& digest);
     bool is_fresh() const;
+    bool is_current(const entry& cached) const;
     awaitable<lookup> look_up(std::string digest);
     awaitable<lookup> query(std::string digest);
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
+    const clock_source& clock_;
     accounts::key_repository& keys_;
     accounts::key_repository& changes_;
     lookup_limiter& strangers_;

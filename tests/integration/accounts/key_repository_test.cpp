@@ -31,6 +31,21 @@ public:
     {
         return await(keys.create(owner, key_id::make(), label, key_allowance::plan)).value();
     }
+    result<created_key> try_create(account_id owner, const key_access& access)
+    {
+        return await(keys.create(owner, key_id::make(), "k", key_allowance::plan, access));
+    }
+    created_key create_restricted(account_id owner, const key_access& access)
+    {
+        return try_create(owner, access).value();
+    }
+    // Lets a key expire a minute ago.
+    void expire(key_id key)
+    {
+        scratch.execute("UPDATE accounts.api_keys SET expires_at = now() - interval '1 minute'"
+                        " WHERE key_id = '" +
+                        key.text() + "'");
+    }
     key_lookup find(const secret& key)
     {
         return await(keys.find_by_digest(api_key_digest(key.reveal())));
@@ -195,4 +210,132 @@ TEST_CASE("a key made again under its id replaces the one whose response was los
     CHECK_FALSE(arranged.find(lost.key).owner);
     REQUIRE(arranged.find(created->key).owner);
     CHECK(arranged.find(created->key).owner->key == id);
+}
+
+TEST_CASE("what a key may do is stored with it, shown in the list, and found with its owner",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    const auto plain = arranged.create(owner);
+    key_access access;
+    access.scopes = scope_set::of_names({"inboxes:write", "emails:read"});
+    access.tag = "run 7, \"ci\"";
+    access.expires_at = from_unix_micros(4'102'444'800'123'456);
+    const auto made = arranged.create_restricted(owner, access);
+
+    const auto found = arranged.find(made.key).owner;
+    const auto listed = await(arranged.keys.list(owner)).value();
+
+    REQUIRE(found);
+    CHECK(found->access.scopes == access.scopes);
+    CHECK(found->access.tag == access.tag);
+    CHECK(found->access.expires_at == access.expires_at);
+    CHECK(found->has_own_responses);
+    REQUIRE(listed.size() == 2);
+    CHECK_FALSE(listed[0].access.is_restricted());
+    CHECK(listed[1].access.scopes == access.scopes);
+    CHECK(listed[1].access.tag == access.tag);
+    CHECK(listed[1].access.expires_at == access.expires_at);
+    CHECK_FALSE(arranged.find(plain.key).owner->access.is_restricted());
+}
+
+TEST_CASE("a key from before may do everything, and its stored responses are its account's",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    const auto key = make_api_key();
+    // As the release before inserts it.
+    arranged.scratch.execute(
+        "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, version)"
+        " VALUES ('" +
+        owner.text() + "', '" + key_id::make().text() + "', 'k', 'ti_live_abcd', sha256('" +
+        key.reveal() + "'), 1)");
+
+    const auto found = arranged.find(key).owner;
+
+    REQUIRE(found);
+    CHECK_FALSE(found->access.is_restricted());
+    CHECK_FALSE(found->has_own_responses);
+}
+
+TEST_CASE("a release that knows no restrictions does not find a restricted key",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    key_access access;
+    access.scopes = scope_set::of_names({"account:read"});
+    const auto restricted = arranged.create_restricted(owner, access);
+    const auto plain = arranged.create(owner);
+    const auto is_found_by_digest = [&](const secret& key) {
+        return arranged.scratch
+            .execute("SELECT count(*) FROM accounts.api_keys WHERE key_sha256 = sha256('" +
+                     key.reveal() + "')")[0][0]
+            .as<int>();
+    };
+
+    CHECK(is_found_by_digest(plain.key) == 1);
+    CHECK(is_found_by_digest(restricted.key) == 0);
+    CHECK(arranged.find(restricted.key).owner);
+    REQUIRE(await(arranged.keys.revoke(owner, restricted.record.id)));
+    CHECK_FALSE(arranged.find(restricted.key).owner);
+}
+
+TEST_CASE("a key that cannot be made so is refused, and nothing is stored",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    key_access access;
+    access.tag = "ci";
+    access.scopes = scope_set::of_names({"webhooks:read"});
+
+    const auto refused = arranged.try_create(owner, access);
+
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::invalid_argument);
+    CHECK(await(arranged.keys.list(owner)).value().empty());
+}
+
+TEST_CASE("an expired key leaves its place to others, and is listed for 30 days",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    std::vector<created_key> made;
+    for (int i = 0; i < 5; ++i)
+        made.push_back(arranged.create(owner, "k" + std::to_string(i)));
+    CHECK_FALSE(arranged.try_create(owner, {}));
+
+    arranged.expire(made[1].record.id);
+
+    CHECK(arranged.find(made[4].key).owner->position == 4);
+    CHECK(arranged.create(owner, "k5").record.position == 5);
+    const auto listed = await(arranged.keys.list(owner)).value();
+    REQUIRE(listed.size() == 6);
+    CHECK(listed.back().position == 5);
+    arranged.scratch.execute("UPDATE accounts.api_keys SET expires_at = now() - interval '31 days'"
+                             " WHERE key_id = '" +
+                             made[1].record.id.text() + "'");
+    CHECK(await(arranged.keys.list(owner)).value().size() == 5);
+}
+
+TEST_CASE("a key's position is known until the first older one expires",
+          "[accounts][postgres][key-access]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("premium");
+    key_access ends;
+    ends.expires_at = system_clock_source{}.now() + std::chrono::hours(1);
+    const auto first = arranged.create_restricted(owner, ends);
+    const auto second = arranged.create(owner);
+
+    CHECK_FALSE(arranged.find(first.key).owner->position_ends_at);
+    CHECK(arranged.find(second.key).owner->position == 2);
+    CHECK(arranged.find(second.key).owner->position_ends_at == ends.expires_at);
+    arranged.expire(first.record.id);
+    CHECK(arranged.find(second.key).owner->position == 1);
+    CHECK_FALSE(arranged.find(second.key).owner->position_ends_at);
 }

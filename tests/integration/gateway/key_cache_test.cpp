@@ -225,6 +225,26 @@ TEST_CASE("a key's position follows the revocation of an older one within 1 s",
     CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 1s);
 }
 
+TEST_CASE("a key's position follows the expiry of an older one", "[gateway][postgres][key-access]")
+{
+    arranged_cache arranged;
+    const auto second = await(arranged.keys_beside.create(arranged.owner, key_id::make(), "second",
+                                                          key_allowance::plan))
+                            .value();
+    // Without a new version, as time passes without one.
+    const auto ends_in = [&](const std::string& seconds) {
+        arranged.scratch.execute("UPDATE accounts.api_keys SET expires_at = clock_timestamp() + "
+                                 "interval '" +
+                                 seconds + "' WHERE key_id = '" + arranged.key.text() + "'");
+    };
+    ends_in("3 seconds");
+    arranged.digest = api_key_digest(second.key.reveal());
+    REQUIRE(arranged.becomes_known());
+    REQUIRE(arranged.find()->position == 2);
+
+    CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 4s);
+}
+
 TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then nobody knows",
           "[gateway][postgres]")
 {

@@ -35,6 +35,8 @@ export type Attempt = Schemas['DeliveryAttempt'];
 
 export type Key = Schemas['Key'];
 export type CreatedKey = Schemas['CreatedKey'];
+export type NewKey = Schemas['NewKey'];
+export type Scope = Schemas['Scope'];
 
 export type Rule = Schemas['Rule'];
 export type RuleWishes = Required<Schemas['RuleChange']>;

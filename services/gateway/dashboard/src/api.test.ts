@@ -72,6 +72,17 @@ describe('an old CSRF token', () => {
     },
   );
 
+  it('does not keep anybody from signing out', async () => {
+    gateway
+      .mockReturnValueOnce(refusal(403, 'csrf_token_mismatch'))
+      .mockReturnValueOnce(json(200, { ...SESSION, csrfToken: 'new' }))
+      .mockReturnValueOnce(json(200, {}));
+
+    await api.signOut();
+
+    expect(sentTokens()).toEqual(['old', null, 'new']);
+  });
+
   it('is not renewed for ever', async () => {
     gateway
       .mockReturnValueOnce(refusal(403, 'csrf_token_mismatch'))
@@ -91,8 +102,37 @@ describe('a session that ended', () => {
     await expect(api.signIn('a', 'b')).rejects.toMatchObject({ code: 'wrong_credentials' });
     expect(signedOut).not.toHaveBeenCalled();
 
-    gateway.mockReturnValueOnce(refusal(401, 'session_ended'));
+    gateway
+      .mockReturnValueOnce(refusal(401, 'session_ended'))
+      .mockReturnValueOnce(refusal(401, 'session_ended'));
     await expect(api.keys()).rejects.toMatchObject({ code: 'session_ended' });
+    expect(signedOut).toHaveBeenCalledTimes(1);
+  });
+
+  it('is replaced by the one that another tab began meanwhile', async () => {
+    const signedOut = vi.fn();
+    onSignedOut(signedOut);
+    gateway
+      .mockReturnValueOnce(refusal(401, 'session_ended'))
+      .mockReturnValueOnce(json(200, { ...SESSION, csrfToken: 'new' }))
+      .mockReturnValueOnce(json(200, { keyId: 'k', deleted: true }));
+
+    await api.revokeKey('k');
+
+    expect(sentTokens()).toEqual(['old', null, 'new']);
+    expect(signedOut).not.toHaveBeenCalled();
+  });
+
+  it('is not replaced for ever', async () => {
+    const signedOut = vi.fn();
+    onSignedOut(signedOut);
+    gateway
+      .mockReturnValueOnce(refusal(401, 'session_ended'))
+      .mockReturnValueOnce(json(200, SESSION))
+      .mockReturnValueOnce(refusal(401, 'session_ended'));
+
+    await expect(api.keys()).rejects.toMatchObject({ code: 'session_ended' });
+    expect(gateway).toHaveBeenCalledTimes(3);
     expect(signedOut).toHaveBeenCalledTimes(1);
   });
 });

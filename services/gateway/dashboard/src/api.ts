@@ -8,6 +8,7 @@ import type {
   InboxChange,
   InboxWishes,
   Method,
+  NewKey,
   NewWebhook,
   Operation,
   PathOf,
@@ -85,6 +86,11 @@ function isOldToken({ code }: ApiError): boolean {
   return code === 'csrf_token_mismatch' || code === 'csrf_token_missing';
 }
 
+// Whether the request was of a session that is over: another tab may have begun a new one while it was under way.
+function isOldSession({ code }: ApiError): boolean {
+  return accountId !== '' && (code === 'session_ended' || code === 'no_session');
+}
+
 async function exchange(
   method: Method,
   path: string,
@@ -110,8 +116,12 @@ async function exchange(
   }
   if (!response.ok) {
     const failure = await problem(response);
-    if (response.status === 401 && failure.code !== 'wrong_credentials') whenSignedOut();
-    if (isRepeated || !isOldToken(failure)) throw failure;
+    const isRenewal = method === 'get' && path === '/session';
+    const mayBeRenewed = !isRepeated && !isRenewal;
+    if (!mayBeRenewed || !(isOldToken(failure) || isOldSession(failure))) {
+      if (response.status === 401 && failure.code !== 'wrong_credentials') whenSignedOut();
+      throw failure;
+    }
     await api.session();
     return exchange(method, path, asked, true);
   }
@@ -196,7 +206,7 @@ export const api = {
     }),
 
   keys: (signal?: AbortSignal) => ask('get', '/keys', { signal }),
-  createKey: (label: string) => ask('post', '/keys', { body: { label } }),
+  createKey: (made: NewKey) => ask('post', '/keys', { body: made }),
   revokeKey: (keyId: string) => ask('delete', '/keys/{keyId}', { path: { keyId } }),
 
   webhooks: (signal?: AbortSignal) => ask('get', '/webhooks', { query: { limit: 100 }, signal }),

@@ -5,7 +5,7 @@ import { LiveProvider } from './live';
 import { AccountPage } from './pages/account';
 import { InboxPage } from './pages/inboxes/inbox';
 import { Inboxes } from './pages/inboxes/inboxes';
-import { KeysPage } from './pages/keys';
+import { KeysPage } from './pages/keys/keys';
 import { NotFound } from './pages/not-found';
 import { Overview } from './pages/overview/overview';
 import { ResetPassword } from './pages/reset-password';

@@ -40,9 +40,12 @@ inline awaitable<http::response> respond_large(const http::request&, const calle
 
 inline std::vector<route> test_routes()
 {
+    using accounts::scope;
     std::vector<route> all;
-    all.emplace_back("GET", "/v1/things", body_kind::none, respond_ok);
-    all.emplace_back("POST", "/v1/things", body_kind::json, respond_ok);
+    all.emplace_back("GET", "/v1/things", scope::emails_read, body_kind::none, respond_ok);
+    all.emplace_back("POST", "/v1/things", scope::emails_write, body_kind::json, respond_ok);
+    all.emplace_back("GET", "/v1/open", required_scope::any(), body_kind::none, respond_ok);
+    all.emplace_back("GET", "/v1/hooks", scope::webhooks_read, body_kind::none, respond_ok);
     all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, respond_ok);
     all.emplace_back("GET", "/v1/large", body_kind::none, respond_large);
     all.emplace_back("POST", "/v1/large", body_kind::json, respond_large);
@@ -71,6 +74,7 @@ struct scripted_parts
     arranged_pipeline& uses;
     arranged_pipeline& quota;
     arranged_pipeline& idempotency;
+    arranged_pipeline& tags;
 };
 using pipeline = basic_pipeline<scripted_parts>;
 
@@ -82,7 +86,7 @@ public:
     explicit arranged_pipeline(std::vector<route> all = test_routes())
         : clock(noon),
           operations(std::move(all)),
-          checked(clock, operations, {*this, *this, *this, *this}, {}, memory)
+          checked(clock, operations, {*this, *this, *this, *this, *this}, {}, memory)
     {}
 
     http::response send(http::request received)
@@ -102,6 +106,9 @@ public:
     bool is_quota_left = true;
     int quota_taken = 0;
     int uses_noted = 0;
+    int idempotent_calls_made = 0;
+    bool is_outside_tag = false;
+    bool is_created_outside_tag = false;
     manual_clock clock;
     std::vector<route> operations;
     response_budget memory{1'000'000};
@@ -138,7 +145,23 @@ public:
     }
     awaitable<http::response> handle(http::request& received, caller& who, const route& operation)
     {
-        return operation.handle(received, who);
+        ++idempotent_calls_made;
+        auto response = co_await operation.handle(received, who);
+        response.set("Location", "/v1/things/1");
+        co_return response;
+    }
+    awaitable<std::optional<http::response>> check(const http::request&, const caller& who)
+    {
+        if (who.tag() && is_outside_tag)
+            co_return http::error_response(404, "Thing 1 does not exist");
+        co_return std::nullopt;
+    }
+    awaitable<std::optional<http::response>> check_created(const http::response& created,
+                                                           const caller& who)
+    {
+        if (who.tag() && is_created_outside_tag && http::find_header(created.headers, "Location"))
+            co_return http::error_response(404, "Thing 1 does not exist");
+        co_return std::nullopt;
     }
 };
 

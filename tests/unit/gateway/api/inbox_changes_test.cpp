@@ -121,6 +121,24 @@ TEST_CASE("null takes name, tags and metadata away, and what is absent stays",
     CHECK_FALSE(arranged.changed->has_ttl_seconds());
 }
 
+TEST_CASE("a key with a tag keeps it on the inboxes that it changes",
+          "[gateway][inbox-changes][key-access]")
+{
+    arranged_changes arranged;
+    arranged.who.access.tag = "ci";
+
+    for (const std::string body : {R"({"tags":null})", R"({"tags":[]})", R"({"tags":["other"]})"}) {
+        const auto refused = arranged.patch(body);
+        CHECK(refused.status == 400);
+        CHECK(message(refused) == "tags must have \"ci\", the tag of this API key");
+    }
+    CHECK_FALSE(arranged.changed);
+    CHECK(arranged.patch(R"({"tags":["other","ci"]})").status == 200);
+    CHECK(arranged.changed->tags().tags_size() == 2);
+    CHECK(arranged.patch(R"({"name":"CI"})").status == 200);
+    CHECK_FALSE(arranged.changed->has_tags());
+}
+
 TEST_CASE("a bad change is 400, names the field, and goes no further", "[gateway][inbox-changes]")
 {
     struct row

@@ -1,8 +1,14 @@
 #include "gateway/api/inboxes.hpp"
 
+#include "common/http/client.hpp"
 #include "common/json/value.hpp"
 #include "gateway/api/emails.hpp"
 #include "unit/gateway/api/operations_fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -58,6 +64,15 @@ public:
         received.body = body;
         received.query = std::move(query);
         return testing::await(create_inbox(received, who, *client));
+    }
+
+    http::response list(const http::request& received)
+    {
+        return testing::await(list_inboxes(received, who, *client));
+    }
+    http::response list_all_emails(const http::request& received)
+    {
+        return testing::await(list_emails(received, who, *client, memory));
     }
 
     caller who = testing::premium_caller();
@@ -284,4 +299,97 @@ TEST_CASE("ids in paths must be UUIDs, and unknown ones are 404", "[gateway][inb
     CHECK(missing.status == 404);
     CHECK(bad.status == 400);
     CHECK(message(bad).starts_with("inboxId must be a UUID"));
+}
+
+namespace {
+
+awaitable<void> create_into(const caller& who, inbox_client& inboxes,
+                            std::vector<unsigned>& statuses)
+{
+    http::request received;
+    received.method = "POST";
+    received.body = "{}";
+    const auto response = co_await create_inbox(received, who, inboxes);
+    statuses.push_back(response.status);
+}
+
+} // namespace
+
+TEST_CASE("inboxes that are created at the same time are asked for in one request",
+          "[gateway][create]")
+{
+    testing::fake_service service;
+    std::size_t created = 0;
+    service.response<CreateInboxRequest, CreateInboxResponse>(
+        "tempinbox.inbox.v1.InboxService/CreateInbox",
+        [&](const CreateInboxRequest& request) -> result<CreateInboxResponse> {
+            if (++created == 2)
+                return failure{errc::permission_denied, "All live inboxes are used"};
+            CreateInboxResponse response;
+            response.mutable_inbox()->set_inbox_id(request.inbox_id());
+            return response;
+        });
+    const auto replicas = service.start();
+    http::client connections(testing::test_host(), {});
+    std::size_t requests = 0;
+    rpc::client_settings counted;
+    counted.send = [&](http::client_request outgoing) {
+        ++requests;
+        return connections.send(std::move(outgoing));
+    };
+    inbox_client inboxes(testing::test_host(), replicas, service.tokens(), counted);
+    const auto who = testing::premium_caller();
+    std::vector<unsigned> statuses;
+
+    for (int i = 0; i < 10; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), create_into(who, inboxes, statuses),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return statuses.size() == 10; }));
+
+    CHECK(requests == 1);
+    CHECK(created == 10);
+    CHECK(std::count(statuses.begin(), statuses.end(), 201U) == 9);
+    CHECK(std::count(statuses.begin(), statuses.end(), 403U) == 1);
+}
+
+TEST_CASE("a key with a tag gives it to every inbox that it makes, once",
+          "[gateway][inboxes][key-access]")
+{
+    arranged_inboxes arranged;
+    arranged.who.access.tag = "ci";
+    const auto tags_after = [&](const std::string& body) {
+        CHECK(arranged.post(body).status == 201);
+        return std::vector<std::string>(arranged.created->tags().begin(),
+                                        arranged.created->tags().end());
+    };
+
+    CHECK(tags_after("{}") == std::vector<std::string>{"ci"});
+    CHECK(tags_after(R"({"tags":["a"]})") == std::vector<std::string>{"a", "ci"});
+    CHECK(tags_after(R"({"tags":["ci","a"]})") == std::vector<std::string>{"ci", "a"});
+    CHECK(tags_after(R"({"tags":["1","2","3","4","5","6","7","8","9"]})").size() == 10);
+    const auto full = arranged.post(R"({"tags":["0","1","2","3","4","5","6","7","8","9"]})");
+
+    CHECK(full.status == 400);
+    CHECK(full.body.find("tags must have at most 9 items beside \\\"ci\\\"") != std::string::npos);
+}
+
+TEST_CASE("lists of a key with a tag name the tag in place of the account",
+          "[gateway][inboxes][key-access]")
+{
+    arranged_inboxes arranged;
+    arranged.who.access.tag = "ci";
+    http::request received;
+    received.method = "GET";
+    received.query.emplace_back("tag", "other");
+
+    CHECK(arranged.list(received).status == 200);
+    received.query.clear();
+    CHECK(arranged.list_all_emails(received).status == 200);
+
+    CHECK(arranged.listed.tag() == "other");
+    CHECK(arranged.listed.account_id().empty());
+    CHECK(arranged.listed.tagged_account().tag() == "ci");
+    CHECK(arranged.listed.tagged_account().account_id() == arranged.who.account().text());
+    CHECK(arranged.listed_emails.account_id().empty());
+    CHECK(arranged.listed_emails.tagged_account().tag() == "ci");
 }

@@ -19,6 +19,7 @@ struct slow_parts
     slow_pipeline& uses;
     slow_pipeline& quota;
     slow_pipeline& idempotency;
+    slow_pipeline& tags;
 };
 
 // A pipeline whose one operation takes as long as a test says and lets it change the account
@@ -29,11 +30,13 @@ struct slow_pipeline
     accounts::key_owner owner;
     bool is_revoked = false;
     bool is_key_store_away = false;
+    bool is_outside_tag = false;
     int keys_found = 0;
     std::function<void()> meanwhile = [] {};
     std::vector<route> operations{all_routes()};
     response_budget memory{1'000};
-    basic_pipeline<slow_parts> checked{clock, operations, {*this, *this, *this, *this}, {}, memory};
+    basic_pipeline<slow_parts> checked{
+        clock, operations, {*this, *this, *this, *this, *this}, {}, memory};
 
     slow_pipeline()
     {
@@ -75,14 +78,24 @@ struct slow_pipeline
     {
         return operation.handle(received, who);
     }
+    awaitable<std::optional<http::response>> check(const http::request&, const caller&)
+    {
+        if (is_outside_tag)
+            co_return http::error_response(404, "Inbox does not exist");
+        co_return std::nullopt;
+    }
+    awaitable<std::optional<http::response>> check_created(const http::response&, const caller&)
+    {
+        co_return std::nullopt;
+    }
 
 private:
     std::vector<route> all_routes()
     {
         const auto act = [this](http::request&, const caller&) { return respond(); };
         std::vector<route> all;
-        all.emplace_back("GET", "/v1/slow", body_kind::none, act);
-        all.emplace_back("POST", "/v1/slow", body_kind::none, act);
+        all.emplace_back("GET", "/v1/slow", accounts::scope::emails_read, body_kind::none, act);
+        all.emplace_back("POST", "/v1/slow", accounts::scope::emails_write, body_kind::none, act);
         return all;
     }
 
@@ -144,4 +157,22 @@ TEST_CASE("what was changed stays answered as it is, however long it took", "[ga
     };
 
     CHECK(arranged.send("POST") == 200);
+}
+
+TEST_CASE("what was read after a long time is not given to a key that expired meanwhile, nor if "
+          "its inbox lost the key's tag",
+          "[gateway][pipeline][key-access]")
+{
+    slow_pipeline arranged;
+    arranged.meanwhile = [&] { arranged.clock.advance(1s); };
+    arranged.owner.access.expires_at = arranged.clock.now() + 1s;
+    CHECK(arranged.send() == 401);
+
+    arranged.owner.access.expires_at = std::nullopt;
+    arranged.owner.access.tag = "ci";
+    arranged.meanwhile = [&] {
+        arranged.clock.advance(1s);
+        arranged.is_outside_tag = true;
+    };
+    CHECK(arranged.send() == 404);
 }

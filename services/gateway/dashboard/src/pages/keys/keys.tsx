@@ -1,51 +1,24 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, type CreatedKey, type Key } from '../api';
-import { BASE_PATH } from '../base-path';
-import { useNow } from '../clock';
-import { hasFeature } from '../plans';
-import { useResource } from '../resource';
-import { useSession } from '../session';
-import { ago, count, moment } from '../time';
-import { useAnnounce } from '../ui/announce';
-import { Button } from '../ui/button';
-import { OneTimeSecret } from '../ui/copy';
-import { Dialog, FormDialog } from '../ui/dialog';
-import { FeatureNotice, PastPlan } from '../ui/feature';
-import { TextField } from '../ui/field';
-import { Empty, ErrorNotice, Loading, Notice } from '../ui/notice';
-import { PageHead } from '../ui/page';
-import { PlansWith } from './plans-with';
+import { api, type CreatedKey, type Key } from '../../api';
+import { BASE_PATH } from '../../base-path';
+import { useNow } from '../../clock';
+import { hasFeature } from '../../plans';
+import { useResource } from '../../resource';
+import { useSession } from '../../session';
+import { ago, count, left, moment } from '../../time';
+import { useAnnounce } from '../../ui/announce';
+import { Button } from '../../ui/button';
+import { OneTimeSecret } from '../../ui/copy';
+import { Dialog, FormDialog } from '../../ui/dialog';
+import { FeatureNotice, PastPlan } from '../../ui/feature';
+import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
+import { PageHead } from '../../ui/page';
+import { PlansWith } from '../plans-with';
+import { CreateKey } from './create-key';
 
 type Asked =
   { what: 'create' } | { what: 'made'; key: CreatedKey } | { what: 'revoke'; key: Key } | null;
-
-function CreateKey({
-  onClose,
-  onMade,
-}: {
-  onClose: () => void;
-  onMade: (key: CreatedKey) => void;
-}) {
-  const [label, setLabel] = useState('');
-  return (
-    <FormDialog
-      title="New API key"
-      submit="Create key"
-      onClose={onClose}
-      onSubmit={async () => onMade(await api.createKey(label.trim()))}
-    >
-      <TextField
-        label="Label"
-        required
-        maxLength={100}
-        value={label}
-        onInput={setLabel}
-        placeholder="CI of the shop"
-        hint="For you, to tell your keys apart."
-      />
-    </FormDialog>
-  );
-}
 
 function KeyMade({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   return (
@@ -102,13 +75,48 @@ function Suspended() {
   return <span class="badge warn">suspended by the operator</span>;
 }
 
+// Why a key opens nothing now.
+function WhyRefused({ known }: { known: Key }) {
+  if (known.isExpired) return <span class="badge warn">expired</span>;
+  if (known.isSuspended) return <Suspended />;
+  return known.isActive ? null : <PastPlan />;
+}
+
+// What a key with restrictions may do.
+function Restrictions({ known, now }: { known: Key; now: number }) {
+  const parts = [
+    known.scopes && <code key="scopes">{known.scopes.join(', ')}</code>,
+    known.tag !== null && (
+      <span key="tag">
+        only inboxes tagged <code>{known.tag}</code>
+      </span>
+    ),
+    known.expiresAt && (
+      <span key="expiry" title={moment(known.expiresAt)}>
+        {known.isExpired ? 'expired' : `expires, ${left(known.expiresAt, now)}`}
+      </span>
+    ),
+  ].filter(Boolean);
+  if (parts.length === 0) return null;
+  return (
+    <p class="row-note breaks">
+      {parts.map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && ' · '}
+          {part}
+        </Fragment>
+      ))}
+    </p>
+  );
+}
+
 function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
   const now = useNow();
   return (
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {known.label} {known.isSuspended ? <Suspended /> : !known.isActive && <PastPlan />}
+          {known.label} <WhyRefused known={known} />
         </p>
         <p class="row-note">
           <code>{known.prefix}…</code> · created{' '}
@@ -121,6 +129,7 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
             'never used'
           )}
         </p>
+        <Restrictions known={known} now={now} />
       </div>
       <Button size="small" kind="danger" label={`Revoke ${known.label}`} onClick={onRevoke}>
         Revoke
