@@ -1,6 +1,7 @@
 #include "gateway/api.hpp"
 
 #include "gateway/api/operations.hpp"
+#include "gateway/mcp/endpoint.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -13,6 +14,14 @@ postgres::settings one_connection(postgres::settings chosen)
     return chosen;
 }
 
+// MCP is one operation more, which calls the others.
+std::vector<route> all_operations(const operation_services& services)
+{
+    auto all = operations_below("/v1", services);
+    all.push_back(mcp::endpoint());
+    return all;
+}
+
 } // namespace
 
 api::api(runtime::host& host, const settings& chosen, core& shared)
@@ -21,8 +30,9 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       changes_(changes_db_),
       key_cache_(host, keys_, changes_, shared.strangers),
       key_uses_(host, keys_),
-      pipeline_(host.clock(), operations_below("/v1", shared.services()),
-                api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency},
+      tag_check_(shared.inboxes),
+      pipeline_(host.clock(), all_operations(shared.services()),
+                api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_},
                 chosen.trusted_proxies, shared.response_memory)
 {}
 

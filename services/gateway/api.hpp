@@ -4,6 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "gateway/api/pipeline.hpp"
+#include "gateway/api/tag_check.hpp"
 #include "gateway/core.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
@@ -16,10 +17,11 @@ struct api_parts
     key_uses& uses;
     quota_client& quota;
     idempotent_calls& idempotency;
+    tag_check& tags;
 };
 using pipeline = basic_pipeline<api_parts>;
 
-// The public API, everything under /v1: its keys, its quota, its operations.
+// The public API, everything under /v1, and MCP over it: its keys, its quota, its operations.
 class api
 {
 public:
@@ -39,6 +41,7 @@ private:
     accounts::key_repository changes_;
     key_cache key_cache_;
     key_uses key_uses_;
+    tag_check tag_check_;
     pipeline pipeline_;
 };
 

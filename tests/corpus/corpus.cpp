@@ -60,6 +60,18 @@ std::vector<expected_mail> read_all()
     return mails;
 }
 
+std::vector<injection_mail> read_injections()
+{
+    std::vector<injection_mail> mails;
+    const std::filesystem::path folder =
+        std::filesystem::path(TEMPINBOX_CORPUS_FOLDER) / "injection";
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        mails.push_back({entry.path().filename().string(), read_file(entry.path())});
+    std::sort(mails.begin(), mails.end(),
+              [](const auto& a, const auto& b) { return a.file < b.file; });
+    return mails;
+}
+
 findings examine(const std::string& raw)
 {
     const auto view = mime::read_view(raw);

@@ -27,6 +27,17 @@ struct expected_mail
 // Every mail, by file name. Throws where a file has no entry or an entry no file.
 std::vector<expected_mail> read_all();
 
+// A mail of tests/corpus/injection, which wants something of whoever reads it: in each, orders have
+// the word INJECT in them, what a person does not see UNSEEN, what a person reads SEEN.
+struct injection_mail
+{
+    std::string file;
+    std::string raw;
+};
+
+// Every one, by file name.
+std::vector<injection_mail> read_injections();
+
 // What the service finds in a mail, the way mail-ingest asks.
 struct findings
 {

@@ -2,6 +2,7 @@
 
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/api/tagged_account.hpp"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ constexpr int max_webhooks = 100;
 inbox::v1::CountInboxesRequest count_inboxes_of(const caller& who)
 {
     inbox::v1::CountInboxesRequest request;
-    request.set_account_id(who.account().text());
+    set_account(request, who);
     return request;
 }
 
@@ -23,6 +24,18 @@ webhooks::v1::ListWebhooksRequest list_webhooks_of(const caller& who)
     request.set_account_id(who.account().text());
     request.set_limit(max_webhooks);
     return request;
+}
+
+// For an API key with a tag there are none.
+awaitable<result<std::int64_t>> count_webhooks(const caller& who, webhook_client& webhooks)
+{
+    if (who.tag())
+        co_return 0;
+    const auto found =
+        co_await webhooks.call(webhook_methods::list_webhooks, list_webhooks_of(who));
+    if (!found)
+        co_return found.error();
+    co_return found->webhooks_size();
 }
 
 ratelimit::v1::GetUsageRequest usage_of_today(const caller& who)
@@ -60,10 +73,9 @@ awaitable<http::response> get_account(const http::request& received, const calle
     if (!live)
         co_return http::error_response(live.error());
 
-    const auto endpoints =
-        co_await webhooks.call(webhook_methods::list_webhooks, list_webhooks_of(who));
-    if (!endpoints)
-        co_return http::error_response(endpoints.error());
+    const auto webhooks_in_use = co_await count_webhooks(who, webhooks);
+    if (!webhooks_in_use)
+        co_return http::error_response(webhooks_in_use.error());
 
     account_usage usage;
     usage.requests_today = who.quota.limit - who.quota.remaining;
@@ -73,7 +85,7 @@ awaitable<http::response> get_account(const http::request& received, const calle
             usage.requests_today = std::max(usage.requests_today, sum_of(*today));
     }
     usage.live_inboxes = live->live_inboxes();
-    usage.webhooks = endpoints->webhooks_size();
+    usage.webhooks = *webhooks_in_use;
     co_return http::ok_json(to_json(*account, usage, who.now));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "accounts/key_access.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "common/plans/account_state.hpp"
@@ -12,6 +13,12 @@
 
 namespace tempinbox::gateway {
 
+// Calls another operation of the API in this process, as the key that this request came with and
+// with all checks but those that this request has passed: key, plan, burst and day. The request
+// called with outlives the awaitable; the call itself may be made after this request was answered,
+// by the pieces of its response. Answers every failure; throws nothing.
+using operation_call = std::function<awaitable<http::response>(http::request&)>;
+
 // Who calls: the account as known at this moment, its day after this request, and the moment.
 struct caller
 {
@@ -22,10 +29,19 @@ struct caller
     // The dashboard's page. Its requests do not count against the day, so `quota` is the last known
     // value; and it gets more fields of an inbox.
     bool is_dashboard = false;
+    // What the API key may do; a session may do everything.
+    accounts::key_access access;
+    // The API key whose Idempotency-Keys are its own; otherwise they are the account's.
+    std::optional<key_id> owner_of_responses;
     // The id of the object that this request creates, set when a retry must create the same one.
     std::optional<uuid> chosen_id;
+    // Set for operations that are made of others (route::calls_others).
+    operation_call call;
 
     account_id account() const { return state.account; }
+    // Of the inboxes that exist for the caller; absent: all of the account.
+    const std::optional<std::string>& tag() const { return access.tag; }
+    bool may(accounts::scope asked) const { return access.allowed().has(asked); }
     const plans::plan_limits& limits() const { return state.limits_at(now); }
     // The path of an object below this caller's root: `location_of("inboxes", id)`.
     std::string location_of(std::string_view kind, std::string_view id) const

@@ -4,6 +4,7 @@
 #include "gateway/api/counted_reading.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
+#include "gateway/api/tagged_account.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -58,7 +59,7 @@ result<list_query> read_inbox_list(const http::request& received, const caller& 
 result<list_query> read_list(const http::request& received, const caller& who)
 {
     list_query list;
-    list.request.set_account_id(who.account().text());
+    set_account(list.request, who);
     query_reader query(received);
     read_conditions(query, list);
     if (const auto all_known = query.finish(); !all_known)
@@ -85,16 +86,18 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
     return request;
 }
 
-// How the email was routed. Empty if the dispatcher does not respond: the email matters more.
+// How the email was routed. Empty if the dispatcher does not respond, since the email matters more,
+// and for a caller that may not see webhooks.
 awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std::string email,
                                                          webhook_client& webhooks)
 {
-    if (who.limits().routing_rules <= 0)
+    if (who.limits().routing_rules <= 0 || !who.may(accounts::scope::webhooks_read))
         co_return webhooks::v1::GetRoutingResponse();
     webhooks::v1::GetRoutingRequest request;
     request.set_account_id(who.account().text());
     request.set_email_id(std::move(email));
-    auto found = co_await webhooks.try_call(webhook_methods::get_routing, std::move(request));
+    auto found = co_await webhooks.try_call_batched(webhook_methods::get_routing,
+                                                    std::move(request), who.account());
     if (!found)
         co_return webhooks::v1::GetRoutingResponse();
     co_return std::move(*found);
@@ -104,8 +107,11 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
 read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {
+    const auto& list = query.request;
+    const bool is_cheap = !list.inbox_id().empty() && !list.has_from() && !list.has_to() &&
+                          !list.has_subject() && !list.include_text();
     return read_counted(inboxes, inbox_methods::list_emails, std::move(query.request), memory,
-                        who.account());
+                        who.account(), is_cheap ? call_mode::batched : call_mode::alone);
 }
 
 } // namespace
@@ -177,7 +183,8 @@ awaitable<http::response> update_email(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.call(inbox_methods::update_email, std::move(*request));
+    const auto changed = co_await inboxes.call_batched(inbox_methods::update_email,
+                                                       std::move(*request), who.account());
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -192,7 +199,8 @@ awaitable<http::response> delete_email(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.call(inbox_methods::delete_email, *request);
+    const auto deleted =
+        co_await inboxes.call_batched(inbox_methods::delete_email, *request, who.account());
     if (!deleted)
         co_return http::error_response(deleted.error());
 

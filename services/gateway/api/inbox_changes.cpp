@@ -1,9 +1,13 @@
 #include "gateway/api/inbox_changes.hpp"
 
+#include "common/core/text.hpp"
 #include "gateway/api/inbox_limits.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/api/tagged_account.hpp"
+
+#include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
@@ -25,6 +29,20 @@ void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& req
         else
             request.mutable_metadata()->add_removed(key);
     }
+}
+
+// An API key with a tag keeps it on its inboxes.
+void read_tags(json::object_reader& body, const caller& who, inbox::v1::UpdateInboxRequest& request)
+{
+    const bool removes_all = body.has_null("tags");
+    const auto tags = body.texts("tags", max_tags, 1, max_tag_length);
+    if (!removes_all && !tags)
+        return;
+    auto& kept = *request.mutable_tags()->mutable_tags();
+    if (tags)
+        kept.Assign(tags->begin(), tags->end());
+    if (who.tag() && std::find(kept.begin(), kept.end(), *who.tag()) == kept.end())
+        body.fail("tags must have " + quote(*who.tag()) + ", the tag of this API key");
 }
 
 // RFC 7396: null removes a field. The lifetime cannot be removed.
@@ -50,10 +68,7 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
         request.set_name(*name);
     if (body->has_null("name"))
         request.set_name("");
-    if (body->has_null("tags"))
-        request.mutable_tags();
-    if (const auto tags = body->texts("tags", max_tags, 1, max_tag_length))
-        request.mutable_tags()->mutable_tags()->Assign(tags->begin(), tags->end());
+    read_tags(*body, who, request);
     read_metadata(*body, request);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
@@ -76,7 +91,7 @@ result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& recei
                        "tag is required: all live inboxes with this tag are expired"};
 
     inbox::v1::DeleteInboxesByTagRequest request;
-    request.set_account_id(who.account().text());
+    set_account(request, who);
     request.set_tag(*tag);
     return request;
 }
@@ -91,7 +106,8 @@ awaitable<http::response> update_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.call(inbox_methods::update_inbox, std::move(*request));
+    const auto changed = co_await inboxes.call_batched(inbox_methods::update_inbox,
+                                                       std::move(*request), who.account());
     if (!changed)
         co_return http::error_response(changed.error());
 

@@ -1,13 +1,30 @@
 #include "gateway/api/inboxes.hpp"
 
+#include "common/core/text.hpp"
 #include "common/json/object_reader.hpp"
 #include "gateway/api/inbox_limits.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/api/tagged_account.hpp"
+
+#include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
+
+// A new inbox gets the tag of the API key that makes it.
+std::vector<std::string> with_tag_of_key(json::object_reader& body, std::vector<std::string> tags,
+                                         const std::string& tag_of_key)
+{
+    if (std::find(tags.begin(), tags.end(), tag_of_key) != tags.end())
+        return tags;
+    if (tags.size() == max_tags)
+        body.fail("tags must have at most " + std::to_string(max_tags - 1) + " items beside " +
+                  quote(tag_of_key) + ", which this API key adds");
+    tags.push_back(tag_of_key);
+    return tags;
+}
 
 // Reads the body of POST /v1/inboxes. The inbox service decides which local parts and domains are
 // available.
@@ -21,7 +38,10 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
     const auto domain = body->text("domain", 1, 253);
     const auto ttl = body->integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
     const auto name = body->text("name", 1, max_name_length);
-    const auto tags = body->texts("tags", max_tags, 1, max_tag_length);
+    auto tags = body->texts("tags", max_tags, 1, max_tag_length);
+    if (who.tag())
+        tags = with_tag_of_key(*body, std::move(tags).value_or(std::vector<std::string>()),
+                               *who.tag());
     const auto metadata = body->text_map("metadata", max_metadata, max_metadata_key_length,
                                          max_metadata_value_length);
     if (const auto all_known = body->finish(); !all_known)
@@ -63,7 +83,7 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
         return all_known.error();
 
     inbox::v1::ListInboxesRequest list;
-    list.set_account_id(who.account().text());
+    set_account(list, who);
     list.set_status(to_status(status));
     if (tag)
         list.set_tag(*tag);
@@ -84,7 +104,8 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto created = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
+    const auto created = co_await inboxes.call_batched(inbox_methods::create_inbox,
+                                                       std::move(*request), who.account());
     if (!created)
         co_return http::error_response(created.error());
 
@@ -131,7 +152,8 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto found = co_await inboxes.call(inbox_methods::get_inbox, std::move(*request));
+    const auto found =
+        co_await inboxes.call_batched(inbox_methods::get_inbox, std::move(*request), who.account());
     if (!found)
         co_return http::error_response(found.error());
 
@@ -149,7 +171,8 @@ awaitable<http::response> delete_inbox(const http::request& received, const call
     if (!request)
         co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.call(inbox_methods::delete_inbox, *request);
+    const auto deleted =
+        co_await inboxes.call_batched(inbox_methods::delete_inbox, *request, who.account());
     if (!deleted)
         co_return http::error_response(deleted.error());
 

@@ -31,8 +31,8 @@ inline void put_text(json::writer& out, std::string_view name, bool has_value,
         out.null_member(name);
 }
 
-inline void put_texts(json::writer& out, std::string_view name,
-                      const google::protobuf::RepeatedPtrField<std::string>& texts)
+template <class Texts>
+void put_texts(json::writer& out, std::string_view name, const Texts& texts)
 {
     out.key(name).begin_array();
     for (const auto& text : texts)

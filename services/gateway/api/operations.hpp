@@ -26,8 +26,9 @@ struct operation_services
     long_poll_hub& long_polls;
 };
 
-// The routes of inboxes, emails, webhooks and account below a root such as `/v1`. Each root has its
-// own pipeline, which identifies the caller; the operations are the same.
+// The routes of inboxes, emails, webhooks and account below a root such as `/v1`, each with the
+// scope that a key needs for it. Each root has its own pipeline, which identifies the caller; the
+// operations are the same.
 std::vector<route> operations_below(const std::string& root, const operation_services& services);
 
 } // namespace tempinbox::gateway

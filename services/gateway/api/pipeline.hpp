@@ -7,6 +7,8 @@
 #include "common/core/token_bucket.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/cors.hpp"
+#include "gateway/api/key_headers.hpp"
+#include "gateway/api/mcp_entry.hpp"
 #include "gateway/api/request_checks.hpp"
 #include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
@@ -31,13 +33,15 @@ http::response too_many_requests(std::string_view reason, const rate_limit_heade
 bool took_long(time_point::duration duration);
 
 // Handles everything under /v1, with its checks in this order: preflight, key 401, plan 403, burst
-// 429, daily limit 429, path 404, method 405, size 413, type 415, then the operation (syntax and
-// fields 400, object 404, conflicts; last the 422 of an Idempotency-Key). Every response carries
-// X-RateLimit-*. A large response to a GET is counted in memory until it is sent; if there is no
-// memory, the response is 503. An operation that throws becomes 500, or 503 for a lost dependency;
-// no exception escapes. Parts: what it works with, by reference: `keys` (key_cache), `quota`
-// (quota_client), `uses` (key_uses), `idempotency` (idempotent_calls). Unit tests script them,
-// since all but `quota` need PostgreSQL.
+// 429, daily limit 429, path 404, method 405, scope 403, size 413, type 415, object outside the
+// key's tag 404, then the operation (syntax and fields 400, object 404, conflicts; last the 422 of
+// an Idempotency-Key). /mcp has the same checks; before them a page of another site is 403 and a
+// method but POST 405. Every response carries X-RateLimit-*. A large response to a GET is counted
+// in memory until it is sent; if there is no memory, the response is 503. An operation that throws
+// becomes 500, or 503 for a lost dependency; no exception escapes. Parts: what it works with, by
+// reference: `keys` (key_cache), `quota` (quota_client), `uses` (key_uses), `idempotency`
+// (idempotent_calls), `tags` (tag_check). Unit tests script them, since most need PostgreSQL or the
+// inbox service.
 template <class Parts>
 class basic_pipeline
 {
@@ -50,14 +54,19 @@ public:
 
 private:
     struct request_context;
+    struct passed_checks;
     using refusal = std::optional<http::response>;
 
     awaitable<http::response> run(request_context& x);
+    awaitable<http::response> perform(request_context& x);
+    awaitable<http::response> perform_for(passed_checks by, http::request& inner);
+    refusal check_entry(const request_context& x) const;
     awaitable<refusal> check_key(request_context& x);
+    awaitable<refusal> find_owner(request_context& x);
     awaitable<refusal> check_quota(request_context& x);
     refusal check_plan(request_context& x);
     refusal check_burst(request_context& x);
-    awaitable<http::response> call(request_context& x);
+    awaitable<http::response> call(request_context& x, const route& operation);
     http::response refuse_key(request_context& x, std::string_view reason);
     http::response refuse_lookup(request_context& x, const failure& reason);
 
@@ -78,8 +87,8 @@ struct basic_pipeline<Parts>::request_context
     http::request& request;
     boost::asio::ip::address client;
     rate_limit_headers rate_limit;
+    std::string key_digest;
     std::shared_ptr<const accounts::key_owner> owner;
-    routes::match target;
     caller who;
 
     request_context(http::request& received, boost::asio::ip::address address,
@@ -90,6 +99,25 @@ struct basic_pipeline<Parts>::request_context
     {
         who.now = now;
     }
+
+    void identify(std::shared_ptr<const accounts::key_owner> found)
+    {
+        owner = std::move(found);
+        who.state = owner->account;
+        who.access = owner->access;
+        if (owner->has_own_responses)
+            who.owner_of_responses = owner->key;
+    }
+};
+
+// What the checks of a request found, for the operations that it calls in this process.
+template <class Parts>
+struct basic_pipeline<Parts>::passed_checks
+{
+    boost::asio::ip::address client;
+    rate_limit_headers rate_limit;
+    std::string key_digest;
+    std::shared_ptr<const accounts::key_owner> owner;
 };
 
 template <class Parts>
@@ -106,7 +134,7 @@ basic_pipeline<Parts>::basic_pipeline(const clock_source& clock, std::vector<rou
 template <class Parts>
 bool basic_pipeline<Parts>::serves(std::string_view path)
 {
-    return path == "/v1" || path.starts_with("/v1/");
+    return path == "/v1" || path.starts_with("/v1/") || path == mcp_path;
 }
 
 template <class Parts>
@@ -118,15 +146,16 @@ awaitable<http::response> basic_pipeline<Parts>::handle(http::request& received)
     auto response = co_await respond(run(x), received);
     set_rate_limit_headers(response, x.rate_limit);
     response.set("Cache-Control", "no-store");
-    allow_origin(received, response);
+    if (!is_mcp(received))
+        allow_origin(received, response);
     co_return response;
 }
 
 template <class Parts>
 awaitable<http::response> basic_pipeline<Parts>::run(request_context& x)
 {
-    if (is_preflight(x.request))
-        co_return preflight_response();
+    if (auto refused = check_entry(x))
+        co_return std::move(*refused);
     if (auto refused = co_await check_key(x))
         co_return std::move(*refused);
     if (auto refused = check_plan(x))
@@ -135,57 +164,105 @@ awaitable<http::response> basic_pipeline<Parts>::run(request_context& x)
         co_return std::move(*refused);
     if (auto refused = co_await check_quota(x))
         co_return std::move(*refused);
-    x.target = operations_.find(x.request);
-    if (auto refused = check_request(x.request, x.target))
+    co_return co_await perform(x);
+}
+
+// What another site's page may ask, and how.
+template <class Parts>
+typename basic_pipeline<Parts>::refusal
+basic_pipeline<Parts>::check_entry(const request_context& x) const
+{
+    if (is_mcp(x.request))
+        return check_mcp_entry(x.request, trusted_proxies_);
+    if (is_preflight(x.request))
+        return preflight_response();
+    return std::nullopt;
+}
+
+// The checks of the request itself, and its operation: the one place where a caller's scopes and
+// tag are judged.
+template <class Parts>
+awaitable<http::response> basic_pipeline<Parts>::perform(request_context& x)
+{
+    const auto target = operations_.find(x.request);
+    if (auto refused = check_request(x.request, target, x.who))
         co_return std::move(*refused);
-    auto response = co_await call(x);
-    const bool is_read = x.target.operation->method == "GET";
+    if (auto refused = co_await parts_.tags.check(x.request, x.who))
+        co_return std::move(*refused);
+    auto response = co_await call(x, *target.operation);
+    const bool is_read = target.operation->method == "GET";
     if (is_read)
         response = reserve_response(std::move(response), x.who.account(), memory_);
     if (!is_read || !took_long(clock_.now() - x.who.now))
         co_return response;
     // Data that is read after a long time, such as awaited mail, is not given to a key that was
-    // revoked meanwhile.
+    // revoked or expired meanwhile, nor if its inbox lost the key's tag.
     x.who.now = clock_.now();
-    if (auto refused = co_await check_key(x))
+    if (auto refused = co_await find_owner(x))
         co_return std::move(*refused);
     if (auto refused = check_plan(x))
+        co_return std::move(*refused);
+    if (auto refused = co_await parts_.tags.check(x.request, x.who))
         co_return std::move(*refused);
     co_return response;
 }
 
+// An operation that is called by another one.
 template <class Parts>
-awaitable<http::response> basic_pipeline<Parts>::call(request_context& x)
+awaitable<http::response> basic_pipeline<Parts>::perform_for(passed_checks by, http::request& inner)
 {
-    const auto& operation = *x.target.operation;
-    if (x.request.method == "POST" && x.request.header("Idempotency-Key"))
-        return parts_.idempotency.handle(x.request, x.who, operation);
-    return operation.handle(x.request, x.who);
+    request_context x(inner, by.client, by.rate_limit, clock_.now());
+    x.key_digest = std::move(by.key_digest);
+    x.identify(std::move(by.owner));
+    x.who.quota = by.rate_limit;
+    co_return co_await respond(perform(x), inner);
+}
+
+template <class Parts>
+awaitable<http::response> basic_pipeline<Parts>::call(request_context& x, const route& operation)
+{
+    if (operation.calls_others) {
+        x.who.call = [this, by = passed_checks{x.client, x.rate_limit, x.key_digest, x.owner}](
+                         http::request& inner) { return perform_for(by, inner); };
+        co_return co_await operation.handle(x.request, x.who);
+    }
+    if (x.request.method != "POST" || !x.request.header("Idempotency-Key"))
+        co_return co_await operation.handle(x.request, x.who);
+    auto response = co_await parts_.idempotency.handle(x.request, x.who, operation);
+    // The response may be that of an earlier request, and its inbox without the key's tag by now.
+    if (auto refused = co_await parts_.tags.check_created(response, x.who))
+        co_return std::move(*refused);
+    co_return response;
 }
 
 template <class Parts>
 awaitable<typename basic_pipeline<Parts>::refusal>
 basic_pipeline<Parts>::check_key(request_context& x)
 {
-    const auto key = x.request.header("X-API-Key");
+    const auto key = find_api_key(x.request);
     if (!key)
-        co_return refuse_key(x, "Header X-API-Key is missing");
-    if (is_given_twice(x.request, "X-API-Key"))
-        co_return refuse_key(x, "Header X-API-Key is given more than once");
-    if (!accounts::is_well_formed_api_key(*key))
-        co_return refuse_key(x, "X-API-Key is not a valid API key");
+        co_return refuse_key(x, key.error().message);
+    x.key_digest = accounts::api_key_digest(*key);
+    co_return co_await find_owner(x);
+}
+
+template <class Parts>
+awaitable<typename basic_pipeline<Parts>::refusal>
+basic_pipeline<Parts>::find_owner(request_context& x)
+{
     const auto allowed =
         failed_lookups_.has_allowance(x.client, x.who.now) ? lookups::all : lookups::seen_good;
-    const auto found = co_await parts_.keys.find(accounts::api_key_digest(*key), allowed);
+    const auto found = co_await parts_.keys.find(x.key_digest, allowed);
     if (!found)
         co_return refuse_lookup(x, found.error());
-    x.owner = found->owner;
-    if (!x.owner) {
+    if (!found->owner) {
         if (found->was_looked_up)
             failed_lookups_.note(x.client, x.who.now);
-        co_return refuse_key(x, "X-API-Key is not a valid API key");
+        co_return refuse_key(x, invalid_api_key(x.request));
     }
-    x.who.state = x.owner->account;
+    if (found->owner->access.has_expired(x.who.now))
+        co_return refuse_key(x, invalid_api_key(x.request));
+    x.identify(found->owner);
     co_return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ bool is_taken(std::string_view content_type, body_kind expected)
 }
 
 // 404 for the path, then 405 for the method.
-refusal check_route(http::request& received, const routes::match& target)
+refusal check_route(http::request& received, const routes::match& target, const caller&)
 {
     received.route = target.path.pattern;
     if (!target.operation)
@@ -29,14 +29,34 @@ refusal check_route(http::request& received, const routes::match& target)
     return std::nullopt;
 }
 
-refusal check_size(http::request& received, const routes::match&)
+// The specification's 403 is about the plan, so this one has a text of its own.
+std::string scope_message(const required_scope& scope, const accounts::key_access& access)
+{
+    if (!scope.needed())
+        return "This operation is not for API keys that are restricted";
+    const std::string needed(accounts::to_string(*scope.needed()));
+    const auto text = "This operation needs an API key with the scope " + needed;
+    if (access.tag && accounts::is_of_webhooks(*scope.needed()))
+        return text + ", which a key with a tag cannot have";
+    return text + "; this key has " + join_list(access.allowed().names());
+}
+
+refusal check_scope(http::request&, const routes::match& target, const caller& who)
+{
+    const auto& scope = target.operation->scope;
+    if (scope.is_met(who.access))
+        return std::nullopt;
+    return http::error_response(403, scope_message(scope, who.access));
+}
+
+refusal check_size(http::request& received, const routes::match&, const caller&)
 {
     if (!received.body_too_large)
         return std::nullopt;
     return http::error_response(413, "The body is larger than 64 KiB");
 }
 
-refusal check_headers(http::request& received, const routes::match&)
+refusal check_headers(http::request& received, const routes::match&, const caller&)
 {
     for (const auto name : {"Content-Type", "Content-Encoding", "Idempotency-Key"})
         if (is_given_twice(received, name))
@@ -45,7 +65,7 @@ refusal check_headers(http::request& received, const routes::match&)
     return std::nullopt;
 }
 
-refusal check_type(http::request& received, const routes::match& target)
+refusal check_type(http::request& received, const routes::match& target, const caller&)
 {
     const auto expected = target.operation->body;
     if (expected == body_kind::none || received.body.empty())
@@ -67,7 +87,7 @@ refusal check_type(http::request& received, const routes::match& target)
     return refused;
 }
 
-refusal check_target(http::request& received, const routes::match&)
+refusal check_target(http::request& received, const routes::match&, const caller&)
 {
     if (received.target_error.empty())
         return std::nullopt;
@@ -97,10 +117,12 @@ http::response internal_error_response(const http::request& received, std::strin
 
 } // namespace
 
-std::optional<http::response> check_request(http::request& received, const routes::match& target)
+std::optional<http::response> check_request(http::request& received, const routes::match& target,
+                                            const caller& who)
 {
-    for (const auto check : {check_route, check_size, check_headers, check_type, check_target})
-        if (auto refused = check(received, target))
+    for (const auto check :
+         {check_route, check_scope, check_size, check_headers, check_type, check_target})
+        if (auto refused = check(received, target, who))
             return refused;
     return std::nullopt;
 }

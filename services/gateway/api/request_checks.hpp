@@ -10,8 +10,10 @@
 namespace tempinbox::gateway {
 
 // The checks that every pipeline makes once it knows the caller, in this order: path 404, method
-// 405, size 413, headers 400, type 415, target 400. Fills in the route and its path parameters.
-std::optional<http::response> check_request(http::request& received, const routes::match& target);
+// 405, scope 403, size 413, headers 400, type 415, target 400. Fills in the route and its path
+// parameters.
+std::optional<http::response> check_request(http::request& received, const routes::match& target,
+                                            const caller& who);
 
 // Whether a header came twice. For one that is no list it is then unclear which of the two counts
 // (RFC 9110 5.3).

@@ -2,6 +2,7 @@
 
 #include "common/json/writer.hpp"
 #include "gateway/api/query_reader.hpp"
+#include "gateway/api/tagged_account.hpp"
 
 #include <algorithm>
 
@@ -15,6 +16,24 @@ Request request_of(const caller& who)
     request.set_account_id(who.account().text());
     request.set_days(usage_history::days);
     return request;
+}
+
+inbox::v1::CountEmailsRequest emails_of(const caller& who)
+{
+    inbox::v1::CountEmailsRequest request;
+    set_account(request, who);
+    request.set_days(usage_history::days);
+    return request;
+}
+
+// For an API key with a tag there are none.
+awaitable<result<webhooks::v1::CountDeliveriesResponse>> count_deliveries(const caller& who,
+                                                                          webhook_client& webhooks)
+{
+    if (who.tag())
+        co_return webhooks::v1::CountDeliveriesResponse();
+    co_return co_await webhooks.call(webhook_methods::count_deliveries,
+                                     request_of<webhooks::v1::CountDeliveriesRequest>(who));
 }
 
 } // namespace
@@ -60,12 +79,10 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
                                                request_of<ratelimit::v1::GetUsageRequest>(who));
     if (!requests)
         co_return http::error_response(requests.error());
-    const auto emails = co_await inboxes.call(inbox_methods::count_emails,
-                                              request_of<inbox::v1::CountEmailsRequest>(who));
+    const auto emails = co_await inboxes.call(inbox_methods::count_emails, emails_of(who));
     if (!emails)
         co_return http::error_response(emails.error());
-    const auto deliveries = co_await webhooks.call(
-        webhook_methods::count_deliveries, request_of<webhooks::v1::CountDeliveriesRequest>(who));
+    const auto deliveries = co_await count_deliveries(who, webhooks);
     if (!deliveries)
         co_return http::error_response(deliveries.error());
 

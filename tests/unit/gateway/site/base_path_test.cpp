@@ -50,6 +50,7 @@ TEST_CASE("a base path that others would read otherwise is refused with the reas
         {"/v1", "must not begin with /v1"},
         {"/dashboard/mail", "must not begin with /dashboard"},
         {"/docs", "must not begin with /docs"},
+        {"/llms.txt", "must not begin with /llms.txt"},
         {"/" + std::string(200, 'x'), "must have at most 200 characters"},
     }));
     CAPTURE(given);

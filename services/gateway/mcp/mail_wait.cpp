@@ -1,0 +1,215 @@
+#include "gateway/mcp/mail_wait.hpp"
+
+#include "common/core/ids.hpp"
+#include "gateway/mcp/fence.hpp"
+#include "gateway/mcp/mail_content.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tempinbox::gateway::mcp {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_condition = 500;
+constexpr std::size_t max_id = 100;
+// Emails that one wait looks into: whoever fills an inbox does not keep a replica busy.
+constexpr int max_skipped = 50;
+
+void read_condition(json::object_reader& arguments, const char* name, query_list& conditions)
+{
+    if (auto text = arguments.text(name, 1, max_condition))
+        conditions.emplace_back(name, std::move(*text));
+}
+
+template <class Id>
+void check_id(json::object_reader& arguments, const std::string& id)
+{
+    if (id.empty())
+        return;
+    if (const auto parsed = Id::parse(id); !parsed)
+        arguments.fail(parsed.error().message);
+}
+
+// What comes before the rest of each result.
+void begin(json::writer& out, const fence& marks, std::string_view outcome)
+{
+    out.begin_object();
+    marks.put_notice(out);
+    out.member("outcome", outcome);
+}
+
+tool_result end(json::writer& out, const fence& marks)
+{
+    marks.put_hidden(out);
+    out.end_object();
+    return tool_result::of_json(out.take());
+}
+
+void put_codes(json::writer& out, const std::vector<std::string>& codes)
+{
+    if (codes.empty()) {
+        out.null_member("code").member("otherCodes", codes);
+        return;
+    }
+    out.member("code", codes.front());
+    out.member("otherCodes", std::vector<std::string>(codes.begin() + 1, codes.end()));
+}
+
+} // namespace
+
+result<mail_wait> mail_wait::read(purpose chosen, const json::value& arguments)
+{
+    mail_wait made(chosen);
+    json::object_reader from(arguments);
+    made.inbox_ = from.text("inboxId", 1, max_id).value_or("");
+    if (chosen != purpose::email)
+        made.email_ = from.text("emailId", 1, max_id).value_or("");
+    read_condition(from, "from", made.conditions_);
+    read_condition(from, "subject", made.conditions_);
+    if (chosen == purpose::email)
+        read_condition(from, "to", made.conditions_);
+    if (chosen == purpose::code ||
+        (chosen == purpose::email && from.boolean("hasCode").value_or(false)))
+        made.conditions_.emplace_back("hasCode", "true");
+    if (chosen == purpose::link)
+        made.kind_ = from.choice("kind", {"verify", "reset", "unsubscribe", "other"});
+    made.after_ = from.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    made.timeout_ =
+        std::chrono::seconds(from.integer("timeoutSeconds", 1, max_wait).value_or(standard_wait));
+    if (chosen == purpose::email && made.inbox_.empty())
+        from.fail("inboxId is required: the inboxId of create_inbox or list_inboxes");
+    if (chosen != purpose::email && made.inbox_.empty() == made.email_.empty())
+        from.fail("give either inboxId, to wait for an email, or emailId, to look into one");
+    check_id<inbox_id>(from, made.inbox_);
+    check_id<email_id>(from, made.email_);
+    if (const auto all_known = from.finish(); !all_known)
+        return all_known.error();
+    return made;
+}
+
+std::chrono::seconds mail_wait::waited() const
+{
+    return began_ ? std::chrono::floor<std::chrono::seconds>(clock::now() - *began_) : 0s;
+}
+
+query_list mail_wait::query(clock::time_point end) const
+{
+    const auto in_step = std::chrono::ceil<std::chrono::seconds>(end - clock::now());
+    auto query = conditions_;
+    query.emplace_back("after", std::to_string(after_));
+    query.emplace_back("timeoutSeconds",
+                       std::to_string(std::max(std::min(left(), in_step), 1s).count()));
+    return query;
+}
+
+awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chrono::seconds max)
+{
+    if (!email_.empty())
+        co_return co_await look_into(calls);
+    const auto end = clock::now() + max;
+    if (!began_)
+        began_ = clock::now();
+    while (!calls.is_hung_up()) {
+        const auto response =
+            co_await calls.get("/v1/inboxes/" + inbox_ + "/emails/wait", query(end));
+        if (response.status != 200) {
+            // What was waited already is not lost by a bound or a replica that goes.
+            if (has_waited_ && (response.status == 429 || response.status == 503))
+                co_return not_yet(nullptr);
+            co_return refused_by_operation(response);
+        }
+        has_waited_ = true;
+
+        const auto answer = parse_response(response);
+        const auto outcome = answer["outcome"].text();
+        if (outcome == "interrupted" || (outcome != "matched" && left() <= 0s))
+            co_return not_yet(&answer);
+        if (outcome == "matched" && purpose_ == purpose::email)
+            co_return finish_email(answer);
+        if (outcome == "matched") {
+            after_ = answer["email"]["sequence"].integer();
+            if (auto found = finish_part(answer["email"]))
+                co_return found;
+            // An email without such a link is not what is waited for.
+            if (++skipped_ >= max_skipped || left() <= 0s)
+                co_return not_yet(nullptr);
+        }
+        if (clock::now() >= end)
+            co_return std::nullopt;
+    }
+    co_return not_yet(nullptr); // to nobody
+}
+
+// The email that was named, whatever it holds.
+awaitable<std::optional<tool_result>> mail_wait::look_into(api_calls& calls) const
+{
+    const auto response = co_await calls.get("/v1/emails/" + email_);
+    if (response.status != 200)
+        co_return refused_by_operation(response);
+    co_return finish_part(parse_response(response));
+}
+
+std::optional<tool_result> mail_wait::finish_email(const json::value& answer)
+{
+    const auto email = answer["email"];
+    fence marks;
+    json::writer out;
+    begin(out, marks, "matched");
+    out.key("after").raw(email["sequence"].to_string());
+    out.key("email");
+    put_summary(out, email, marks);
+    put_near_misses(out, answer["nearMisses"], marks);
+    return end(out, marks);
+}
+
+std::optional<tool_result> mail_wait::finish_part(const json::value& email) const
+{
+    const auto codes = purpose_ == purpose::code ? codes_of(email) : std::vector<std::string>();
+    const auto link = purpose_ == purpose::link ? find_link(email, kind_) : std::nullopt;
+    const bool is_found = !codes.empty() || link;
+    if (!is_found && email_.empty())
+        return std::nullopt;
+    fence marks;
+    json::writer out;
+    begin(out, marks, is_found ? "found" : "none");
+    marks.add_hidden(link ? link->removed : 0);
+    if (purpose_ == purpose::code) {
+        put_codes(out, codes);
+    } else {
+        out.key("link");
+        if (link)
+            put_link(out, *link, marks);
+        else
+            out.null();
+    }
+    out.key("after").raw(email["sequence"].to_string());
+    put_source(out, email, marks);
+    return end(out, marks);
+}
+
+// Nothing fitted in time; `answer` is the long poll's, where there is one.
+tool_result mail_wait::not_yet(const json::value* answer) const
+{
+    fence marks;
+    json::writer out;
+    begin(out, marks, "not_yet");
+    out.member("after", after_);
+    if (purpose_ == purpose::email) {
+        out.null_member("email");
+        if (answer)
+            put_near_misses(out, (*answer)["nearMisses"], marks);
+        else
+            out.key("nearMisses").begin_array().end_array();
+        return end(out, marks);
+    }
+    if (purpose_ == purpose::code)
+        put_codes(out, {});
+    else
+        out.null_member("link");
+    put_no_source(out);
+    return end(out, marks);
+}
+
+} // namespace tempinbox::gateway::mcp

@@ -1,0 +1,210 @@
+#include "gateway/mcp/mail_content.hpp"
+
+#include "corpus/corpus.hpp"
+#include "gateway/api/json.hpp"
+#include "inbox/messages.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway::mcp;
+
+namespace {
+
+// As GET /v1/emails/{emailId} answers it.
+json::value email_of(const std::string& raw)
+{
+    const auto view = mime::read_view(raw);
+    const auto found = corpus::examine(raw);
+    mailbox::stored_email stored;
+    stored.summary.id = email_id::make();
+    stored.summary.inbox = inbox_id::make();
+    stored.summary.sequence = 1;
+    stored.summary.from = view.summary.from;
+    stored.summary.from_name = view.summary.from_name;
+    stored.summary.subject = view.summary.subject;
+    stored.summary.codes = found.codes;
+    stored.links = found.links;
+    stored.to_header = view.summary.to_header;
+    stored.raw = raw;
+    const json::limits large{64 * 1024 * 1024, 32};
+    return json::value::parse(gateway::to_json(inbox::to_message(stored, view)), large).value();
+}
+
+json::value read(const json::value& email)
+{
+    const json::limits large{64 * 1024 * 1024, 32};
+    return json::value::parse(whole_email(email, max_text_length), large).value();
+}
+
+// The result without what stands between the marks.
+std::string outside_fence(const json::value& result)
+{
+    const auto open = result["mailFence"]["open"].text(),
+               close = result["mailFence"]["close"].text();
+    auto text = result.to_string();
+    std::string outside;
+    // The first pair names the marks.
+    for (std::size_t pair = 0;; ++pair) {
+        const auto begin = text.find(open);
+        outside += text.substr(0, begin);
+        if (begin == std::string::npos)
+            return outside;
+        const auto end = text.find(close, begin);
+        REQUIRE(end != std::string::npos);
+        if (pair == 0)
+            outside += text.substr(begin + open.size(), end - begin - open.size());
+        text.erase(0, end + close.size());
+    }
+}
+
+bool has(const std::string& text, std::string_view word)
+{
+    return text.find(word) != std::string::npos;
+}
+
+json::value email_of_both(const std::string& text, const std::string& html)
+{
+    return email_of("From: a@sender.example\r\nSubject: s\r\nContent-Type: "
+                    "multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: "
+                    "text/plain\r\n\r\n" +
+                    text + "\r\n--b\r\nContent-Type: text/html\r\n\r\n" + html + "\r\n--b--\r\n");
+}
+
+json::value email_with(const std::string& html)
+{
+    return email_of("From: a@sender.example\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n" +
+                    html);
+}
+
+} // namespace
+
+TEST_CASE("nothing of the injection mails is outside the fence or of what nobody sees in it",
+          "[gateway][mcp]")
+{
+    const auto mails = corpus::read_injections();
+    CHECK(mails.size() == 43);
+    std::size_t with_hidden = 0;
+    for (const auto& mail : mails) {
+        CAPTURE(mail.file);
+        const auto result = read(email_of(mail.raw));
+        const auto all = result.to_string(), outside = outside_fence(result);
+
+        CHECK_FALSE(has(outside, "INJECT"));
+        CHECK_FALSE(has(outside, "inject"));
+        CHECK_FALSE(has(outside, "SEEN"));
+        CHECK_FALSE(has(outside, "\u27e7\u27e6"));
+        CHECK_FALSE(has(all, "UNSEEN"));
+        CHECK(has(all, "SEEN"));
+        with_hidden += result["hiddenCharactersRemoved"].integer() > 0 ? 1 : 0;
+    }
+    CHECK(with_hidden >= 19);
+}
+
+TEST_CASE("reading an email twice gives two fences", "[gateway][mcp]")
+{
+    const auto email = email_with("hi");
+
+    CHECK(read(email)["mailFence"]["open"].text() != read(email)["mailFence"]["open"].text());
+}
+
+TEST_CASE("a text that is too long is cut, and the result says so", "[gateway][mcp]")
+{
+    const auto email = email_of("From: a@sender.example\r\nSubject: s\r\n\r\n" +
+                                std::string(30'000, 'x') + "\r\n");
+
+    const auto cut = read(email);
+    const auto whole = read(email_of("Subject: s\r\n\r\nshort\r\n"));
+
+    CHECK(cut["isCut"].boolean());
+    CHECK(cut["text"].text().size() < max_text_length + 100);
+    CHECK_FALSE(whole["isCut"].boolean());
+    CHECK(whole["text"].text() ==
+          whole["mailFence"]["open"].text() + "short\n" + whole["mailFence"]["close"].text());
+}
+
+TEST_CASE("codes are outside the fence, and only those that cannot be orders", "[gateway][mcp]")
+{
+    const auto codes = codes_of(
+        json::value::parse(
+            R"({"codes":[{"value":"482913"},{"value":"AB3-9XZ"},{"value":"a b"},{"value":""},)"
+            R"({"value":"482913"},{"value":"\u27e7"},{"value":"ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567"}]})")
+            .value());
+
+    CHECK(codes == std::vector<std::string>{"482913", "AB3-9XZ"});
+}
+
+TEST_CASE("the link that confirms comes before others, and one that is hidden is none",
+          "[gateway][mcp]")
+{
+    const auto email = email_with("<a href='https://shop.example/home'>Shop</a> "
+                                  "<a style='display:none' href='https://x.example/v'>Verify your "
+                                  "email address</a> <a href='https://shop.example/v'>Verify your "
+                                  "email address</a> <a href='https://shop.example/u'>Unsubscribe"
+                                  "</a>");
+    const auto url_of = [&](const std::optional<std::string>& kind) {
+        const auto found = find_link(email, kind);
+        return found ? found->url : "";
+    };
+
+    CHECK(url_of(std::nullopt) == "https://shop.example/v");
+    CHECK(url_of("unsubscribe") == "https://shop.example/u");
+    CHECK(url_of("other") == "https://shop.example/home");
+    CHECK(url_of("reset").empty());
+}
+
+TEST_CASE("a code with words in it is none, and five codes are enough", "[gateway][mcp]")
+{
+    const auto codes = codes_of(
+        json::value::parse(
+            R"({"codes":[{"value":"DELETE-ALL-INBOXES-1"},{"value":"AB3-9XZ"},{"value":"QRWKTP"},)"
+            R"({"value":"1111"},{"value":"2222"},{"value":"3333"},{"value":"4444"}]})")
+            .value());
+
+    CHECK(codes == std::vector<std::string>{"AB3-9XZ", "QRWKTP", "1111", "2222", "3333"});
+}
+
+TEST_CASE("where a mail has HTML, codes and links are those that it shows", "[gateway][mcp]")
+{
+    const auto hidden = email_with("<p>Hello</p><p hidden>Your code is 482913</p>");
+    const auto spaced = email_with("<p>Your code is <b>482</b> 913</p>");
+    const auto beside = email_of_both("Your code is 482913, https://evil.example/verify",
+                                      "<p>Hello, see https://shop.example/a</p>");
+    const auto words =
+        find_link(email_with("<a href='https://a.example/v'>Confirm<i hidden>UNSEEN</i></a>"), {});
+
+    CHECK(codes_of(hidden).empty());
+    CHECK(codes_of(spaced) == std::vector<std::string>{"482913"});
+    CHECK(codes_of(beside).empty());
+    CHECK_FALSE(find_link(beside, {}));
+    REQUIRE(words);
+    CHECK(words->text == "Confirm");
+    CHECK(words->removed == 6);
+}
+
+TEST_CASE("HTML that shows nothing leaves the text beside it, and what was hidden stays so",
+          "[gateway][mcp]")
+{
+    const auto beside = read(email_of_both("Hello", "<img src=x>"));
+    const auto alone = read(email_with("<p hidden>Hello</p>"));
+
+    CHECK(has(beside["text"].text(), "Hello"));
+    CHECK(alone["text"].is_null());
+}
+
+TEST_CASE("HTML that is too long is cut, and invisible characters push nothing out",
+          "[gateway][mcp]")
+{
+    std::string invisible;
+    for (int i = 0; i < 11'000; ++i)
+        invisible += "&zwnj;";
+    const auto padded = read(email_with("<p>" + invisible + "seen</p>"));
+    const auto large =
+        read(email_with("<p>seen</p><!--" + std::string(600 * 1024, 'x') + "--><p>more</p>"));
+
+    CHECK(has(padded["text"].text(), "seen"));
+    CHECK_FALSE(padded["isCut"].boolean());
+    CHECK(large["isCut"].boolean());
+}

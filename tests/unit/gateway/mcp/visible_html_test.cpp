@@ -1,0 +1,243 @@
+#include "gateway/mcp/visible_html.hpp"
+
+#include "gateway/mcp/css.hpp"
+#include "gateway/mcp/link_host.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <ctime>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway::mcp;
+
+namespace {
+
+visible_page page_of(const std::string& html)
+{
+    return read_visible_page(html);
+}
+
+std::string repeated(std::string_view text, std::size_t bytes)
+{
+    std::string all;
+    while (all.size() < bytes)
+        all += text;
+    return all;
+}
+
+// Of this process, so that a busy machine does not count; the shortest of three.
+std::clock_t time_to_read(const std::string& html)
+{
+    std::clock_t shortest = 0;
+    for (int i = 0; i < 3; ++i) {
+        const auto began = std::clock();
+        page_of(html);
+        const auto took = std::clock() - began;
+        shortest = i == 0 ? took : std::min(shortest, took);
+    }
+    return shortest;
+}
+
+} // namespace
+
+TEST_CASE("text that a person does not see is left out and counted", "[gateway][mcp]")
+{
+    const auto hidden = GENERATE(
+        as<std::string>{}, "<p style='display:none'>12345</p>",
+        "<p style='DISPLAY : None !important'>12345</p>", "<p style='visibility:hidden'>12345</p>",
+        "<span style='font-size:0'>12345</span>", "<span style='font-size:1px'>12345</span>",
+        "<span style='font:0/0 a'>12345</span>",
+        "<div style='font-size:0'><b style='font-size:100%'>12345</b></div>",
+        "<p style='color:#fff'>12345</p>", "<p style='color:#fefefe'>12345</p>",
+        "<p style='color:white'>12345</p>", "<font color=white>12345</font>",
+        "<table bgcolor=black><tr><td><i style='color:rgb(0,0,0)'>12345</i></table>",
+        "<p style='background:#333 none;color:#333333'>12345</p>",
+        "<p style='color:transparent'>12345</p>", "<p style='color:rgba(1, 1, 1, 0)'>12345</p>",
+        "<p style='color:#00000000'>12345</p>", "<p style='opacity:0'>12345</p>",
+        "<p style='text-indent:-9999px'>12345</p>",
+        "<p style='position:absolute;left:-999em'>12345</p>",
+        "<div style='max-height:0;overflow:hidden'>12345</div>",
+        "<div style='width:1px;height:1px;overflow:hidden'>12345</div>",
+        "<div style='clip:rect(0 0 0 0);position:absolute'>12345</div>",
+        "<div style='clip-path:inset(50%)'>12345</div>",
+        "<div style='transform:scale(0)'>12345</div>", "<div hidden>12345</div>",
+        "<div style='mso-hide:all'>12345</div>", "<div style='display:none'/>12345</div>",
+        "<div style='display:none'><b><i>12345</b></div>",
+        "<style>.x{color:red}.y,.z{display:none}</style><p class='a Z'>12345</p>",
+        "<p class=late>12345</p><style>@media screen{.late{display:none}}</style>",
+        "<style>div .deep{display:none}</style><b class=deep>12345</b>",
+        "<style>#i{display:none!important}</style><b id=i style='display:block'>12345</b>",
+        "<i style='font-size:0'><b style='font-size:inherit'>12345</b></i>",
+        "<i style='font-size:0'><b style='font-size:calc(1px)'>12345</b></i>",
+        "<i style='visibility:hidden'><b style='visibility:unset'>12345</b></i>",
+        "<dialog>12345</dialog>", "<datalist><option>12345</datalist>", "<video>12345</video>",
+        "<object>12345</object>", "<p style='color:hsl(0 0% 100%)'>12345</p>",
+        "<p style='color:hwb(0 100% 0%)'>12345</p>", "<p style='color:seashell'>12345</p>",
+        "<p style='background:bogus;color:#fff'>12345</p>",
+        "<p style='color:#fff'><b style='color:bogus'>12345</b></p>",
+        "<p style='font-size:0.1vw'>12345</p>", "<p style='opacity:5%'>12345</p>",
+        "<p style='background:rgb(1, 1, 1) none;color:#000'>12345</p>",
+        "<div style='max-width:0;width:100%;overflow:hidden'>12345</div>");
+
+    const auto page = page_of("<p>before</p>" + hidden + "<p>after</p>");
+
+    CAPTURE(hidden);
+    CHECK(page.removed == 5);
+    CHECK(page.text == "before\n\nafter");
+}
+
+TEST_CASE("text that a person sees stays", "[gateway][mcp]")
+{
+    const auto html = GENERATE(
+        as<std::string>{}, "<p style='color:#333'>seen</p>",
+        "<div style='font-size:0'><p style='font-size:14px'>seen</p></div>",
+        "<div style='visibility:hidden'><p style='visibility:visible'>seen</p></div>",
+        "<td style='background:#000'><p style='color:#fff'>seen</p></td>",
+        "<td background=night.png><p style='color:#fff'>seen</p></td>",
+        "<div style='background-image:url(night.png)'><p style='color:#fff'>seen</p></div>",
+        "<div style='height:0'>seen</div>", "<div style='overflow:hidden'>seen</div>",
+        "<p style='text-indent:-20px'>seen</p>", "<p style='opacity:0.9'>seen</p>",
+        "<style>@media (max-width:600px){p{display:none}}</style><p>seen</p>",
+        "<style>@media print{p{display:none}}</style><p>seen</p>",
+        "<style>p:before{display:none}</style><p>seen</p>",
+        "<p style='display:none;display:block'>seen</p>", "<br hidden>seen",
+        "<p style='display:none'></p>seen", "<p style='display:none'/><p>seen</p>",
+        "<p style='font-size:1.5vw'>seen</p>", "<p style='font-size:0.2in'>seen</p>",
+        "<p style='font-size:1ex'>seen</p>", "<td style='width:1%;overflow:hidden'>seen</td>",
+        "<td style='max-width:0;width:100%;overflow:hidden'>seen</td>",
+        "<p style='color:#fff'><b style='color:lab(0 0 0)'>seen</b></p>",
+        "<dialog open>seen</dialog>",
+        "<iframe>x</iframe><noscript>x</noscript><noframes>x</noframes>seen",
+        "<img style='display:none' src=x>seen", "<!-- <p style='display:none'> --><p>seen</p>");
+
+    const auto page = page_of(html);
+
+    CAPTURE(html);
+    CHECK(page.text == "seen");
+    CHECK(page.removed == 0);
+}
+
+TEST_CASE("after the words of a link stands the host that it leads to", "[gateway][mcp]")
+{
+    CHECK(page_of("<a href='https://evil.example/x'>bank.example</a> ok").text ==
+          "bank.example [link: evil.example] ok");
+    CHECK(page_of("<a href='mailto:a@b.example'>write</a>").text == "write");
+    CHECK(page_of("<a href='https://a.example'><img src=x></a>").text == "");
+}
+
+TEST_CASE("the host of a link is told wherever the link ends", "[gateway][mcp]")
+{
+    CHECK(page_of("<a href='https://evil.example/'>bank.example").text ==
+          "bank.example [link: evil.example]");
+    CHECK(page_of(repeated("<b>", 3 * 300) + "<a href='https://evil.example/'>bank.example</a>")
+              .text == "bank.example [link: evil.example]");
+    CHECK(page_of("<a href='https://a.example/'>one<a href='https://b.example/'>two</a>").text ==
+          "one [link: a.example]two [link: b.example]");
+}
+
+TEST_CASE("what is hidden is hidden however deep it stands", "[gateway][mcp]")
+{
+    const auto page = page_of(repeated("<b>", 3 * 300) + "<i hidden>12345</i></x>seen");
+
+    CHECK(page.text == "seen");
+    CHECK(page.removed == 5);
+}
+
+TEST_CASE("a link is seen if something in it is, in one place at least", "[gateway][mcp]")
+{
+    const auto is_seen = [](const std::string& html) {
+        return page_of(html).links.contains("https://a.example/verify");
+    };
+    const std::string open = "<a href=' https://a.example/ver\nify '>";
+
+    CHECK(is_seen(open + "x</a>"));
+    CHECK(is_seen("<p hidden>" + open + "x</a></p>" + open + "x</a>"));
+    CHECK(is_seen(open + "x</a><p hidden>" + open + "x</a></p>"));
+    CHECK(is_seen("<p style='color:#fff'>" + open + "<b style='background:#06c'>x</b></a></p>"));
+    CHECK(is_seen("<p style='font-size:0'>" + open + "<img src=x></a></p>"));
+    CHECK(is_seen("<area href=https://a.example/verify>"));
+    CHECK_FALSE(is_seen("<p style='display:none'>" + open + "x</a></p>"));
+    CHECK_FALSE(is_seen("<p style='font-size:0'>" + open + "x</a></p>"));
+    CHECK_FALSE(is_seen(open + "<img src=x style='display:none'></a>"));
+    CHECK_FALSE(is_seen(open + "<img src=x width=1 height=1></a>"));
+    CHECK_FALSE(is_seen(open + "</a>"));
+}
+
+TEST_CASE("the words of a link are those that a person sees", "[gateway][mcp]")
+{
+    const auto links = page_of("<a href='https://a.example/'>Confirm <i hidden>UNSEEN</i>\n now</a>"
+                               "<a href='https://b.example/'><img alt='Go on'></a>")
+                           .links;
+
+    CHECK(links.at("https://a.example/").text == "Confirm now");
+    CHECK(links.at("https://a.example/").removed == 6);
+    CHECK(links.at("https://b.example/").text == "Go on");
+}
+
+TEST_CASE("a link's host is the one that a browser connects to", "[gateway][mcp]")
+{
+    CHECK(link_host("https://Shop.Example/a?b") == "shop.example");
+    CHECK(link_host("https://bank.example@evil.example/") == "evil.example");
+    CHECK(link_host("https://bank.example:x@evil.example:8443#f") == "evil.example:8443");
+    CHECK(link_host("https:\\\\evil.example\\c") == "evil.example");
+    CHECK(link_host("https:evil.example") == "evil.example");
+    CHECK(link_host(" ht\ntps://ev\til.example/") == "evil.example");
+    CHECK(link_host("https://b\u00e4nk.example/") == "xn--bnk-qla.example");
+    CHECK(link_host("https://[::1]:80/") == "[::1]:80");
+    CHECK(link_host("javascript:alert(1)").empty());
+    CHECK(link_host("data:text/html,x").empty());
+    CHECK(link_host("http").empty());
+    CHECK(link_host("https:").empty());
+    CHECK(link_host("/relative").empty());
+    CHECK(link_host("https://").empty());
+    CHECK(link_host("https://a<b>.example/") == "a?b?.example");
+    CHECK(link_host("\x01\x1f https://evil.example/") == "evil.example");
+    CHECK(link_host("https://%65vil.example:8443/") == "evil.example:8443");
+    for (const auto* url : {"https://evil%2eexample%2f/", "https://a%.example/",
+                            "https://a%zz.example/", "https://bank.example%40evil.example/"})
+        CHECK((link_host(url) == "a host name that is not valid"));
+}
+
+TEST_CASE("colors are read as browsers read them", "[gateway][mcp]")
+{
+    const auto red = parse_color(" RGB(255 0 0) ");
+    REQUIRE(red);
+    CHECK(red->red == 255);
+    CHECK(parse_color("#f00")->red == 255);
+    CHECK(parse_color("rgb(100%, 0%, 0%)")->red == 255);
+    CHECK(parse_color("#ff000001")->is_transparent);
+    CHECK_FALSE(parse_color("#ff0000ff")->is_transparent);
+    CHECK_FALSE(parse_color("#ff"));
+    CHECK_FALSE(parse_color("#ggg"));
+    CHECK_FALSE(parse_color("rgb(1,2)"));
+    CHECK_FALSE(parse_color("no-color"));
+    CHECK(parse_color("hsl(240, 100%, 50%)")->blue == 255);
+    CHECK(parse_color("hsla(0.5turn 100% 50% / 0)")->is_transparent);
+    CHECK(parse_color("hwb(120 0% 0%)")->green == 255);
+    CHECK(parse_color("YellowGreen")->green == 0xcd);
+    CHECK(parse_color("transparent")->is_transparent);
+    CHECK_FALSE(parse_color("lab(1 1 1)"));
+}
+
+TEST_CASE("HTML made to take long takes no longer than other HTML", "[gateway][mcp]")
+{
+    constexpr std::size_t size = 512 * 1024;
+    std::string rules = "<style>", selectors = "<style>";
+    for (int i = 0; i < 32; ++i) {
+        rules += ".a{";
+        for (int j = 0; j < 64; ++j)
+            rules += "n" + std::to_string(j) + ":x;";
+        rules += "color:red;background:" + repeated("x ", 400) + "}";
+    }
+    selectors += repeated(".a,", size / 2) + "b{display:none}</style>";
+    const auto body = repeated("<b class='" + repeated("a ", 64) + "'>x</b>", size);
+    const auto plain = time_to_read(body);
+    const auto bound = 20 * plain + CLOCKS_PER_SEC / 20;
+
+    CHECK(time_to_read(rules + "</style>" + body) < bound);
+    CHECK(time_to_read(selectors + repeated("<b class=a>x</b>", size / 2)) < bound);
+    for (const auto* piece : {"<b>x", "<", "<a href=x>", "</x>", "<b></x>", "<style>@media{"})
+        CHECK(time_to_read(repeated(piece, size)) < bound);
+    CHECK(time_to_read("<a href='" + repeated("@", size) + "'>x") < bound);
+}
