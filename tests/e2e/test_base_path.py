@@ -89,6 +89,16 @@ def test_the_documentation_finds_its_files(proxy: Proxy) -> None:
         assert _client().get(address, timeout=30).status_code == 200
 
 
+def test_llms_txt_and_its_pages_are_below_the_path(proxy: Proxy) -> None:
+    listed = _client().get(proxy.base + "/llms.txt", timeout=30)
+    page = urljoin(listed.url, re.findall(r"\]\((docs/api\.md)\)", listed.text)[0])
+    contract = urljoin(page, "openapi.yaml")
+
+    assert page == proxy.base + "/docs/api.md"
+    assert _client().get(page, timeout=30).text.startswith("# The HTTP API\n")
+    assert f"\n  - url: {_PATH}\n" in _client().get(contract, timeout=30).text
+
+
 def test_the_dashboard_finds_its_files_at_each_of_its_addresses(proxy: Proxy) -> None:
     page = _client().get(proxy.base + "/dashboard", timeout=30)
     if page.status_code == 503:

@@ -2,8 +2,12 @@
 it. The dashboard's API has one as well, which names every one of its routes.
 """
 
+import functools
+import http.client
 import re
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 import requests
@@ -18,7 +22,14 @@ _FILES = [
     "/docs/style.css",
     "/docs/events",
     "/docs/events/asyncapi.json",
+    "/docs/api.md",
+    "/docs/openapi.yaml",
+    "/llms.txt",
 ]
+# Links of Markdown outside of fenced code; of pictures as well.
+_FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+_PAGES = sorted(it.relative_to(ROOT).as_posix() for it in (ROOT / "docs").rglob("*.md"))
 
 
 def test_the_contract_is_served_without_a_key(suite: Suite) -> None:
@@ -53,6 +64,52 @@ def test_the_contract_of_the_events_is_served_and_shown(suite: Suite) -> None:
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert page.headers["Content-Security-Policy"].startswith("default-src 'none';")
     assert 'id="topic-email.received"' in page.text
+
+
+def _linked(suite: Suite, path: str) -> set[str]:
+    """The addresses at this gateway to which a page leads."""
+    page = requests.get(f"{suite['API']}/{path}", timeout=10)
+    assert page.status_code == 200, path
+    links = _LINK.findall(_FENCED.sub("", page.text))
+    return {urljoin(page.url, it) for it in links if not re.match(r"https?:", it)}
+
+
+@pytest.fixture(scope="module")
+def status_of() -> Callable[[str], int]:
+    """Of an address, requested once."""
+    return functools.cache(lambda address: requests.head(address, timeout=10).status_code)
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_every_page_is_served_as_markdown(
+    suite: Suite, status_of: Callable[[str], int], page: str
+) -> None:
+    answer = requests.get(f"{suite['API']}/{page}", timeout=10)
+
+    assert answer.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert answer.text.splitlines()[0] == (ROOT / page).read_text("utf-8").splitlines()[0]
+    dead = {it for it in _linked(suite, page) if status_of(it) != 200}
+    assert not dead
+
+
+def test_llms_txt_leads_to_every_page(suite: Suite, status_of: Callable[[str], int]) -> None:
+    linked = _linked(suite, "llms.txt")
+
+    assert {f"{suite['API']}/{it}" for it in _PAGES} <= linked
+    assert not {it for it in linked if status_of(it) != 200}
+
+
+@pytest.mark.parametrize(
+    "path", ["/docs/../README.md", "/docs/%2e%2e/README.md", "/docs/..%2fREADME.md", "/docs/x.md"]
+)
+def test_what_is_no_page_is_not_found(suite: Suite, path: str) -> None:
+    # By http.client, which leaves the path as it is.
+    address = urlsplit(suite["API"])
+    connection = http.client.HTTPConnection(address.netloc, timeout=10)
+    connection.request("GET", path)
+
+    assert connection.getresponse().status == 404
+    connection.close()
 
 
 @pytest.mark.parametrize("path", _FILES)

@@ -41,7 +41,8 @@ def render(document: Document) -> str:
 <h1>{title} API</h1>
 <p class="lead">{inline(info["summary"])}</p>
 <p>Version {html.escape(info["version"])} · \
-<a href="openapi.json">openapi.json</a> for your tools</p>
+<a href="openapi.json">openapi.json</a> for your tools · \
+<a href="llms.txt">llms.txt</a> for agents</p>
 </header>
 <section>
 {blocks(info["description"], heading=2)}
@@ -90,6 +91,7 @@ def _operation(document: Document, it: Operation) -> str:
             f'<p class="call"><span class="method {it.method}">{it.method.upper()}</span> '
             f"<code>{path}</code></p>"
         ),
+        _scopes(it),
         blocks(it.node.get("description", "")),
     ]
     for place, heading in (
@@ -102,6 +104,13 @@ def _operation(document: Document, it: Operation) -> str:
         )
     parts += [_body(document, it), _sample(document, it), _answers(document, it), "</article>"]
     return "\n".join(part for part in parts if part)
+
+
+def _scopes(it: Operation) -> str:
+    """What a key needs that has scopes."""
+    named = [name for each in it.node.get("security", []) for name in each.get("apiKey", [])]
+    scopes = ", ".join(f"<code>{html.escape(name)}</code>" for name in named)
+    return f"<p>Scope of the key: {scopes}</p>" if scopes else ""
 
 
 def _parameters(document: Document, parameters: list[Node], heading: str) -> str:

@@ -10,7 +10,8 @@ namespace tempinbox::gateway {
 namespace {
 
 constexpr std::size_t max_length = 200;
-constexpr std::array<std::string_view, 4> own_segments{"v1", "dashboard", "docs", "openapi.json"};
+constexpr std::array<std::string_view, 6> own_segments{"v1",   "mcp",          "dashboard",
+                                                       "docs", "openapi.json", "llms.txt"};
 
 // RFC 3986 2.3
 bool is_unreserved(char c)
