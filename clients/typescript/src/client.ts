@@ -1,0 +1,338 @@
+// The client: one method for each operation of the contract, and waits, codes and links by hand.
+import { NotFound, TempinboxError } from './errors.js';
+import { List } from './list.js';
+import type { components, operations } from './openapi.js';
+import { readSettings, type Settings } from './settings.js';
+import { Transport, type CallArguments, type CallOptions, type OperationId } from './transport.js';
+import {
+  expectNoEmail,
+  idOf,
+  waitForCode,
+  waitForEmail,
+  waitForLink,
+  type InboxReference,
+  type LinkConditions,
+  type WaitConditions,
+} from './waiting.js';
+
+type Schemas = components['schemas'];
+type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>;
+
+export type Inbox = Schemas['Inbox'];
+export type Email = Schemas['Email'];
+export type EmailSummary = Schemas['EmailSummary'];
+export type Webhook = Schemas['Webhook'];
+export type Delivery = Schemas['Delivery'];
+
+/** An attachment with its bytes. */
+export interface AttachmentContent extends Omit<Schemas['AttachmentContent'], 'content'> {
+  readonly content: Uint8Array;
+}
+
+/**
+ * A client of one account. It holds no state and no connection that must be closed; every method
+ * may be called at the same time as any other.
+ */
+export class Tempinbox {
+  readonly #transport: Transport;
+
+  constructor(settings: Settings = {}) {
+    this.#transport = new Transport(readSettings(settings));
+  }
+
+  // Waiting.
+
+  /** The matching email with the lowest sequence; throws WaitTimeout when none comes. */
+  async waitForEmail(inbox: InboxReference, conditions: WaitConditions = {}): Promise<Email> {
+    return await waitForEmail(this.#transport, inbox, conditions);
+  }
+
+  /** The likeliest one-time code of the first matching email that has one. */
+  async waitForCode(
+    inbox: InboxReference,
+    conditions: Omit<WaitConditions, 'hasCode'> = {},
+  ): Promise<string> {
+    return await waitForCode(this.#transport, inbox, conditions);
+  }
+
+  /** The address of a link to verify, to reset or another, in this order. */
+  async waitForLink(inbox: InboxReference, conditions: LinkConditions = {}): Promise<string> {
+    return await waitForLink(this.#transport, inbox, conditions);
+  }
+
+  /** Returns when none came in the whole time (5 s); throws UnexpectedEmail when one does. */
+  async expectNoEmail(inbox: InboxReference, conditions: WaitConditions = {}): Promise<void> {
+    await expectNoEmail(this.#transport, inbox, conditions);
+  }
+
+  /** The position behind all that is there now: take it before the trigger, give it as `after`. */
+  async mark(inbox: InboxReference, options?: CallOptions): Promise<number> {
+    return (await this.getInbox(inbox, options)).lastSequence;
+  }
+
+  /** Makes an inbox for the callback and ends it afterwards, also when the callback throws. */
+  async withInbox<Result>(
+    newInbox: Schemas['NewInbox'],
+    use: (inbox: Inbox) => Promise<Result> | Result,
+  ): Promise<Result>;
+  async withInbox<Result>(use: (inbox: Inbox) => Promise<Result> | Result): Promise<Result>;
+  async withInbox<Result>(
+    first: Schemas['NewInbox'] | ((inbox: Inbox) => Promise<Result> | Result),
+    second?: (inbox: Inbox) => Promise<Result> | Result,
+  ): Promise<Result> {
+    const use = typeof first === 'function' ? first : second;
+    if (use === undefined) throw new TempinboxError('withInbox needs a callback');
+    const inbox = await this.createInbox(typeof first === 'function' ? {} : first);
+    let result: Result;
+    try {
+      result = await use(inbox);
+    } catch (error) {
+      // What the callback threw is what matters; the inbox ends by its TTL at the latest.
+      await this.deleteInbox(inbox).catch(() => undefined);
+      throw error;
+    }
+    await this.deleteInbox(inbox).catch((error: unknown) => {
+      if (!(error instanceof NotFound)) throw error; // the callback ended it
+    });
+    return result;
+  }
+
+  // Inboxes.
+
+  /** Makes an inbox. */
+  async createInbox(newInbox: Schemas['NewInbox'] = {}, options?: CallOptions): Promise<Inbox> {
+    return await this.#json('createInbox', { body: newInbox }, options);
+  }
+
+  /** The account's inboxes, newest first; those that take mail unless `status` says otherwise. */
+  listInboxes(filter: Query<'listInboxes'> = {}, options?: CallOptions): List<Inbox> {
+    return this.#list('listInboxes', 'inboxes', {}, filter, options);
+  }
+
+  /** Ends every live inbox with the tag. */
+  async deleteInboxesByTag(tag: string, options?: CallOptions): Promise<Schemas['DeletedInboxes']> {
+    return await this.#json('deleteInboxesByTag', { query: () => ({ tag }) }, options);
+  }
+
+  /** An inbox as it is now, also for 30 days after its end. */
+  async getInbox(inbox: InboxReference, options?: CallOptions): Promise<Inbox> {
+    return await this.#json('getInbox', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
+  /** Changes what is given and leaves the rest. */
+  async updateInbox(
+    inbox: InboxReference,
+    change: Schemas['InboxChange'],
+    options?: CallOptions,
+  ): Promise<Inbox> {
+    const path = { inboxId: idOf(inbox) };
+    return await this.#json('updateInbox', { path, body: change }, options);
+  }
+
+  /** Ends an inbox; its mail is gone. */
+  async deleteInbox(
+    inbox: InboxReference,
+    options?: CallOptions,
+  ): Promise<Schemas['DeletedInbox']> {
+    return await this.#json('deleteInbox', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
+  /** An inbox's emails, newest first. */
+  listInboxEmails(
+    inbox: InboxReference,
+    filter: Query<'listInboxEmails'> = {},
+    options?: CallOptions,
+  ): List<EmailSummary> {
+    return this.#list('listInboxEmails', 'emails', { inboxId: idOf(inbox) }, filter, options);
+  }
+
+  /** Deletes the mail that is there now; the inbox stays. */
+  async emptyInbox(inbox: InboxReference, options?: CallOptions): Promise<Schemas['EmptiedInbox']> {
+    return await this.#json('emptyInbox', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
+  /** Why mail did not arrive: what the mail server refused in the last 24 hours. */
+  async listRejections(
+    inbox: InboxReference,
+    options?: CallOptions,
+  ): Promise<Schemas['Rejection'][]> {
+    const path = { inboxId: idOf(inbox) };
+    const found = await this.#json<Schemas['RejectionList']>('listRejections', { path }, options);
+    return found.rejections;
+  }
+
+  /** The domains an inbox can have, the default one first. */
+  async listDomains(options?: CallOptions): Promise<Schemas['Domain'][]> {
+    return (await this.#json<Schemas['DomainList']>('listDomains', {}, options)).domains;
+  }
+
+  // Emails.
+
+  /** The emails of all live inboxes, newest first. */
+  listEmails(filter: Query<'listEmails'> = {}, options?: CallOptions): List<EmailSummary> {
+    return this.#list('listEmails', 'emails', {}, filter, options);
+  }
+
+  /** The whole email, with its codes and links. */
+  async getEmail(emailId: string, options?: CallOptions): Promise<Email> {
+    return await this.#json('getEmail', { path: { emailId } }, options);
+  }
+
+  /** Marks an email as read or unread. */
+  async updateEmail(
+    emailId: string,
+    change: Schemas['EmailChange'],
+    options?: CallOptions,
+  ): Promise<EmailSummary> {
+    return await this.#json('updateEmail', { path: { emailId }, body: change }, options);
+  }
+
+  /** Deletes an email for good. */
+  async deleteEmail(emailId: string, options?: CallOptions): Promise<Schemas['DeletedEmail']> {
+    return await this.#json('deleteEmail', { path: { emailId } }, options);
+  }
+
+  /** The message as a mail program takes it (`.eml`), with Return-Path and Received in front. */
+  async getRawEmail(emailId: string, options?: CallOptions): Promise<Uint8Array> {
+    const values = { path: { emailId }, accept: 'message/rfc822' };
+    return await this.#transport.bytes('getRawEmail', values, options);
+  }
+
+  /** What happened to an email, from the connection that brought it to its webhooks. */
+  async getEmailTimeline(emailId: string, options?: CallOptions): Promise<Schemas['Timeline']> {
+    return await this.#json('getEmailTimeline', { path: { emailId } }, options);
+  }
+
+  /** An attachment of an email, decoded. */
+  async getAttachment(
+    emailId: string,
+    attachmentId: string,
+    options?: CallOptions,
+  ): Promise<AttachmentContent> {
+    const path = { emailId, attachmentId };
+    const found = await this.#json<Schemas['AttachmentContent']>(
+      'getAttachment',
+      { path },
+      options,
+    );
+    return { ...found, content: Buffer.from(found.content, 'base64') };
+  }
+
+  // Webhooks.
+
+  /** Registers a webhook; the answer holds its secret, the only time it is shown. */
+  async createWebhook(
+    newWebhook: Schemas['NewWebhook'],
+    options?: CallOptions,
+  ): Promise<Schemas['CreatedWebhook']> {
+    return await this.#json('createWebhook', { body: newWebhook }, options);
+  }
+
+  /** The account's webhooks, newest first. */
+  listWebhooks(filter: Query<'listWebhooks'> = {}, options?: CallOptions): List<Webhook> {
+    return this.#list('listWebhooks', 'webhooks', {}, filter, options);
+  }
+
+  /** A webhook, without its secret. */
+  async getWebhook(webhookId: string, options?: CallOptions): Promise<Webhook> {
+    return await this.#json('getWebhook', { path: { webhookId } }, options);
+  }
+
+  /** Changes what is given and leaves the rest. */
+  async updateWebhook(
+    webhookId: string,
+    change: Schemas['WebhookChange'],
+    options?: CallOptions,
+  ): Promise<Webhook> {
+    return await this.#json('updateWebhook', { path: { webhookId }, body: change }, options);
+  }
+
+  /** Removes a webhook. */
+  async deleteWebhook(
+    webhookId: string,
+    options?: CallOptions,
+  ): Promise<Schemas['DeletedWebhook']> {
+    return await this.#json('deleteWebhook', { path: { webhookId } }, options);
+  }
+
+  /** Sends a made-up event now; what the receiver answered. */
+  async testWebhook(webhookId: string, options?: CallOptions): Promise<Delivery> {
+    return await this.#json('testWebhook', { path: { webhookId } }, options);
+  }
+
+  /** What was sent to a webhook, newest event first. */
+  listDeliveries(
+    webhookId: string,
+    filter: Query<'listDeliveries'> = {},
+    options?: CallOptions,
+  ): List<Delivery> {
+    return this.#list('listDeliveries', 'deliveries', { webhookId }, filter, options);
+  }
+
+  /** Sends a delivery again now; what the receiver answered. */
+  async retryDelivery(
+    webhookId: string,
+    deliveryId: string,
+    options?: CallOptions,
+  ): Promise<Delivery> {
+    return await this.#json('retryDelivery', { path: { webhookId, deliveryId } }, options);
+  }
+
+  /** Sends all deliveries since a moment again that failed, or succeeded, in the background. */
+  async replayDeliveries(
+    webhookId: string,
+    replay: Schemas['NewReplay'],
+    options?: CallOptions,
+  ): Promise<Schemas['Replay']> {
+    return await this.#json('replayDeliveries', { path: { webhookId }, body: replay }, options);
+  }
+
+  /** A new secret, shown this once; the old one signs beside it for 24 hours. */
+  async rotateWebhookSecret(
+    webhookId: string,
+    options?: CallOptions,
+  ): Promise<Schemas['RotatedSecret']> {
+    return await this.#json('rotateWebhookSecret', { path: { webhookId } }, options);
+  }
+
+  // Account.
+
+  /** The account, what its plan allows, and what is in use now. */
+  async getAccount(options?: CallOptions): Promise<Schemas['Account']> {
+    return await this.#json('getAccount', {}, options);
+  }
+
+  /** The last 30 UTC days, newest first. */
+  async getUsage(options?: CallOptions): Promise<Schemas['UsageOfDay'][]> {
+    return (await this.#json<Schemas['Usage']>('getUsage', {}, options)).days;
+  }
+
+  /** The page of an inbox, or of one of its emails, in the dashboard. */
+  dashboardLink(inbox: InboxReference, emailId?: string): string {
+    const link = `${this.#transport.dashboard}/inboxes/${idOf(inbox)}`;
+    return emailId === undefined ? link : `${link}/${emailId}`;
+  }
+
+  async #json<Result>(
+    id: OperationId,
+    values: CallArguments,
+    options: CallOptions | undefined,
+  ): Promise<Result> {
+    return await this.#transport.json(id, values, options);
+  }
+
+  #list<Item>(
+    id: OperationId,
+    field: string,
+    path: Readonly<Record<string, string>>,
+    filter: { readonly cursor?: string | undefined },
+    options: CallOptions | undefined,
+  ): List<Item> {
+    const ask = async (cursor: string | undefined) => {
+      const values = { path, query: () => ({ ...filter, cursor }) };
+      const page: Record<string, unknown> = await this.#json(id, values, options);
+      return { items: page[field] as Item[], nextCursor: page['nextCursor'] as string | null };
+    };
+    return new List<Item>(ask, filter.cursor);
+  }
+}

@@ -1,0 +1,409 @@
+// One call of the API: the requests that it takes, their retries, and what comes back.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { checkAll, type Operation } from './arguments.js';
+import { contract, version } from './contract.js';
+import {
+  ConnectionFailed,
+  InvalidArgument,
+  TempinboxError,
+  errorOf,
+  quoted,
+  type ErrorAnswer,
+} from './errors.js';
+import { isTimeout, type KnownSettings } from './settings.js';
+
+export type OperationId = keyof typeof contract;
+
+/** What every call takes beside its arguments. */
+export interface CallOptions {
+  /** How long the call may take with all its retries; the client's `timeoutSeconds` otherwise. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Ends the call with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** For a POST: a repeat with the same key makes nothing twice. A new UUID otherwise. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The values of a call, by where the contract has them. */
+export interface CallArguments {
+  readonly path?: Readonly<Record<string, string>>;
+  /** Asked again for each try. */
+  readonly query?: () => object;
+  readonly body?: object;
+  readonly accept?: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+interface Pace {
+  readonly deadline: Deadline;
+  readonly graceSeconds: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+  /** For messages. */
+  readonly name: string;
+}
+
+const MAX_ANSWER_BYTES = 256 << 20; // the largest message in base64 is about 90 MB
+const CUT_RETRY_SECONDS = [0.25, 0.5, 1, 2]; // then it is no restart
+const LONG_TRY_SECONDS = 5; // a connection that stood so long was cut anew, as idle ones are
+const MAX_UNTOLD_WAIT_SECONDS = 8; // between retries of a 429 or 503 without Retry-After
+const MIN_TOLD_WAIT_SECONDS = 0.5; // less says nothing: there would be a loop without pause
+/** What a server that restarts does to connections; everything else stays as it is. */
+const PASSING = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+const OPTIONS = ['timeoutSeconds', 'signal', 'idempotencyKey'];
+
+/** A moment of the monotonic clock after which a call gives up. */
+export class Deadline {
+  readonly #at: number;
+
+  constructor(readonly seconds: number) {
+    this.#at = performance.now() + seconds * 1000;
+  }
+
+  /** Below 0 when it is over. */
+  get secondsLeft(): number {
+    return (this.#at - performance.now()) / 1000;
+  }
+}
+
+/**
+ * Calls operations of the contract. Retries what the service asks to repeat (429, 503) and what was
+ * cut, all tries of a POST under one Idempotency-Key, and never waits past the deadline.
+ */
+export class Transport {
+  readonly #settings: KnownSettings;
+
+  constructor(settings: KnownSettings) {
+    this.#settings = settings;
+  }
+
+  /** The page of the account in a browser. */
+  get dashboard(): string {
+    return `${this.#settings.baseUrl}/dashboard`;
+  }
+
+  /**
+   * The answer's JSON object, whatever its fields, known or not. No try begins after the deadline;
+   * one that began may take some seconds of grace more.
+   */
+  async json<Result>(
+    id: OperationId,
+    values: CallArguments,
+    options: CallOptions = {},
+    graceSeconds = 0,
+  ): Promise<Result> {
+    const { request, answer } = await this.#call(id, values, options, graceSeconds);
+    const body = parsed(answer.bytes);
+    if (typeof body !== 'object' || body === null) throw this.#noJson(request, answer);
+    return body as Result;
+  }
+
+  /** The answer's bytes. */
+  async bytes(
+    id: OperationId,
+    values: CallArguments,
+    options: CallOptions = {},
+  ): Promise<Uint8Array> {
+    return (await this.#call(id, values, options, 0)).answer.bytes;
+  }
+
+  async #call(
+    id: OperationId,
+    values: CallArguments,
+    options: CallOptions,
+    graceSeconds: number,
+  ): Promise<{ request: Request; answer: Answer }> {
+    const operation: Operation = contract[id];
+    checkOptions(options, operation);
+    const key = options.idempotencyKey ?? randomUUID(); // one for all tries
+    const deadline = new Deadline(options.timeoutSeconds ?? this.#settings.timeoutSeconds);
+    const pace = { deadline, graceSeconds, signal: options.signal };
+    checkAll(values.body ?? {}, operation.body ?? {}, operation.minFields);
+    // Once, as a key is for one body: the caller may change the object between two tries.
+    const body = operation.body && JSON.stringify(values.body ?? {});
+    return await this.#attempt(() => this.#request(operation, values, key, body), pace);
+  }
+
+  #request(
+    operation: Operation,
+    values: CallArguments,
+    key: string,
+    body: string | undefined,
+  ): Request {
+    const parameters: Record<string, unknown> = { ...values.query?.() };
+    checkAll(values.path ?? {}, operation.pathParameters ?? {});
+    checkAll(parameters, operation.queryParameters ?? {});
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      segment(name, values.path?.[name] ?? ''),
+    );
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters))
+      if (value !== undefined) query.append(name, textOf(value));
+    const headers: Record<string, string> = {
+      'x-api-key': this.#settings.apiKey,
+      accept: values.accept ?? 'application/json',
+      'user-agent': `tempinbox-typescript/${version} node/${process.versions.node}`,
+    };
+    if (operation.body) headers['content-type'] = 'application/json';
+    if (operation.takesIdempotencyKey) headers['idempotency-key'] = key;
+    const text = query.toString();
+    return {
+      method: operation.method,
+      url: this.#settings.baseUrl + path + (text && `?${text}`),
+      headers,
+      body,
+      name: `${operation.method} ${this.#settings.baseUrl}${path}`,
+    };
+  }
+
+  async #attempt(build: () => Request, pace: Pace): Promise<{ request: Request; answer: Answer }> {
+    let cuts = 0;
+    // After this a DELETE that finds nothing may have done its work before, and a POST may find
+    // its own first try under way.
+    let mayHaveWorked = false;
+    for (let attempt = 1; ; ++attempt) {
+      const request = build();
+      const began = performance.now();
+      let failure: TempinboxError;
+      let waitSeconds: number | undefined;
+      try {
+        const answer = await once(request, pace, attempt);
+        if (answer.status >= 200 && answer.status < 300) return { request, answer };
+        if (answer.status === 404 && request.method === 'DELETE' && mayHaveWorked)
+          return { request, answer: deletedBefore(request) };
+        failure = this.#failure(request, answer);
+        waitSeconds = retryAfter(answer, attempt, mayHaveWorked);
+        mayHaveWorked ||= answer.status === 503;
+      } catch (error) {
+        if (!(error instanceof ConnectionFailed)) throw error;
+        if (performance.now() - began > LONG_TRY_SECONDS * 1000) cuts = 0;
+        failure = error;
+        waitSeconds = isPassing(error) ? CUT_RETRY_SECONDS[cuts++] : undefined;
+        mayHaveWorked = true;
+      }
+      if (waitSeconds === undefined) throw failure;
+      const spread = waitSeconds * (1 + Math.random() / 4); // not all clients at the same moment
+      if (spread >= pace.deadline.secondsLeft) throw failure;
+      await waitFor(spread, pace.signal);
+    }
+  }
+
+  #failure(request: Request, answer: Answer): TempinboxError {
+    const location = answer.headers.get('location');
+    if (answer.status >= 300 && answer.status < 400)
+      return new TempinboxError(
+        `${request.name} was answered ${answer.status}, a redirect` +
+          `${location === null ? '' : ` to ${quoted(location)}`}, which is not followed, for the ` +
+          'API key would go along: give the address (baseUrl or TEMPINBOX_BASE_URL) behind it.',
+      );
+    const body = parsed(answer.bytes);
+    if (typeof body !== 'object' || body === null || !('message' in body))
+      return this.#noJson(request, answer);
+    const { error, message } = body as { error?: unknown; message: unknown };
+    return errorOf({
+      status: answer.status,
+      error: typeof error === 'string' ? error : '',
+      reason: String(message),
+      requestId: answer.headers.get('x-request-id') ?? undefined,
+      rateLimit: rateLimit(answer.headers),
+      retryAfterSeconds: retryAfterHeader(answer.headers),
+      request: request.name,
+      dashboard: this.dashboard,
+    });
+  }
+
+  /** A proxy's page, or another server: as an error of its status, so that 503 stays 503. */
+  #noJson(request: Request, answer: Answer): TempinboxError {
+    const kind = answer.headers.get('content-type') ?? 'no type';
+    const given: ErrorAnswer = {
+      status: answer.status,
+      error: '',
+      reason:
+        `The answer is not the API's but ${quoted(kind)}. Check that the address (baseUrl or ` +
+        'TEMPINBOX_BASE_URL) is the gateway, with its path if it has one.',
+      requestId: answer.headers.get('x-request-id') ?? undefined,
+      rateLimit: undefined,
+      retryAfterSeconds: retryAfterHeader(answer.headers),
+      request: request.name,
+      dashboard: this.dashboard,
+    };
+    return errorOf(given);
+  }
+}
+
+function checkOptions(options: CallOptions, operation: Operation): void {
+  for (const name of Object.keys(options))
+    if (!OPTIONS.includes(name))
+      throw new InvalidArgument(name, `is unknown here; there are: ${OPTIONS.join(', ')}`);
+  const { timeoutSeconds, idempotencyKey } = options;
+  if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds))
+    throw new InvalidArgument(
+      'timeoutSeconds',
+      `must be a number above 0 and up to 86400, not ${String(timeoutSeconds)}`,
+    );
+  if (idempotencyKey === undefined) return;
+  if (!operation.takesIdempotencyKey)
+    throw new InvalidArgument('idempotencyKey', 'is only for what makes something');
+  if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey) || idempotencyKey.trim() !== idempotencyKey)
+    throw new InvalidArgument(
+      'idempotencyKey',
+      `must be 1 to 255 printable ASCII characters, no space at an end, not ${quoted(idempotencyKey)}`,
+    );
+}
+
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : `${value as string | number | boolean}`;
+}
+
+function segment(name: string, value: string): string {
+  // Addresses are resolved before they are sent: these would name another object.
+  if (value === '.' || value === '..') throw new InvalidArgument(name, `must not be "${value}"`);
+  return encodeURIComponent(value);
+}
+
+/** One request, up to the last byte of its answer. */
+async function once(request: Request, pace: Pace, attempt: number): Promise<Answer> {
+  const { deadline, graceSeconds, signal } = pace;
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  const cancel = () => ended.abort(signal?.reason);
+  signal?.addEventListener('abort', cancel, { once: true });
+  const timer = setTimeout(
+    () => ended.abort(),
+    Math.max(0, deadline.secondsLeft + graceSeconds) * 1000,
+  );
+  try {
+    const response = await fetch(request.url, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.body === undefined ? {} : { body: request.body }),
+      redirect: 'manual',
+      signal: ended.signal,
+    });
+    const bytes = await bytesOf(request, response);
+    return { status: response.status, headers: response.headers, bytes };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (ended.signal.aborted)
+      throw new ConnectionFailed(
+        request.name,
+        `no answer in ${deadline.seconds + graceSeconds} s`,
+        attempt,
+      );
+    if (error instanceof TempinboxError) throw error;
+    const { code, message } = reasonOf(error);
+    const problem = code === undefined ? message : `${message} (${code})`;
+    throw new ConnectionFailed(request.name, problem, attempt, error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+async function bytesOf(request: Request, response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk as Uint8Array);
+    total += (chunk as Uint8Array).length;
+    if (total > MAX_ANSWER_BYTES)
+      throw new TempinboxError(`The answer to ${request.name} is over ${MAX_ANSWER_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What fetch hides in its error's causes. */
+function reasonOf(error: unknown): { code: string | undefined; message: string } {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    const code: unknown = 'code' in inner ? inner.code : undefined;
+    if (typeof code === 'string') return { code, message: inner.message || 'no connection' };
+    if (inner.cause === undefined) return { code: undefined, message: inner.message };
+  }
+  return { code: undefined, message: String(error) };
+}
+
+function isPassing(failure: ConnectionFailed): boolean {
+  const { code } = reasonOf(failure.cause);
+  return code !== undefined && PASSING.has(code);
+}
+
+/** Seconds to wait before a repeat; undefined where a repeat does not help. */
+function retryAfter(answer: Answer, attempt: number, mayHaveWorked: boolean): number | undefined {
+  const told = retryAfterHeader(answer.headers);
+  // The try before this one is still under way, under the same Idempotency-Key.
+  const isUnderWay = answer.status === 409 && mayHaveWorked && told !== undefined;
+  if (answer.status !== 429 && answer.status !== 503 && !isUnderWay) return undefined;
+  if (told !== undefined && told >= MIN_TOLD_WAIT_SECONDS) return told;
+  return Math.min(MAX_UNTOLD_WAIT_SECONDS, 0.5 * 2 ** Math.min(attempt - 1, 10));
+}
+
+function retryAfterHeader(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')?.trim();
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const at = Date.parse(text); // a proxy's date
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+}
+
+function rateLimit(headers: Headers) {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers.get(`x-ratelimit-${name}`) ?? 'none'),
+  );
+  return Number.isSafeInteger(limit) && Number.isSafeInteger(remaining) && isMoment(reset)
+    ? { limit: limit as number, remaining: remaining as number, resetsAt: new Date(reset * 1000) }
+    : undefined;
+}
+
+function isMoment(seconds: number | undefined): seconds is number {
+  return seconds !== undefined && seconds >= 0 && seconds <= 8_640_000_000_000;
+}
+
+/** The answer that an earlier try of this DELETE had, and that was cut. */
+function deletedBefore(request: Request): Answer {
+  const [, kind, id] =
+    /\/(inboxe|email|webhook)s\/([^/]+)$/.exec(new URL(request.url).pathname) ?? [];
+  const body = { [kind === 'inboxe' ? 'inboxId' : `${kind}Id`]: id, deleted: true };
+  return { status: 200, headers: new Headers(), bytes: Buffer.from(JSON.stringify(body)) };
+}
+
+/** Rejects with the signal's own reason. */
+export async function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await pause(seconds * 1000, undefined, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

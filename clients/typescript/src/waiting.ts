@@ -1,0 +1,242 @@
+// Waits of any length, chained from the API's holds of at most 60 s, all after one position.
+import {
+  InvalidArgument,
+  UnexpectedEmail,
+  WaitTimeout,
+  quoted,
+  type Miss,
+  type Wait,
+} from './errors.js';
+import type { components } from './openapi.js';
+import { isTimeout } from './settings.js';
+import { Deadline, waitFor, type Transport } from './transport.js';
+
+type Email = components['schemas']['Email'];
+type Link = components['schemas']['Link'];
+type WaitResult = components['schemas']['WaitResult'];
+
+/** An inbox by its id, or an object of the API that has it. */
+export type InboxReference =
+  | string
+  | {
+      readonly inboxId: string;
+      readonly emailAddress?: string | undefined;
+      readonly lastSequence?: number | undefined;
+    };
+
+/** A position in an inbox: a sequence, an email, or an inbox as it was. */
+export type Position = number | { readonly sequence: number } | { readonly lastSequence: number };
+
+/** Which email; all conditions must match. Texts are parts, whatever their letter case. */
+export interface WaitConditions {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly subject?: string | undefined;
+  /** Only emails in which a one-time code was found. */
+  readonly hasCode?: boolean | undefined;
+  /**
+   * Only emails behind this position. Otherwise: those that came since the inbox object was read,
+   * which for a new inbox are all, and all where only an id is given.
+   */
+  readonly after?: Position | undefined;
+  /** 60; for `expectNoEmail` 5. Any length. */
+  readonly timeoutSeconds?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which link of the email. */
+export interface LinkConditions extends WaitConditions {
+  /** What the link is for; otherwise the first of `verify`, `reset`, `other`, in this order. */
+  readonly kind?: Link['kind'] | undefined;
+  /** A part of the link's address. */
+  readonly url?: string | undefined;
+}
+
+const MAX_HOLD_SECONDS = 60; // the API's
+const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
+const MAX_MISSES = 10;
+const CONDITIONS = ['from', 'to', 'subject', 'hasCode', 'after', 'timeoutSeconds', 'signal'];
+const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
+
+/** The id of an inbox. */
+export function idOf(inbox: InboxReference): string {
+  return typeof inbox === 'string' ? inbox : inbox.inboxId;
+}
+
+/** The matching email with the lowest sequence. Throws WaitTimeout when none comes. */
+export async function waitForEmail(
+  transport: Transport,
+  inbox: InboxReference,
+  conditions: WaitConditions,
+): Promise<Email> {
+  const wait = begin(transport, inbox, conditions, 60);
+  return await nextEmail(wait, () => undefined);
+}
+
+/** The likeliest one-time code of the first email that has one. */
+export async function waitForCode(
+  transport: Transport,
+  inbox: InboxReference,
+  conditions: Omit<WaitConditions, 'hasCode'>,
+): Promise<string> {
+  const wait = begin(transport, inbox, { ...conditions, hasCode: true }, 60);
+  const email = await nextEmail(wait, ({ codes }) => (codes[0] ? undefined : NO_CODE));
+  return email.codes[0]?.value ?? '';
+}
+
+/** The address of the first link that fits, of the first email that has one. */
+export async function waitForLink(
+  transport: Transport,
+  inbox: InboxReference,
+  { kind, url, ...conditions }: LinkConditions,
+): Promise<string> {
+  if (kind !== undefined && ![...BEST_FIRST, 'unsubscribe'].includes(kind))
+    throw new InvalidArgument(
+      'kind',
+      `must be one of verify, reset, unsubscribe, other, not ${kind}`,
+    );
+  if (url !== undefined && (typeof url !== 'string' || url === ''))
+    throw new InvalidArgument('url', 'must be a string of at least 1 character');
+  const wait = begin(transport, inbox, conditions, 60);
+  const wanted = url === undefined ? (kind ?? 'a link') : `${kind ?? 'a link'} with ${url}`;
+  wait.about.criteria.push(`link: ${quoted(wanted)}`);
+  const find = (email: Email) => bestLink(email.links, kind, url);
+  const email = await nextEmail(wait, (found) =>
+    find(found)
+      ? undefined
+      : { field: 'link', expected: wanted, actual: `${found.links.length} other links` },
+  );
+  return find(email)?.url ?? '';
+}
+
+/** Returns when no email matched in the whole time; throws UnexpectedEmail at once otherwise. */
+export async function expectNoEmail(
+  transport: Transport,
+  inbox: InboxReference,
+  conditions: WaitConditions,
+): Promise<void> {
+  const wait = begin(transport, inbox, conditions, 5);
+  for (;;) {
+    const result = await hold(wait, 'none');
+    if (result === undefined) return;
+    if (result.email) throw new UnexpectedEmail(wait.about, result.email);
+  }
+}
+
+interface RunningWait {
+  readonly transport: Transport;
+  readonly about: Omit<Wait, 'criteria'> & { readonly criteria: string[] };
+  readonly filters: object;
+  readonly signal: AbortSignal | undefined;
+  readonly deadline: Deadline;
+  after: number;
+  holds: number;
+}
+
+type Failed = Omit<Miss, 'emailId'>;
+const NO_CODE: Failed = { field: 'hasCode', expected: 'true', actual: 'false' };
+
+function begin(
+  transport: Transport,
+  inbox: InboxReference,
+  conditions: WaitConditions,
+  defaultSeconds: number,
+): RunningWait {
+  for (const name of Object.keys(conditions))
+    if (!CONDITIONS.includes(name))
+      throw new InvalidArgument(name, `is unknown here; there are: ${CONDITIONS.join(', ')}`);
+  const { after, timeoutSeconds = defaultSeconds, signal, ...filters } = conditions;
+  if (!isTimeout(timeoutSeconds) || timeoutSeconds < 1)
+    throw new InvalidArgument(
+      'timeoutSeconds',
+      `must be a number from 1 to 86400, not ${String(timeoutSeconds)}`,
+    );
+  const position = sequenceOf(after ?? (typeof inbox === 'string' ? 0 : (inbox.lastSequence ?? 0)));
+  const criteria = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${quoted(String(value))}`);
+  return {
+    transport,
+    about: {
+      inboxId: idOf(inbox),
+      emailAddress: typeof inbox === 'string' ? undefined : inbox.emailAddress,
+      criteria: [...criteria, `after: ${position}`],
+      timeoutSeconds,
+      dashboard: transport.dashboard,
+    },
+    filters,
+    signal,
+    deadline: new Deadline(timeoutSeconds),
+    after: position,
+    holds: 0,
+  };
+}
+
+function sequenceOf(position: Position): number {
+  const sequence =
+    typeof position === 'number'
+      ? position
+      : 'sequence' in position
+        ? position.sequence
+        : position.lastSequence;
+  if (Number.isSafeInteger(sequence) && sequence >= 0) return sequence;
+  throw new InvalidArgument(
+    'after',
+    `must be a sequence from 0, an email or an inbox, not ${String(sequence)}`,
+  );
+}
+
+/** The first email that matches and that `failed` says nothing against. */
+async function nextEmail(
+  wait: RunningWait,
+  failed: (email: Email) => Failed | undefined,
+): Promise<Email> {
+  const misses: Miss[] = [];
+  let others: readonly Miss[] = []; // the API's own, which it gives anew each time
+  for (;;) {
+    const result = await hold(wait, 'one');
+    if (result === undefined)
+      throw new WaitTimeout(wait.about, [...misses, ...others].slice(0, MAX_MISSES));
+    others = result.nearMisses;
+    if (!result.email) continue;
+    const miss = failed(result.email);
+    if (miss === undefined) return result.email;
+    misses.unshift({ emailId: result.email.emailId, ...miss });
+    wait.after = result.email.sequence;
+  }
+}
+
+/** One long poll; undefined when the time is over. */
+async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResult | undefined> {
+  // Half a second is within what a poll of whole seconds can keep.
+  if (wait.holds++ > 0 && Math.round(wait.deadline.secondsLeft) < 1) return undefined;
+  const query = () => ({
+    ...wait.filters,
+    after: wait.after,
+    expect,
+    timeoutSeconds: clamp(Math.round(wait.deadline.secondsLeft), 1, MAX_HOLD_SECONDS),
+  });
+  const result = await wait.transport.json<WaitResult>(
+    'waitForEmail',
+    { path: { inboxId: wait.about.inboxId }, query },
+    { timeoutSeconds: Math.max(1, wait.deadline.secondsLeft), signal: wait.signal },
+    ANSWER_SECONDS,
+  );
+  // The service is being replaced, or the inbox ended, which the next poll says.
+  if (result.outcome === 'interrupted') await waitFor(0.25, wait.signal);
+  return result;
+}
+
+function clamp(number: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, number));
+}
+
+function bestLink(
+  links: readonly Link[],
+  kind: Link['kind'] | undefined,
+  url: string | undefined,
+): Link | undefined {
+  const fitting = links.filter((link) => url === undefined || link.url.includes(url));
+  const kinds = kind === undefined ? BEST_FIRST : [kind];
+  return kinds.flatMap((one) => fitting.filter((link) => link.kind === one))[0];
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+
+import { failure } from './harness/failure.mjs';
+import * as esm from './harness/package.mjs';
+import { send, suite } from './harness/suite.mjs';
+
+const { InvalidArgument, NotFound, Tempinbox, WebhookVerificationError, verifyWebhook } = esm;
+const client = new Tempinbox();
+
+test('every operation of the contract is a method', async () => {
+  const contract = await (await fetch(`${suite.baseUrl}/openapi.json`)).json();
+  const ids = Object.values(contract.paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) => operation.operationId ?? []),
+  );
+
+  assert.ok(ids.length >= 30, `${ids.length}`);
+  for (const id of ids) assert.equal(typeof client[id], 'function', id);
+});
+
+test('the package works by require as well, and needs no other', () => {
+  const require = createRequire(import.meta.url);
+  const cjs = require('tempinbox');
+
+  assert.equal(typeof cjs.Tempinbox, 'function');
+  assert.notEqual(cjs.Tempinbox, Tempinbox);
+  assert.equal(require('tempinbox/package.json').dependencies, undefined);
+});
+
+test('an inbox is made, found, changed and ended', async () => {
+  const tag = `tag-${randomUUID()}`;
+  const made = await client.createInbox({ name: 'a', tags: [tag], metadata: { a: 'b' } });
+  await client.createInbox({ tags: [tag] });
+
+  assert.equal((await client.getInbox(made)).name, 'a');
+  const changed = await client.updateInbox(made, { ttlSeconds: 60, metadata: { a: null } });
+  assert.deepEqual(changed.metadata, {});
+  assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray()).length, 2);
+  assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray(1)).length, 1);
+  assert.deepEqual(await client.deleteInboxesByTag(tag), { deleted: 2 });
+  assert.ok((await client.listDomains()).some((one) => one.default));
+});
+
+test('withInbox ends the inbox, also when the callback throws', async () => {
+  const seen = [];
+  const value = await client.withInbox({ name: 'x' }, (inbox) => seen.push(inbox));
+  const reason = new Error('the test failed');
+  await assert.rejects(
+    client.withInbox((inbox) => {
+      seen.push(inbox);
+      throw reason;
+    }),
+    reason,
+  );
+
+  assert.equal(value, 1);
+  for (const inbox of seen) assert.equal((await client.getInbox(inbox)).status, 'expired');
+});
+
+test('an email is read in every form, marked and deleted', async () => {
+  await client.withInbox(async (inbox) => {
+    const attachments = [{ filename: 'a.txt', content: 'Grüße' }];
+    await send(inbox.emailAddress, { subject: 'Forms', attachments });
+    const { emailId, attachments: listed } = await client.waitForEmail(inbox);
+
+    assert.match(
+      Buffer.from(await client.getRawEmail(emailId)).toString(),
+      /\r\nSubject: Forms\r\n/,
+    );
+    const found = await client.getAttachment(emailId, listed[0].attachmentId);
+    assert.equal(Buffer.from(found.content).toString(), 'Grüße');
+    assert.equal((await client.updateEmail(emailId, { isRead: true })).isRead, true);
+    assert.ok((await client.getEmailTimeline(emailId)).steps.length >= 4);
+    assert.equal((await client.listEmails({ subject: 'Forms' }).toArray(1)).length, 1);
+    const withText = await client.listInboxEmails(inbox, { include: ['text', 'codes'] }).toArray();
+    assert.equal(withText[0].text.trim(), 'Hello');
+    assert.deepEqual(await client.listRejections(inbox), []);
+    await client.deleteEmail(emailId);
+    await assert.rejects(client.getEmail(emailId), NotFound);
+    assert.equal((await client.emptyInbox(inbox)).deletedEmails, 0);
+  });
+  assert.equal((await client.getUsage()).length, 30);
+});
+
+test('a webhook is made, tested, sent again and verified', async (t) => {
+  const requests = [];
+  const server = createServer((request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      requests.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      response.end();
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.address().port}/hook`;
+
+  const { webhookId, secret } = await client.createWebhook({ url, events: ['email.received'] });
+  try {
+    const delivery = await client.testWebhook(webhookId);
+    assert.equal(delivery.status, 'succeeded');
+    const event = verifyWebhook(requests[0].body, requests[0].headers, secret);
+    assert.equal(event.event, 'email.received');
+    await client.retryDelivery(webhookId, delivery.deliveryId);
+    const rotated = await client.rotateWebhookSecret(webhookId);
+    await client.testWebhook(webhookId);
+    for (const one of [secret, rotated.secret])
+      verifyWebhook(requests.at(-1).body, requests.at(-1).headers, one);
+    assert.equal((await client.listDeliveries(webhookId).toArray()).length, 2);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    assert.equal((await client.replayDeliveries(webhookId, { since })).replayed, 0);
+    assert.equal((await client.updateWebhook(webhookId, { description: 'x' })).description, 'x');
+    assert.equal((await client.getWebhook(webhookId)).url, url);
+    assert.ok((await client.listWebhooks().toArray()).length >= 1);
+  } finally {
+    await client.deleteWebhook(webhookId);
+  }
+});
+
+test('a request of a webhook that is altered, old or signed by another is refused', () => {
+  const key = Buffer.alloc(24, 7);
+  const secret = `whsec_${key.toString('base64')}`;
+  const body = '{"event":"inbox.created"}';
+  const signed = (timestamp) => ({
+    'Webhook-Id': 'a',
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': `v1,AAAA v1,${createHmac('sha256', key)
+      .update(`a.${timestamp}.${body}`)
+      .digest('base64')}`,
+  });
+  const now = Math.floor(Date.now() / 1000);
+
+  assert.equal(verifyWebhook(body, signed(now), secret).event, 'inbox.created');
+  assert.equal(verifyWebhook(body, new Headers(signed(now)), secret).event, 'inbox.created');
+  for (const [what, call] of [
+    [/another secret/, () => verifyWebhook(`${body} `, signed(now), secret)],
+    [/another secret/, () => verifyWebhook(body, signed(now), `whsec_${'A'.repeat(32)}`)],
+    [/old/, () => verifyWebhook(body, signed(now - 301), secret)],
+    [/ahead/, () => verifyWebhook(body, signed(now + 310), secret)],
+    [/webhook-id is missing/, () => verifyWebhook(body, {}, secret)],
+    [/must be whsec_/, () => verifyWebhook(body, signed(now), 'whsec_')],
+  ])
+    assert.throws(
+      call,
+      (error) => error instanceof WebhookVerificationError && what.test(error.message),
+    );
+});
+
+test('arguments out of bounds are refused before the call, by name, with what is allowed', async () => {
+  const id = '01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f';
+  for (const [call, message] of [
+    [
+      () => client.createInbox({ ttlSeconds: 59 }),
+      /^ttlSeconds must be an integer from 60, not 59/,
+    ],
+    [() => client.createInbox({ tll: 60 }), /^tll is unknown here; there are: localPart/],
+    [
+      () => client.createInbox({ tags: ['x'.repeat(51)] }),
+      /^tags\[0\] must be .* 1 to 50 .* not 51/,
+    ],
+    [() => client.createInbox({ localPart: '.a' }), /^localPart must be/],
+    [() => client.updateInbox(id, {}), /at least one of: ttlSeconds/],
+    [() => client.getInbox('x'), /^inboxId must be a UUID .* not "x"/],
+    [() => client.getAttachment(id, '..'), /^attachmentId must not be/],
+    [() => client.listInboxes({ limit: 101 }).toArray(), /^limit must be an integer of 1 to 100/],
+    [() => client.createWebhook({}), /^url is missing/],
+    [() => client.getAccount({ timeout: 3 }), /^timeout is unknown here/],
+    [() => client.createInbox({}, { idempotencyKey: '' }), /^idempotencyKey must be/],
+  ]) {
+    const error = await failure(call());
+    assert.ok(error instanceof InvalidArgument, String(error));
+    assert.match(error.message, message);
+  }
+});

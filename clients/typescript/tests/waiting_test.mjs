@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { failure } from './harness/failure.mjs';
+import {
+  InvalidArgument,
+  NotFound,
+  Tempinbox,
+  UnexpectedEmail,
+  WaitTimeout,
+} from './harness/package.mjs';
+import { forwarder } from './harness/servers.mjs';
+import { send, suite } from './harness/suite.mjs';
+
+const client = new Tempinbox();
+const isLong = process.env.TEMPINBOX_TEST_LONG === '1';
+
+test('a code and a link are found in the mail that came after the inbox was made', async () => {
+  await client.withInbox(async (inbox) => {
+    await send(inbox.emailAddress, {
+      subject: 'Confirm',
+      text: 'Your code is 482913.\nOr open https://app.example.com/verify?t=ab12\n',
+    });
+
+    assert.equal(await client.waitForCode(inbox), '482913');
+    assert.equal(await client.waitForLink(inbox), 'https://app.example.com/verify?t=ab12');
+    assert.equal((await client.waitForEmail(inbox, { subject: 'confirm' })).sequence, 1);
+  });
+});
+
+test('a mark taken before the trigger hides earlier mail, and an email does as well', async () => {
+  await client.withInbox(async (inbox) => {
+    await send(inbox.emailAddress, { text: 'Your code is 111222' });
+    const first = await client.waitForEmail(inbox);
+    const mark = await client.mark(inbox);
+    await send(inbox.emailAddress, { text: 'Your code is 333444' });
+
+    assert.equal(await client.waitForCode(inbox, { after: mark }), '333444');
+    assert.equal(await client.waitForCode(inbox, { after: first }), '333444');
+    assert.equal(await client.waitForCode(inbox.inboxId), '111222');
+    const read = await client.getInbox(inbox);
+    await client.expectNoEmail(read, { timeoutSeconds: 1 });
+  });
+});
+
+test('a timeout prints what was asked for, the near misses and where to look', async () => {
+  await client.withInbox(async (inbox) => {
+    await send(inbox.emailAddress, { subject: 'Welcome' });
+    await client.waitForEmail(inbox);
+
+    const error = await failure(
+      client.waitForEmail(inbox, { subject: 'your code', timeoutSeconds: 1 }),
+    );
+
+    assert.ok(error instanceof WaitTimeout, String(error));
+    assert.equal(error.nearMisses[0].actual, 'Welcome');
+    assert.match(error.message, /asked for: subject: "your code", after: 0/);
+    assert.match(error.message, /subject should be "your code", is "Welcome"/);
+    assert.ok(error.message.includes(inbox.emailAddress));
+    assert.ok(error.message.includes(`${suite.baseUrl}/dashboard/inboxes/${inbox.inboxId}`));
+  });
+});
+
+test('an email without such a link is a near miss, and the next one is looked at', async () => {
+  await client.withInbox(async (inbox) => {
+    await send(inbox.emailAddress, { text: 'https://one.example/a' });
+
+    const error = await failure(
+      client.waitForLink(inbox, { url: 'two.example', timeoutSeconds: 1 }),
+    );
+    await send(inbox.emailAddress, { text: 'https://two.example/b' });
+
+    assert.ok(error instanceof WaitTimeout, String(error));
+    assert.equal(error.nearMisses[0].field, 'link');
+    assert.equal(await client.waitForLink(inbox, { url: 'two.example' }), 'https://two.example/b');
+  });
+});
+
+test('an email that should not come is named', async () => {
+  await client.withInbox(async (inbox) => {
+    await send(inbox.emailAddress, { subject: 'Reminder' });
+
+    const error = await failure(client.expectNoEmail(inbox));
+
+    assert.ok(error instanceof UnexpectedEmail, String(error));
+    assert.equal(error.email.subject, 'Reminder');
+    assert.match(error.message, /"Reminder" from "robot@sender.example"/);
+    await client.expectNoEmail(inbox, { subject: 'Other', timeoutSeconds: 1 });
+  });
+});
+
+test('a wait on an inbox that ended says so', async () => {
+  const inbox = await client.createInbox();
+  await client.deleteInbox(inbox);
+
+  await assert.rejects(client.waitForEmail(inbox), NotFound);
+});
+
+test('conditions that do not exist or make no sense are refused before the call', async () => {
+  const inbox = { inboxId: '01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f' };
+  for (const [conditions, argument] of [
+    [{ subjekt: 'a' }, 'subjekt'],
+    [{ subject: '' }, 'subject'],
+    [{ after: -1 }, 'after'],
+    [{ timeoutSeconds: 0 }, 'timeoutSeconds'],
+  ]) {
+    const error = await failure(client.waitForEmail(inbox, conditions));
+    assert.ok(error instanceof InvalidArgument, String(error));
+    assert.equal(error.argument, argument);
+  }
+});
+
+// The holds of 60 s are 1 s long on the way to the suite, unless TEMPINBOX_TEST_LONG is 1.
+test('a wait of many holds, one of them cut, sees the mail once', async (t) => {
+  const way = await forwarder(t, suite.baseUrl, (path) =>
+    isLong ? path : path.replace(/timeoutSeconds=\d+/, 'timeoutSeconds=1'),
+  );
+  const through = new Tempinbox({ baseUrl: way.baseUrl });
+  const holds = () => way.paths.filter((path) => path.includes('/emails/wait'));
+  await client.withInbox(async (inbox) => {
+    setTimeout(() => way.cut(), isLong ? 75_000 : 1_500);
+    setTimeout(() => void send(inbox.emailAddress), isLong ? 140_000 : 3_200);
+
+    const email = await through.waitForEmail(inbox, { timeoutSeconds: isLong ? 150 : 20 });
+
+    assert.equal(email.sequence, 1);
+    assert.ok(holds().length >= 4, holds().join('\n'));
+    assert.ok(holds().every((path) => path.includes('after=0')));
+    assert.equal((await client.listInboxEmails(inbox).toArray()).length, 1);
+  });
+});
