@@ -20,15 +20,18 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+_LOCKS = (python_packages.TESTS, python_packages.CLIENTS, python_packages.CHECKS)
+
+
 class Locks(unittest.TestCase):
     def test_every_package_has_a_version_and_hashes(self) -> None:
-        for lock in (python_packages.TESTS, python_packages.CHECKS):
+        for lock in _LOCKS:
             for entry in _requirements(lock):
                 with self.subTest(lock.name, entry=entry[:40]):
                     self.assertRegex(entry, f"^{_LOCKED.pattern}$")
 
     def test_what_is_asked_for_is_locked(self) -> None:
-        for lock in (python_packages.TESTS, python_packages.CHECKS):
+        for lock in _LOCKS:
             locked = {_normalized(entry.split("==", 1)[0]) for entry in _requirements(lock)}
             # Without the extras in brackets, whose packages are locked by their own names.
             asked = {
@@ -38,13 +41,14 @@ class Locks(unittest.TestCase):
             with self.subTest(lock.name):
                 self.assertEqual(asked - locked, set())
 
-    def test_both_lists_name_the_same_version(self) -> None:
-        tests, checks = (
-            dict(entry.split(" ", 1)[0].split("==", 1) for entry in _requirements(lock))
-            for lock in (python_packages.TESTS, python_packages.CHECKS)
-        )
-        shared = tests.keys() & checks.keys()
-        self.assertEqual({it: checks[it] for it in shared}, {it: tests[it] for it in shared})
+    def test_all_lists_name_the_same_version(self) -> None:
+        locked: dict[str, set[str]] = {}
+        for lock in _LOCKS:
+            for entry in _requirements(lock):
+                name, version = entry.split(" ", 1)[0].split("==", 1)
+                locked.setdefault(_normalized(name), set()).add(version)
+
+        self.assertEqual({name: found for name, found in locked.items() if len(found) > 1}, {})
 
 
 if __name__ == "__main__":

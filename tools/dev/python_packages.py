@@ -1,5 +1,5 @@
 """Virtual environments of packages pinned by hash, kept in the cache: one of the end-to-end tests
-and the demo, one of what checks Python.
+and the demo, one of the clients' tests, one of what checks Python.
 """
 
 import hashlib
@@ -13,7 +13,9 @@ from dev import places
 from dev.terminal import fail, say
 
 TESTS = places.ROOT / "tests" / "e2e" / "requirements.txt"
-# Beside those of the tests, for mypy reads the types of what these import.
+# Beside those of the tests: what the Python client needs, and its tests.
+CLIENTS = places.ROOT / "clients" / "python" / "requirements-test.txt"
+# Beside those of both, for mypy reads the types of what these import.
 CHECKS = places.ROOT / "tools" / "dev" / "requirements-check.txt"
 
 

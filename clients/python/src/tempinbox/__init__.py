@@ -1,0 +1,52 @@
+"""A client of the Temporary Inbox Service: inboxes for tests, one-time codes, links, webhooks."""
+
+from tempinbox._arguments import UNSET
+from tempinbox._async_client import AsyncInbox, AsyncTempinbox
+from tempinbox._client import Inbox, Tempinbox
+from tempinbox._values import AttachmentFile
+from tempinbox.errors import (
+    ApiError,
+    BadRequest,
+    ConfigurationError,
+    Conflict,
+    ConnectionFailed,
+    Forbidden,
+    InvalidArgument,
+    NotFound,
+    RateLimited,
+    ServiceUnavailable,
+    TempinboxError,
+    Unauthorized,
+    UnexpectedEmail,
+    UnprocessableContent,
+    WaitTimeout,
+    WebhookVerificationError,
+)
+from tempinbox.webhooks import verify_webhook
+
+__version__ = "0.1.0"
+__all__ = [
+    "UNSET",
+    "ApiError",
+    "AsyncInbox",
+    "AsyncTempinbox",
+    "AttachmentFile",
+    "BadRequest",
+    "ConfigurationError",
+    "Conflict",
+    "ConnectionFailed",
+    "Forbidden",
+    "Inbox",
+    "InvalidArgument",
+    "NotFound",
+    "RateLimited",
+    "ServiceUnavailable",
+    "Tempinbox",
+    "TempinboxError",
+    "Unauthorized",
+    "UnexpectedEmail",
+    "UnprocessableContent",
+    "WaitTimeout",
+    "WebhookVerificationError",
+    "verify_webhook",
+]

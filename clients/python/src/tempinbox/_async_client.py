@@ -1,0 +1,559 @@
+"""The client that awaits. Of this file tools/python_client.py makes the one that blocks."""
+
+import base64
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+from tempinbox import _waiting, types
+from tempinbox._answers import Answer, read
+from tempinbox._arguments import UNSET, Unset, unset_removed
+from tempinbox._calls import call, read_json
+from tempinbox._transport import AsyncTransport
+from tempinbox._values import AttachmentFile, items_of, without_none
+from tempinbox._waiting import InboxReference, Position, id_of
+from tempinbox.errors import NotFound, TempinboxError
+from tempinbox.settings import read_settings
+
+A = TypeVar("A", bound=Answer)
+LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
+EventName = Literal["email.received", "inbox.created", "inbox.expired"]
+_END_SECONDS = 10.0  # for the end of an inbox whose block failed
+
+
+class AsyncTempinbox:
+    """The API of a Temporary Inbox Service, for `async` code.
+
+    What is not given comes from TEMPINBOX_BASE_URL and TEMPINBOX_API_KEY. `timeout` is how many
+    seconds a call may take with all its retries (waits have their own). Use it in a `with` block,
+    or end it with `aclose`.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 30,
+        transport: AsyncTransport | None = None,
+    ) -> None:
+        self.settings = read_settings(base_url, api_key, timeout)
+        self._transport = transport or AsyncTransport()
+
+    async def __aenter__(self) -> "AsyncTempinbox":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes its connections."""
+        await self._transport.aclose()
+
+    # Waiting.
+
+    async def wait_for_email(
+        self,
+        inbox: InboxReference,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        has_code: bool | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> types.Email:
+        """The matching email with the lowest sequence, or WaitTimeout.
+
+        Texts are parts, whatever their letter case. Without `after` those emails count that came
+        since the inbox object was read: for a new inbox, or where only an id is given, all.
+        """
+        filters = {"from": from_, "to": to, "subject": subject, "hasCode": has_code}
+        wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
+        return await self._transport.run(_waiting.wait_for_email(wait))
+
+    async def wait_for_code(
+        self,
+        inbox: InboxReference,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> str:
+        """The likeliest one-time code of the first matching email that has one, or WaitTimeout."""
+        filters = {"from": from_, "to": to, "subject": subject}
+        wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
+        return await self._transport.run(_waiting.wait_for_code(wait))
+
+    async def wait_for_link(
+        self,
+        inbox: InboxReference,
+        *,
+        kind: LinkKind | None = None,
+        url: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> str:
+        """The address of a link of the first matching email that has one, or WaitTimeout.
+
+        Without `kind` the first of `verify`, `reset`, `other`, in this order; `url` is a part of
+        the link's address.
+        """
+        filters = {"from": from_, "to": to, "subject": subject}
+        wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
+        return await self._transport.run(_waiting.wait_for_link(wait, kind, url))
+
+    async def expect_no_email(
+        self,
+        inbox: InboxReference,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        has_code: bool | None = None,
+        after: Position | None = None,
+        timeout: float = 5,
+    ) -> None:
+        """Returns when no email matched in the whole time; UnexpectedEmail as soon as one does."""
+        filters = {"from": from_, "to": to, "subject": subject, "hasCode": has_code}
+        wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
+        await self._transport.run(_waiting.expect_no_email(wait))
+
+    async def mark(self, inbox: InboxReference) -> int:
+        """The position now, for `after`: take it before you trigger the mail."""
+        return (await self.get_inbox(inbox)).last_sequence
+
+    @asynccontextmanager
+    async def with_inbox(
+        self,
+        *,
+        local_part: str | None = None,
+        domain: str | None = None,
+        ttl_seconds: int | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> AsyncIterator["AsyncInbox"]:
+        """An inbox that ends with the block, also when the block fails."""
+        inbox = await self.create_inbox(
+            local_part=local_part,
+            domain=domain,
+            ttl_seconds=ttl_seconds,
+            name=name,
+            tags=tags,
+            metadata=metadata,
+        )
+        try:
+            yield inbox
+        except BaseException:
+            # The block's own error is the one to see, also where it is that it was cancelled.
+            with self._transport.shielded(_END_SECONDS), suppress(TempinboxError):
+                await self.delete_inbox(inbox)
+            raise
+        with self._transport.shielded(), suppress(NotFound):  # the block ended it
+            await self.delete_inbox(inbox)
+
+    # Inboxes.
+
+    async def create_inbox(
+        self,
+        *,
+        local_part: str | None = None,
+        domain: str | None = None,
+        ttl_seconds: int | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> "AsyncInbox":
+        """A new inbox; without arguments one with a random address."""
+        given = without_none(
+            localPart=local_part,
+            domain=domain,
+            ttlSeconds=ttl_seconds,
+            name=name,
+            tags=items_of(tags),
+            metadata=metadata,
+        )
+        return self._inbox(await self._json("createInbox", given, key=idempotency_key))
+
+    async def list_inboxes(
+        self,
+        *,
+        status: Literal["active", "expired", "all"] | None = None,
+        tag: str | None = None,
+        address: str | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator["AsyncInbox"]:
+        """All that fit, newest first, page by page; without `status` those that take mail."""
+        given = without_none(status=status, tag=tag, address=address, limit=page_size)
+        async for one in self._pages("listInboxes", given, "inboxes"):
+            yield self._inbox(one)
+
+    async def delete_inboxes_by_tag(self, tag: str) -> int:
+        """Ends all live inboxes with the tag; how many."""
+        found = await self._json("deleteInboxesByTag", {"tag": tag})
+        return read(types.DeletedInboxes, found).deleted
+
+    async def get_inbox(self, inbox: InboxReference) -> "AsyncInbox":
+        """The inbox as it is now."""
+        return self._inbox(await self._json("getInbox", {"inboxId": id_of(inbox)}))
+
+    async def update_inbox(
+        self,
+        inbox: InboxReference,
+        *,
+        ttl_seconds: int | Unset = UNSET,
+        name: str | Unset | None = UNSET,
+        tags: Sequence[str] | Unset | None = UNSET,
+        metadata: Mapping[str, str | None] | Unset | None = UNSET,
+    ) -> "AsyncInbox":
+        """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
+        change = unset_removed(
+            {
+                "ttlSeconds": ttl_seconds,
+                "name": name,
+                "tags": items_of(tags),
+                "metadata": metadata,
+            }
+        )
+        return self._inbox(await self._json("updateInbox", {"inboxId": id_of(inbox), **change}))
+
+    async def delete_inbox(self, inbox: InboxReference) -> None:
+        """Ends it and deletes its mail; NotFound where it ended already."""
+        await self._json("deleteInbox", {"inboxId": id_of(inbox)})
+
+    async def list_inbox_emails(
+        self,
+        inbox: InboxReference,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        after: Position | None = None,
+        include: Sequence[Literal["text", "codes"]] | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator[types.EmailSummary]:
+        """The inbox's emails that fit, newest first, page by page."""
+        given = without_none(inboxId=id_of(inbox), to=to, subject=subject, limit=page_size)
+        given |= without_none(include=items_of(include))
+        given |= {} if from_ is None else {"from": from_}
+        given |= {} if after is None else {"after": _waiting.sequence_of(after)}
+        async for one in self._pages("listInboxEmails", given, "emails"):
+            yield read(types.EmailSummary, one)
+
+    async def empty_inbox(self, inbox: InboxReference) -> int:
+        """Deletes the mail that is there now; how many emails."""
+        found = await self._json("emptyInbox", {"inboxId": id_of(inbox)})
+        return read(types.EmptiedInbox, found).deleted_emails
+
+    async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
+        """What the mail server refused for the inbox in the last 24 hours."""
+        found = await self._json("listRejections", {"inboxId": id_of(inbox)})
+        return read(types.RejectionList, found).rejections
+
+    async def list_domains(self) -> list[types.Domain]:
+        """The domains an inbox can have, the default one first."""
+        return read(types.DomainList, await self._json("listDomains", {})).domains
+
+    # Emails.
+
+    async def list_emails(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        include: Sequence[Literal["text", "codes"]] | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator[types.EmailSummary]:
+        """Emails of all live inboxes that fit, newest first, page by page."""
+        given = without_none(to=to, subject=subject, limit=page_size)
+        given |= without_none(include=items_of(include))
+        given |= {} if from_ is None else {"from": from_}
+        async for one in self._pages("listEmails", given, "emails"):
+            yield read(types.EmailSummary, one)
+
+    async def get_email(self, email_id: str) -> types.Email:
+        """The whole email, decoded, with its codes and links."""
+        return read(types.Email, await self._json("getEmail", {"emailId": email_id}))
+
+    async def update_email(self, email_id: str, *, is_read: bool) -> types.EmailSummary:
+        """Marks it as read or unread."""
+        given = {"emailId": email_id, "isRead": is_read}
+        return read(types.EmailSummary, await self._json("updateEmail", given))
+
+    async def delete_email(self, email_id: str) -> None:
+        """Deletes it for good."""
+        await self._json("deleteEmail", {"emailId": email_id})
+
+    async def get_raw_email(self, email_id: str) -> bytes:
+        """The message as it was received, behind `Return-Path` and the service's `Received`."""
+        flow = call(self.settings, "getRawEmail", {"emailId": email_id}, accept="message/rfc822")
+        return (await self._transport.run(flow)).content
+
+    async def get_email_timeline(self, email_id: str) -> types.Timeline:
+        """What happened to it, from the connection to each attempt at a webhook."""
+        found = await self._json("getEmailTimeline", {"emailId": email_id})
+        return read(types.Timeline, found)
+
+    async def get_attachment(self, email_id: str, attachment_id: str) -> "AttachmentFile":
+        """An attachment with its bytes."""
+        given = {"emailId": email_id, "attachmentId": attachment_id}
+        found = read(types.AttachmentContent, await self._json("getAttachment", given))
+        return AttachmentFile(
+            filename=found.filename,
+            content_type=found.content_type,
+            content=base64.b64decode(found.content),
+        )
+
+    # Webhooks.
+
+    async def create_webhook(
+        self,
+        url: str,
+        *,
+        events: Sequence[EventName] | None = None,
+        description: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CreatedWebhook:
+        """Registers a webhook, for all events unless some are named; its secret is shown once."""
+        given = without_none(url=url, events=items_of(events), description=description)
+        found = await self._json("createWebhook", given, key=idempotency_key)
+        return read(types.CreatedWebhook, found)
+
+    async def list_webhooks(self, *, page_size: int | None = None) -> AsyncIterator[types.Webhook]:
+        """All, newest first, page by page."""
+        async for one in self._pages("listWebhooks", without_none(limit=page_size), "webhooks"):
+            yield read(types.Webhook, one)
+
+    async def get_webhook(self, webhook_id: str) -> types.Webhook:
+        """Whether it is switched on, and why not."""
+        return read(types.Webhook, await self._json("getWebhook", {"webhookId": webhook_id}))
+
+    async def update_webhook(
+        self,
+        webhook_id: str,
+        *,
+        url: str | Unset = UNSET,
+        events: Sequence[EventName] | Unset | None = UNSET,
+        description: str | Unset | None = UNSET,
+        is_enabled: bool | Unset = UNSET,
+    ) -> types.Webhook:
+        """Changes what is given; `events` as None are all, `description` as None is removed."""
+        change = unset_removed(
+            {
+                "url": url,
+                "events": items_of(events),
+                "description": description,
+                "isEnabled": is_enabled,
+            }
+        )
+        found = await self._json("updateWebhook", {"webhookId": webhook_id, **change})
+        return read(types.Webhook, found)
+
+    async def delete_webhook(self, webhook_id: str) -> None:
+        """Nothing is sent to it any more; Conflict where routing rules name it."""
+        await self._json("deleteWebhook", {"webhookId": webhook_id})
+
+    async def test_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.Delivery:
+        """Sends a made-up event now; the delivery with what the receiver answered."""
+        given = {"webhookId": webhook_id}
+        return read(types.Delivery, await self._json("testWebhook", given, key=idempotency_key))
+
+    async def list_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        status: Literal["pending", "succeeded", "failed"] | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator[types.Delivery]:
+        """What was sent to it in the last 30 days, newest event first, page by page."""
+        given = without_none(webhookId=webhook_id, status=status, limit=page_size)
+        async for one in self._pages("listDeliveries", given, "deliveries"):
+            yield read(types.Delivery, one)
+
+    async def retry_delivery(
+        self, webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None
+    ) -> types.Delivery:
+        """Sends a delivery again now."""
+        given = {"webhookId": webhook_id, "deliveryId": delivery_id}
+        return read(types.Delivery, await self._json("retryDelivery", given, key=idempotency_key))
+
+    async def replay_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        since: datetime | str,
+        status: Literal["failed", "succeeded"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> int:
+        """Sends deliveries of all events since a moment again, in the background; how many."""
+        moment = since.isoformat() if isinstance(since, datetime) else since
+        given = without_none(webhookId=webhook_id, since=moment, status=status)
+        found = await self._json("replayDeliveries", given, key=idempotency_key)
+        return read(types.Replay, found).replayed
+
+    async def rotate_webhook_secret(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.RotatedSecret:
+        """A new secret, shown once; the one before it signs for 24 hours, too."""
+        given = {"webhookId": webhook_id}
+        found = await self._json("rotateWebhookSecret", given, key=idempotency_key)
+        return read(types.RotatedSecret, found)
+
+    # Account.
+
+    async def get_account(self) -> types.Account:
+        """The plan, what it allows, and what is in use now."""
+        return read(types.Account, await self._json("getAccount", {}))
+
+    async def get_usage(self) -> list[types.UsageOfDay]:
+        """The last 30 UTC days, newest first."""
+        return read(types.Usage, await self._json("getUsage", {})).days
+
+    def dashboard_link(self, inbox: InboxReference, email_id: str | None = None) -> str:
+        """Where people see an inbox, or one of its emails."""
+        behind = f"/{email_id}" if email_id else ""
+        return f"{self.settings.dashboard}/inboxes/{id_of(inbox)}{behind}"
+
+    async def _json(
+        self, name: str, given: Mapping[str, Any], *, key: str | None = None
+    ) -> dict[str, Any]:
+        flow = call(self.settings, name, given, key=key)
+        return read_json(await self._transport.run(flow))
+
+    async def _pages(
+        self, name: str, given: Mapping[str, Any], items: str
+    ) -> AsyncIterator[dict[str, Any]]:
+        cursor: str | None = None
+        while True:
+            asked = given if cursor is None else {**given, "cursor": cursor}
+            page = await self._json(name, asked)
+            for one in page.get(items, []):
+                yield one
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def _inbox(self, found: dict[str, Any]) -> "AsyncInbox":
+        known = read(types.Inbox, found)
+        values = {one.name: getattr(known, one.name) for one in fields(known)}
+        return AsyncInbox(client=self, **values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsyncInbox(types.Inbox):
+    """An inbox as it was when it was read, with the calls about it.
+
+    Its waits are for mail that came since: for a new inbox, all. For the mail behind another one
+    give that email, or a `mark`, as `after`.
+    """
+
+    client: AsyncTempinbox = field(repr=False, compare=False)
+
+    async def wait_for_email(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        has_code: bool | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> types.Email:
+        """As the client's."""
+        return await self.client.wait_for_email(
+            self,
+            from_=from_,
+            to=to,
+            subject=subject,
+            has_code=has_code,
+            after=after,
+            timeout=timeout,
+        )
+
+    async def wait_for_code(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> str:
+        """As the client's."""
+        return await self.client.wait_for_code(
+            self, from_=from_, to=to, subject=subject, after=after, timeout=timeout
+        )
+
+    async def wait_for_link(
+        self,
+        *,
+        kind: LinkKind | None = None,
+        url: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        after: Position | None = None,
+        timeout: float = 60,
+    ) -> str:
+        """As the client's."""
+        return await self.client.wait_for_link(
+            self,
+            kind=kind,
+            url=url,
+            from_=from_,
+            to=to,
+            subject=subject,
+            after=after,
+            timeout=timeout,
+        )
+
+    async def expect_no_email(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        has_code: bool | None = None,
+        after: Position | None = None,
+        timeout: float = 5,
+    ) -> None:
+        """As the client's."""
+        await self.client.expect_no_email(
+            self,
+            from_=from_,
+            to=to,
+            subject=subject,
+            has_code=has_code,
+            after=after,
+            timeout=timeout,
+        )
+
+    async def mark(self) -> int:
+        """The position now, for `after`: take it before you trigger the mail."""
+        return await self.client.mark(self)
+
+    async def refresh(self) -> "AsyncInbox":
+        """The inbox as it is now."""
+        return await self.client.get_inbox(self)
+
+    async def delete(self) -> None:
+        """Ends it."""
+        await self.client.delete_inbox(self)

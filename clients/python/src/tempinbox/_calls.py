@@ -1,0 +1,280 @@
+"""One call with its retries, and waits of any length, without sockets and clocks of their own.
+
+Each is a generator that yields what is to be done (`Send`, `Sleep`) and is sent what came of it, so
+that the same rules serve the client that blocks and the one that awaits.
+"""
+
+import dataclasses
+import json
+import random
+import re
+import time
+import uuid
+from collections.abc import Callable, Generator, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+from tempinbox import _arguments
+from tempinbox._answers import Operation
+from tempinbox._contract import OPERATIONS
+from tempinbox.errors import (
+    ApiError,
+    ConnectionFailed,
+    ErrorAnswer,
+    InvalidArgument,
+    RateLimit,
+    RateLimited,
+    TempinboxError,
+    error_of,
+)
+from tempinbox.settings import Settings
+
+T = TypeVar("T")
+
+_MAX_TRIES = 6  # of what is cut, or answered 503
+_FIRST_DELAY = 0.25
+_MAX_DELAY = 8.0
+_MIN_TOLD_DELAY = 0.5  # a Retry-After below it says nothing: there would be a loop without pause
+_ANSWER_SECONDS = 15.0  # for the answer to come, beyond a hold
+_RETRIED_DELETES = frozenset({"deleteInbox", "deleteEmail", "deleteWebhook"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Send:
+    """A request to be sent; its answer is to be here within these seconds."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = dataclasses.field(repr=False)  # the key is in them
+    content: bytes | None
+    seconds: float
+
+    @property
+    def shown(self) -> str:
+        """For messages."""
+        return f"{self.method} {self.url.partition('?')[0]}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sleep:
+    """A pause."""
+
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Response:
+    """What was answered; the names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """There was no answer: why."""
+
+    problem: str
+
+
+Outcome = Response | Cut | None
+Flow = Generator[Send | Sleep, Outcome, T]
+
+
+@dataclasses.dataclass(frozen=True)
+class Deadline:
+    """A moment of this machine's own clock; never compared with a time of the service."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "Deadline":
+        """So many seconds from now."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def seconds_left(self) -> float:
+        """Below 0 when it is over."""
+        return self.at - time.monotonic()
+
+
+def call(
+    settings: Settings,
+    name: str,
+    given: Mapping[str, Any],
+    *,
+    key: str | None = None,
+    accept: str = "application/json",
+    deadline: Deadline | None = None,
+    hold: Callable[[], int] | None = None,
+) -> Flow[Response]:
+    """One operation of the contract; its answer of 2xx, or an error.
+
+    `hold` says how many seconds the service may keep the request before it answers (its parameter
+    `timeoutSeconds`), and is asked again for each try.
+    """
+    operation = OPERATIONS[name]
+    _arguments.check_all(operation, given)
+    deadline = deadline or Deadline.after(settings.timeout)
+    request = _build(settings, operation, given, key, accept)
+    tries = 0
+    was_cut = False
+    while True:
+        seconds = deadline.seconds_left
+        if hold:
+            url = _url(settings, operation, {**given, "timeoutSeconds": hold()})
+            request = dataclasses.replace(request, url=url)
+            seconds += _ANSWER_SECONDS
+        outcome = yield dataclasses.replace(request, seconds=max(seconds, 0.05))
+        tries += 1
+        error: TempinboxError
+        if isinstance(outcome, Response):
+            if 200 <= outcome.status < 300:
+                return outcome
+            if was_cut and outcome.status == 404 and name in _RETRIED_DELETES:
+                return outcome  # the try whose answer was cut off did it
+            error = error_of(_error_answer(settings, request, outcome))
+            delay = _delay_of(error, tries, repeats_under_way=was_cut and operation.has_key)
+        else:
+            was_cut = True
+            problem = outcome.problem if outcome else "no answer"
+            error = ConnectionFailed(request.shown, problem, tries)
+            delay = backoff(tries)
+        if tries >= _MAX_TRIES and not isinstance(error, RateLimited):
+            raise error
+        if delay is None or delay >= deadline.seconds_left:
+            raise error
+        yield Sleep(delay)
+
+
+def read_json(response: Response) -> dict[str, Any]:
+    """The object that was answered."""
+    if response.status == 404:  # of a repeated DELETE
+        return {}
+    try:
+        found = json.loads(response.content)
+    except ValueError as failure:
+        raise TempinboxError(
+            f"the service answered {response.status} without sound JSON; is base_url that of the "
+            "API?"
+        ) from failure
+    if not isinstance(found, dict):
+        raise TempinboxError("the service answered JSON that is no object")
+    return found
+
+
+def backoff(tries: int) -> float:
+    """Before the next try: twice as long each time, with jitter."""
+    delay = min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** (tries - 1))
+    return delay * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
+
+
+def _delay_of(error: ApiError, tries: int, *, repeats_under_way: bool) -> float | None:
+    """How long to wait before the same request makes sense; None where it never does."""
+    if isinstance(error, RateLimited) and error.is_day_used_up:
+        return None
+    if error.status in (429, 503):
+        return _told_or_backoff(error.retry_after, tries)
+    # The try whose answer was cut off is still under way.
+    if error.status == 409 and repeats_under_way and error.retry_after is not None:
+        return _told_or_backoff(error.retry_after, tries)
+    return None
+
+
+def _told_or_backoff(told: float | None, tries: int) -> float:
+    if told is None or told < _MIN_TOLD_DELAY:
+        return backoff(tries)
+    return told + random.uniform(0, 0.1)  # noqa: S311 - no secret
+
+
+def _url(settings: Settings, operation: Operation, given: Mapping[str, Any]) -> str:
+    path = operation.path
+    for name in operation.in_path:
+        path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
+    query = {name: _in_query(given[name]) for name in operation.query if name in given}
+    return settings.base_url + path + (f"?{urlencode(query)}" if query else "")
+
+
+def _build(
+    settings: Settings, operation: Operation, given: Mapping[str, Any], key: str | None, accept: str
+) -> Send:
+    headers = {
+        "X-API-Key": settings.api_key,
+        "Accept": accept,
+        "User-Agent": "tempinbox-python",
+    }
+    content = None
+    if operation.body is not None:
+        body = {name: given[name] for name in operation.body if name in given}
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        headers["Content-Type"] = "application/json"
+    if operation.has_key:
+        headers["Idempotency-Key"] = _checked_key(key)
+    return Send(operation.method, _url(settings, operation, given), headers, content, 0.0)
+
+
+def _checked_key(key: str | None) -> str:
+    if key is None:
+        return str(uuid.uuid4())
+    if not isinstance(key, str) or not re.fullmatch(
+        r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?", key
+    ):
+        raise InvalidArgument(
+            "idempotency_key", "must be 1 to 255 printable ASCII characters, no space at the ends"
+        )
+    return key
+
+
+def _in_query(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, list | tuple) else str(value)
+
+
+def _error_answer(settings: Settings, request: Send, response: Response) -> ErrorAnswer:
+    """What stands in an error of the API; a proxy's own page has no such body."""
+    try:
+        body = json.loads(response.content)
+    except ValueError:
+        body = None
+    found = body if isinstance(body, dict) else {}
+    return ErrorAnswer(
+        status=response.status,
+        error=str(found.get("error", ""))[:100] or "without a name",
+        reason=str(found.get("message", ""))[:2000] or "The answer has no message of the API",
+        request_id=response.headers.get("x-request-id"),
+        rate_limit=_rate_limit(response.headers),
+        retry_after=_retry_after(response.headers.get("retry-after")),
+        request=request.shown,
+        dashboard=settings.dashboard,
+    )
+
+
+def _rate_limit(headers: Mapping[str, str]) -> RateLimit | None:
+    limit, remaining, reset = (
+        _number(headers.get(f"x-ratelimit-{name}")) for name in ("limit", "remaining", "reset")
+    )
+    if limit is None or remaining is None or reset is None:
+        return None
+    return RateLimit(int(limit), int(remaining), datetime.fromtimestamp(reset, timezone.utc))
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds, also where a proxy gives a date."""
+    seconds = _number(text)
+    if seconds is not None or not text:
+        return seconds
+    try:
+        at = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if at.tzinfo is None:  # as "-0000" is read
+        at = at.replace(tzinfo=timezone.utc)
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text and re.fullmatch(r"[0-9]{1,11}", text) else None

@@ -1,0 +1,24 @@
+"""What both clients take and give beside the types of the contract."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachmentFile:
+    """An attachment with its bytes; the name is the sender's choice, but safe to show."""
+
+    filename: str
+    content_type: str
+    content: bytes = field(repr=False)
+
+
+def without_none(**given: Any) -> dict[str, Any]:
+    """What was given."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def items_of(given: Any) -> Any:
+    """As a list; what is no sequence of texts, such as a single one, is refused later as it is."""
+    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else given

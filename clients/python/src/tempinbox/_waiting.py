@@ -1,0 +1,179 @@
+"""Waits of any length, chained from the API's holds of at most 60 s, all after one position."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tempinbox import types
+from tempinbox._answers import read
+from tempinbox._arguments import check
+from tempinbox._calls import Deadline, Flow, Sleep, call, read_json
+from tempinbox._contract import OPERATIONS
+from tempinbox.errors import InvalidArgument, Miss, UnexpectedEmail, Wait, WaitTimeout, quoted
+from tempinbox.settings import MAX_SECONDS, Settings, is_timeout
+
+MAX_HOLD = 60  # the API's, in seconds
+_MAX_MISSES = 10
+_PAUSE = 0.25  # after an interrupted hold: the next one goes to another replica, or is refused
+_KINDS = ("verify", "reset", "other", "unsubscribe")  # the best first
+
+InboxReference = str | types.Inbox
+"""An inbox by its id, or as it was read."""
+Position = int | types.Email | types.EmailSummary | types.Inbox
+"""A position in an inbox: a sequence, an email, or an inbox as it was."""
+
+
+def id_of(inbox: InboxReference) -> str:
+    """The id of an inbox."""
+    return inbox.inbox_id if isinstance(inbox, types.Inbox) else inbox
+
+
+def sequence_of(position: Position) -> int:
+    """The sequence of a position."""
+    if isinstance(position, types.Inbox):
+        return position.last_sequence
+    if isinstance(position, types.Email | types.EmailSummary):
+        return position.sequence
+    if isinstance(position, bool) or not isinstance(position, int) or position < 0:
+        raise InvalidArgument(
+            "after", f"must be a sequence from 0, an email or an inbox, not {position!r}"
+        )
+    return position
+
+
+@dataclasses.dataclass
+class _Running:
+    settings: Settings
+    about: Wait
+    filters: Mapping[str, Any]
+    after: int
+    deadline: Deadline
+    holds: int = 0
+
+
+def begin(
+    settings: Settings,
+    inbox: InboxReference,
+    filters: Mapping[str, Any],
+    after: Position | None,
+    timeout: float,
+) -> _Running:
+    """Checks the arguments, and fixes position and deadline."""
+    if not is_timeout(timeout) or timeout < 1:
+        raise InvalidArgument(
+            "timeout", f"must be a number from 1 to {MAX_SECONDS:.0f}, not {timeout!r}"
+        )
+    known = {name: value for name, value in filters.items() if value is not None}
+    rules = OPERATIONS["waitForEmail"].query
+    for name, value in known.items():
+        check("from_" if name == "from" else name, rules[name], value)
+    if after is None:
+        after = inbox if isinstance(inbox, types.Inbox) else 0
+    position = sequence_of(after)
+    criteria = [f"{name}: {quoted(value)}" for name, value in known.items()]
+    about = Wait(
+        id_of(inbox),
+        inbox.email_address if isinstance(inbox, types.Inbox) else None,
+        [*criteria, f"after: {position}"],
+        timeout,
+        settings.dashboard,
+    )
+    return _Running(settings, about, known, position, Deadline.after(timeout))
+
+
+def wait_for_email(wait: _Running) -> Flow[types.Email]:
+    """The matching email with the lowest sequence, or WaitTimeout."""
+    return (yield from _next_email(wait, lambda _: None))
+
+
+def wait_for_code(wait: _Running) -> Flow[str]:
+    """The likeliest one-time code of the first email that has one."""
+    wait.filters = {**wait.filters, "hasCode": True}
+    wait.about = dataclasses.replace(wait.about, criteria=["hasCode: true", *wait.about.criteria])
+    no_code = ("hasCode", "true", "false")
+    email = yield from _next_email(wait, lambda found: None if found.codes else no_code)
+    return email.codes[0].value
+
+
+def wait_for_link(wait: _Running, kind: str | None, url: str | None) -> Flow[str]:
+    """The address of the first link that fits, of the first email that has one."""
+    if kind is not None and kind not in _KINDS:
+        raise InvalidArgument("kind", f"must be one of {', '.join(_KINDS)}, not {kind!r}")
+    if url is not None and (not isinstance(url, str) or not url):
+        raise InvalidArgument("url", f"must be a string of at least 1 character, not {url!r}")
+    wanted = (kind or "a link") + (f" with {url}" if url else "")
+    wait.about = dataclasses.replace(
+        wait.about, criteria=[f"link: {quoted(wanted)}", *wait.about.criteria]
+    )
+    email = yield from _next_email(
+        wait,
+        lambda found: (
+            None
+            if _best_link(found, kind, url)
+            else ("link", wanted, f"{len(found.links)} other links")
+        ),
+    )
+    return str(_best_link(email, kind, url))
+
+
+def expect_no_email(wait: _Running) -> Flow[None]:
+    """Returns when no email matched in the whole time; UnexpectedEmail at once otherwise."""
+    while True:
+        result = yield from _hold(wait, "none")
+        if result is None:
+            return
+        if result.email:
+            raise UnexpectedEmail(wait.about, result.email)
+
+
+def _next_email(
+    wait: _Running, failed: Callable[[types.Email], tuple[str, str, str] | None]
+) -> Flow[types.Email]:
+    """The first email that matches and that `failed` says nothing against."""
+    misses: list[Miss] = []
+    others: list[Miss] = []  # the API's own, which it gives anew each time
+    while True:
+        result = yield from _hold(wait, "one")
+        if result is None:
+            raise WaitTimeout(wait.about, [*misses, *others][:_MAX_MISSES])
+        others = [
+            Miss(miss.email_id, miss.field, miss.expected, miss.actual)
+            for miss in result.near_misses
+        ]
+        if not result.email:
+            continue
+        reason = failed(result.email)
+        if reason is None:
+            return result.email
+        misses.insert(0, Miss(result.email.email_id, *reason))
+        wait.after = result.email.sequence
+
+
+def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
+    """One long poll; None when the time is over."""
+    # Half a second is within what a poll of whole seconds can keep.
+    if wait.holds > 0 and round(wait.deadline.seconds_left) < 1:
+        return None
+    wait.holds += 1
+    given = {"inboxId": wait.about.inbox_id, **wait.filters}
+    given |= {"after": wait.after, "expect": expect}
+    response = yield from call(
+        wait.settings,
+        "waitForEmail",
+        given,
+        deadline=wait.deadline,
+        hold=lambda: min(MAX_HOLD, max(1, round(wait.deadline.seconds_left))),
+    )
+    result = read(types.WaitResult, read_json(response))
+    if result.outcome == "interrupted":
+        yield Sleep(_PAUSE)
+    return result
+
+
+def _best_link(email: types.Email, kind: str | None, url: str | None) -> str | None:
+    fitting = [link for link in email.links if url is None or url in link.url]
+    for one in [kind] if kind else _KINDS[:3]:
+        for link in fitting:
+            if link.kind == one:
+                return link.url
+    return None

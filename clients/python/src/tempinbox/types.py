@@ -1,0 +1,788 @@
+"""What the API answers: dataclasses with the names of the contract."""
+
+# Made by tools/python_client.py; ./dev check python --fix makes it again.
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from tempinbox._answers import Answer
+
+__all__ = [
+    "AcceptedStep",
+    "Account",
+    "Answer",
+    "Attachment",
+    "AttachmentContent",
+    "AttemptStep",
+    "Authentication",
+    "Code",
+    "ConnectedStep",
+    "CreatedWebhook",
+    "DeletedEmail",
+    "DeletedInbox",
+    "DeletedInboxes",
+    "DeletedWebhook",
+    "Delivery",
+    "DeliveryAttempt",
+    "DeliveryList",
+    "DeliveryStep",
+    "Domain",
+    "DomainList",
+    "Email",
+    "EmailList",
+    "EmailReceivedEvent",
+    "EmailReceivedEventData",
+    "EmailSummary",
+    "EmptiedInbox",
+    "Envelope",
+    "Error",
+    "Header",
+    "Inbox",
+    "InboxCreatedEvent",
+    "InboxCreatedEventData",
+    "InboxExpiredEvent",
+    "InboxExpiredEventData",
+    "InboxList",
+    "Limits",
+    "Link",
+    "NearMiss",
+    "PublishedStep",
+    "RawEmail",
+    "Rejection",
+    "RejectionList",
+    "Replay",
+    "RotatedSecret",
+    "RoutedRule",
+    "RulesStep",
+    "StoredStep",
+    "Timeline",
+    "TimelineRule",
+    "TimelineStep",
+    "Usage",
+    "UsageNow",
+    "UsageOfDay",
+    "WaitResult",
+    "Webhook",
+    "WebhookList",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inbox(Answer):
+    """`Inbox` of the contract."""
+
+    inbox_id: str
+    """Names the inbox in every other call."""
+    email_address: str
+    """Send mail here."""
+    name: str | None
+    """Yours."""
+    tags: list[str]
+    """Yours: to find and end inboxes by."""
+    metadata: dict[str, str]
+    """Pairs of yours; the service does not look at them."""
+    status: Literal["active", "expired"]
+    """Whether it takes mail."""
+    email_count: int
+    """Emails in it now."""
+    last_sequence: int
+    """The highest `sequence` given out; 0 before the first email."""
+    last_email_at: datetime | None
+    """When the newest email arrived."""
+    created_at: datetime
+    expires_at: datetime
+    """When it ends by itself."""
+    expired_at: datetime | None
+    """When it ended; null while it takes mail."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxList(Answer):
+    """`InboxList` of the contract."""
+
+    inboxes: list[Inbox]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedInboxes(Answer):
+    """`DeletedInboxes` of the contract."""
+
+    deleted: int
+    """How many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedInbox(Answer):
+    """`DeletedInbox` of the contract."""
+
+    inbox_id: str
+    deleted: Literal[True]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code(Answer):
+    """`Code` of the contract."""
+
+    value: str
+    """Type this."""
+    score: float
+    """How likely it is a one-time code."""
+    part: Literal["subject", "text", "html"]
+    """Where it stands."""
+    offset: int
+    """In characters from the start of that part."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmailSummary(Answer):
+    """`EmailSummary` of the contract."""
+
+    email_id: str
+    inbox_id: str
+    """The inbox it is in."""
+    sequence: int
+    """Its place among the inbox's emails."""
+    from_: str
+    """The address in From; the envelope sender's where there is none, `""` where that is empty
+    too.
+    """
+    from_name: str
+    """The display name in From, or `""`."""
+    to: list[str]
+    """This inbox's recipients as the sender gave them."""
+    subject: str
+    """Decoded, in one line; `""` where there is none."""
+    preview: str
+    """How the text begins."""
+    received_at: datetime
+    size_bytes: int
+    """Of the whole message as received."""
+    attachment_count: int
+    is_read: bool
+    """Yours to set."""
+    text: str | None = None
+    """Only with `include=text`: as in the whole email."""
+    codes: list[Code] | None = None
+    """Only with `include=codes`: as in the whole email."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmailList(Answer):
+    """`EmailList` of the contract."""
+
+    emails: list[EmailSummary]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmptiedInbox(Answer):
+    """`EmptiedInbox` of the contract."""
+
+    inbox_id: str
+    deleted_emails: int
+    """How many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header(Answer):
+    """`Header` of the contract."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attachment(Answer):
+    """`Attachment` of the contract."""
+
+    attachment_id: str
+    """The part's place in the message."""
+    filename: str
+    """Safe to show; `""` where there is none."""
+    content_type: str
+    size_bytes: int
+    """Decoded."""
+    content_id: str | None
+    """What `cid:` links in the HTML name."""
+    inline: bool
+    """Meant to be shown within the text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link(Answer):
+    """`Link` of the contract."""
+
+    url: str
+    text: str
+    """What the link was shown as; `""` where the address stood alone."""
+    kind: Literal["verify", "reset", "unsubscribe", "other"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Authentication(Answer):
+    """Verdicts on the sender; null until there are any."""
+
+    spf: str | None
+    dkim: str | None
+    dmarc: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope(Answer):
+    """What the sending server said, as opposed to what the headers say."""
+
+    mail_from: str
+    """`""` for bounces."""
+    rcpt_to: list[str]
+    """This inbox's own recipients as given."""
+    remote_address: str
+    helo: str
+    tls: str | None
+    """The TLS version; null for plain text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoutedRule(Answer):
+    """`RoutedRule` of the contract."""
+
+    rule_id: str
+    matched: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Email(Answer):
+    """`Email` of the contract."""
+
+    email_id: str
+    inbox_id: str
+    """The inbox it is in."""
+    sequence: int
+    """Its place among the inbox's emails."""
+    from_: str
+    """The address in From; the envelope sender's where there is none, `""` where that is empty
+    too.
+    """
+    from_name: str
+    """The display name in From, or `""`."""
+    to: list[str]
+    """This inbox's recipients as the sender gave them."""
+    subject: str
+    """Decoded, in one line; `""` where there is none."""
+    preview: str
+    """How the text begins."""
+    received_at: datetime
+    size_bytes: int
+    """Of the whole message as received."""
+    attachment_count: int
+    is_read: bool
+    """Yours to set."""
+    to_header: list[str]
+    """Addresses of the To header"""
+    cc: list[str]
+    """Addresses of the Cc header."""
+    reply_to: list[str]
+    """Addresses of the Reply-To header."""
+    message_id: str | None
+    """Of the Message-ID header."""
+    date: datetime | None
+    """Of the Date header - what the sender claims; null for what is no date with a time."""
+    headers: list[Header]
+    """All of them, decoded, in their order."""
+    text: str | None
+    """The plain text; made from the HTML where there is only that."""
+    html: str | None
+    """As sent, decoded only: sanitize it before you show it"""
+    attachments: list[Attachment]
+    """Inline parts included."""
+    codes: list[Code]
+    """One-time codes, likeliest first."""
+    links: list[Link]
+    """In the order they appear."""
+    authentication: Authentication | None
+    envelope: Envelope
+    routing: list[RoutedRule] | None
+    """Which routing rules matched (Premium, for 30 days); null where that is not known, and for a
+    key without `webhooks:read`.
+    """
+    defects: list[str]
+    """What was wrong with the message's form, such as `missing_end_boundary`; empty for a sound
+    one.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearMiss(Answer):
+    """`NearMiss` of the contract."""
+
+    email_id: str
+    field: Literal["from", "to", "subject", "hasCode"]
+    expected: str
+    """What was asked for."""
+    actual: str
+    """What the email has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitResult(Answer):
+    """`WaitResult` of the contract."""
+
+    outcome: Literal["matched", "violated", "timeout", "interrupted"]
+    """`matched`: here is the email with the lowest sequence that fits"""
+    email: Email | None
+    last_sequence: int
+    """The inbox's, at the time of the answer."""
+    waited_ms: int
+    near_misses: list[NearMiss]
+    """The newest emails above `after` that did not fit, each with the first filter it failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejection(Answer):
+    """Attempts to mail an inbox that were refused, those of one sender for one reason."""
+
+    reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended"]
+    """The message is larger than the plan allows; the inbox holds as much as it can; it gets more
+    a minute than it may; it has ended.
+    """
+    mail_from: str
+    """The sender as given in MAIL, chosen by it; `""` for bounces."""
+    reply: str
+    """The last SMTP reply that the sender got."""
+    attempts: int
+    """Refused recipients and messages."""
+    first_at: datetime
+    """When the first of them was refused."""
+    last_at: datetime
+    """When the last of them was refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectionList(Answer):
+    """`RejectionList` of the contract."""
+
+    rejections: list[Rejection]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain(Answer):
+    """`Domain` of the contract."""
+
+    domain: str
+    default: bool
+    """Whether inboxes get it when you name none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainList(Answer):
+    """`DomainList` of the contract."""
+
+    domains: list[Domain]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedEmail(Answer):
+    """`DeletedEmail` of the contract."""
+
+    email_id: str
+    deleted: Literal[True]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawEmail(Answer):
+    """`RawEmail` of the contract."""
+
+    email_id: str
+    raw: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectedStep(Answer):
+    """A mail server connected. Its time is not stored."""
+
+    step: Literal["connected"]
+    at: datetime | None
+    note: str | None
+    remote_address: str
+    """The mail server that delivered it."""
+    helo: str
+    """The name it gave."""
+    tls: str | None
+    """The version of TLS; null without encryption."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptedStep(Answer):
+    """The whole message was there."""
+
+    step: Literal["accepted"]
+    at: datetime
+    note: str | None
+    mail_from: str
+    """The envelope sender; `""` for bounces."""
+    rcpt_to: list[str]
+    """This inbox's recipients as the sender gave them."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredStep(Answer):
+    """It was committed, and from then on it can be read. The time is only known until the event is
+    published.
+    """
+
+    step: Literal["stored"]
+    at: datetime | None
+    note: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedStep(Answer):
+    """Its event went out to webhooks. The time is not stored."""
+
+    step: Literal["published"]
+    at: datetime | None
+    note: str | None
+    is_published: bool
+    """False while the event still waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineRule(Answer):
+    """`TimelineRule` of the contract."""
+
+    rule_id: str
+    name: str | None
+    """As it is called today; null where it was deleted."""
+    matched: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulesStep(Answer):
+    """Routing rules were evaluated. Not there without rules, or before they were."""
+
+    step: Literal["rules"]
+    at: datetime | None
+    note: str | None
+    rules: list[TimelineRule]
+    """In their order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryStep(Answer):
+    """A webhook was chosen to get it."""
+
+    step: Literal["delivery"]
+    at: datetime
+    note: str | None
+    webhook_id: str
+    url: str | None
+    """As it is today; null where the webhook was deleted."""
+    status: Literal["pending", "succeeded", "failed"]
+    """What has become of it by now."""
+    next_attempt_at: datetime | None
+    """Of a pending one; null otherwise."""
+    reason: str | None
+    """Why it failed, where that is known."""
+    rule_ids: list[str]
+    """The routing rules that chose the webhook."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptStep(Answer):
+    """A request to the webhook."""
+
+    step: Literal["attempt"]
+    at: datetime
+    note: str | None
+    webhook_id: str
+    number: int
+    """From 1 in each delivery."""
+    status_code: int | None
+    """What the receiver answered; null where no answer came."""
+    duration_ms: int
+    outcome: Literal["succeeded", "failed"]
+    error: str | None
+    """What went wrong on the way; null where nothing did."""
+    next_attempt_at: datetime | None
+    """After the newest attempt of a pending delivery; null otherwise."""
+
+
+TimelineStep = (
+    ConnectedStep
+    | AcceptedStep
+    | StoredStep
+    | PublishedStep
+    | RulesStep
+    | DeliveryStep
+    | AttemptStep
+    | Answer
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline(Answer):
+    """`Timeline` of the contract."""
+
+    email_id: str
+    inbox_id: str
+    """The inbox it is in."""
+    steps: list[TimelineStep]
+    """In the order of time; a step without a time stands behind the one that caused it."""
+    missing: list[Literal["webhooks"]]
+    """Parts that did not answer now"""
+    is_truncated: bool
+    """There is more than the first 100 deliveries, the newest 10 attempts of each, and 100 rules,
+    of which those that matched come first.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachmentContent(Answer):
+    """`AttachmentContent` of the contract."""
+
+    attachment_id: str
+    filename: str
+    content_type: str
+    size_bytes: int
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook(Answer):
+    """`Webhook` of the contract."""
+
+    webhook_id: str
+    url: str
+    events: list[Literal["email.received", "inbox.created", "inbox.expired"]]
+    description: str
+    is_enabled: bool
+    """Whether events are sent to it."""
+    disabled_reason: str | None
+    """Why the service switched it off; null otherwise."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookList(Answer):
+    """`WebhookList` of the contract."""
+
+    webhooks: list[Webhook]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatedWebhook(Answer):
+    """`CreatedWebhook` of the contract."""
+
+    webhook_id: str
+    url: str
+    events: list[Literal["email.received", "inbox.created", "inbox.expired"]]
+    description: str
+    is_enabled: bool
+    """Whether events are sent to it."""
+    disabled_reason: str | None
+    """Why the service switched it off; null otherwise."""
+    created_at: datetime
+    secret: str
+    """Signs every delivery"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedWebhook(Answer):
+    """`DeletedWebhook` of the contract."""
+
+    webhook_id: str
+    deleted: Literal[True]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryAttempt(Answer):
+    """`DeliveryAttempt` of the contract."""
+
+    at: datetime
+    status_code: int | None
+    """What the receiver answered; null where no answer came."""
+    duration_ms: int
+    error: str | None
+    """What went wrong on the way; null where nothing did."""
+    response_body: str | None
+    """The first KiB of the answer; null where it was empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery(Answer):
+    """`Delivery` of the contract."""
+
+    delivery_id: str
+    event_id: str
+    """The `webhook-id` of every attempt; for `email.received` it is the email's id."""
+    event: Literal["email.received", "inbox.created", "inbox.expired"]
+    status: Literal["pending", "succeeded", "failed"]
+    attempts: list[DeliveryAttempt]
+    """Oldest first; the newest twenty"""
+    next_attempt_at: datetime | None
+    """Of a pending one; null otherwise."""
+    created_at: datetime
+    rule_ids: list[str]
+    """The routing rules that chose the webhook."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryList(Answer):
+    """`DeliveryList` of the contract."""
+
+    deliveries: list[Delivery]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(Answer):
+    """`Replay` of the contract."""
+
+    webhook_id: str
+    replayed: int
+    """How many deliveries were found when you asked"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotatedSecret(Answer):
+    """`RotatedSecret` of the contract."""
+
+    webhook_id: str
+    secret: str
+    """Signs every delivery from now on"""
+    previous_secret_valid_until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits(Answer):
+    """What the plan allows."""
+
+    requests_per_day: int | None
+    """A UTC day; null for no limit."""
+    live_inboxes: int
+    """Inboxes that take mail at the same time."""
+    max_ttl_seconds: int
+    """The longest life of an inbox."""
+    max_message_bytes: int
+    """The largest mail an inbox takes."""
+    webhooks: int
+    api_keys: int
+    routing_rules: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageNow(Answer):
+    """What is in use of it."""
+
+    requests_today: int
+    """Counted since 00:00 UTC."""
+    live_inboxes: int
+    webhooks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account(Answer):
+    """`Account` of the contract."""
+
+    account_id: str
+    email: str
+    plan: Literal["free", "starter", "pass7", "pro", "business", "premium"]
+    plan_ends_at: datetime | None
+    """When a pass ends; null for other plans."""
+    limits: Limits
+    usage: UsageNow
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageOfDay(Answer):
+    """`UsageOfDay` of the contract."""
+
+    date: str
+    """The UTC day, such as `2026-11-21`."""
+    requests: int
+    """Counted API requests."""
+    emails: int
+    """Emails received."""
+    deliveries: int
+    """Webhook deliveries that ended, of the webhooks the account has now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage(Answer):
+    """`Usage` of the contract."""
+
+    days: list[UsageOfDay]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmailReceivedEventData(Answer):
+    """`EmailReceivedEventData` of the contract."""
+
+    email_id: str
+    inbox_id: str
+    from_: str
+    subject: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmailReceivedEvent(Answer):
+    """`EmailReceivedEvent` of the contract."""
+
+    event: Literal["email.received"]
+    timestamp: datetime
+    """When it arrived."""
+    data: EmailReceivedEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxCreatedEventData(Answer):
+    """`InboxCreatedEventData` of the contract."""
+
+    inbox_id: str
+    email_address: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxCreatedEvent(Answer):
+    """`InboxCreatedEvent` of the contract."""
+
+    event: Literal["inbox.created"]
+    timestamp: datetime
+    data: InboxCreatedEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxExpiredEventData(Answer):
+    """`InboxExpiredEventData` of the contract."""
+
+    inbox_id: str
+    email_address: str
+    expired_at: datetime
+    reason: Literal["ttl", "deleted"]
+    """Whether its time was over or it was ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxExpiredEvent(Answer):
+    """`InboxExpiredEvent` of the contract."""
+
+    event: Literal["inbox.expired"]
+    timestamp: datetime
+    data: InboxExpiredEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class Error(Answer):
+    """The one body of every error."""
+
+    status_code: int
+    """The HTTP status."""
+    error: str
+    """Its name."""
+    message: str
+    """For people: the field, what was given, what is allowed."""

@@ -1,0 +1,91 @@
+"""An HTTP server that answers as it is told, or cuts the connection."""
+
+import json
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+class Cut:
+    """The connection is closed without an answer."""
+
+
+class Trickle:
+    """200, and then a space now and again as long as there is somebody to read it."""
+
+
+class Answer:
+    """A status with a body of JSON."""
+
+    def __init__(self, status: int, body: Any = None, **headers: str) -> None:
+        self.status = status
+        self.content = json.dumps({} if body is None else body).encode()
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def refusal(status: int, message: str = "", **headers: str) -> Answer:
+    """An error of the API."""
+    return Answer(status, {"statusCode": status, "error": "E", "message": message}, **headers)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    script: "ScriptedServer"
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = self.rfile.read(length).decode()
+        self.script.requests.append((self.command, self.path, dict(self.headers), body))
+        step = self.script.next_step()
+        self.close_connection = isinstance(step, Cut)
+        if isinstance(step, Answer):
+            self.send_response(step.status)
+            for name, value in step.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(step.content)))
+            self.end_headers()
+            self.wfile.write(step.content)
+        elif isinstance(step, Trickle):
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with suppress(OSError):
+                while not self.script.ended.wait(0.1):
+                    self.wfile.write(b" ")
+
+    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 - as the base class wants them
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+class ScriptedServer:
+    """Answers with its steps in turn, the last one again and again. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self.steps: list[Answer | Cut | Trickle] = []
+        self.ended = threading.Event()
+        self.requests: list[tuple[str, str, dict[str, str], str]] = []
+        handler = type("Handler", (_Handler,), {"script": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/prefix"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def next_step(self) -> Answer | Cut | Trickle:
+        """What comes now."""
+        return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
+
+    def headers(self, name: str) -> list[str | None]:
+        """A header of each request."""
+        return [headers.get(name) for _, _, headers, _ in self.requests]

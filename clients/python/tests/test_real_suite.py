@@ -1,0 +1,269 @@
+"""The clients against the real suite."""
+
+import os
+import subprocess
+import threading
+import time
+
+import anyio
+import pytest
+from suite_tools import ROOT, make_account, operate, send
+
+from tempinbox import (
+    AsyncTempinbox,
+    BadRequest,
+    Conflict,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Tempinbox,
+    Unauthorized,
+    UnexpectedEmail,
+    WaitTimeout,
+)
+
+MAIL = "Your verification code is 482913.\n\nhttps://shop.example/verify?t=ab12\n"
+HTML = '<p>Code <b>482913</b></p><a href="https://shop.example/verify?t=ab12">Verify</a>'
+
+
+def test_an_inbox_from_its_making_to_its_end(client: Tempinbox) -> None:
+    tag = f"py-{os.getpid()}-life"
+    with client.with_inbox(name="Life", tags=[tag], metadata={"a": "b"}) as inbox:
+        assert inbox.created_at.tzinfo
+        assert [one.inbox_id for one in client.list_inboxes(tag=tag)] == [inbox.inbox_id]
+        changed = client.update_inbox(inbox, name=None, metadata={"a": None, "c": "d"})
+        assert (changed.name, changed.metadata) == (None, {"c": "d"})
+        assert client.list_domains()[0].default
+        assert client.list_rejections(inbox) == []
+
+    with pytest.raises(NotFound):
+        client.delete_inbox(inbox)
+    assert inbox.refresh().status == "expired"
+
+
+def test_a_block_that_fails_ends_its_inbox_all_the_same(client: Tempinbox) -> None:
+    with pytest.raises(RuntimeError, match="of the test"), client.with_inbox() as inbox:
+        raise RuntimeError("of the test")
+
+    assert client.get_inbox(inbox).expired_at
+
+
+def test_lists_go_on_over_their_pages(client: Tempinbox) -> None:
+    tag = f"py-{os.getpid()}-pages"
+    made = [client.create_inbox(tags=[tag]).inbox_id for _ in range(5)]
+
+    found = [one.inbox_id for one in client.list_inboxes(tag=tag, page_size=2)]
+
+    assert found == made[::-1]
+    assert client.delete_inboxes_by_tag(tag) == 5
+
+
+def test_a_mail_with_all_that_is_in_it(client: Tempinbox) -> None:
+    with client.with_inbox() as inbox:
+        send(inbox.email_address, "Your code", MAIL, HTML, b"%PDF")
+
+        email = inbox.wait_for_email(subject="YOUR", from_="robot")
+
+        assert email.from_ == "robot@shop.example"
+        assert inbox.wait_for_code() == email.codes[0].value == "482913"
+        assert inbox.wait_for_link() == "https://shop.example/verify?t=ab12"
+        assert inbox.wait_for_link(kind="verify", url="shop.example")
+        assert b"Received:" in client.get_raw_email(email.email_id)
+        [attached] = email.attachments
+        file = client.get_attachment(email.email_id, attached.attachment_id)
+        assert (file.filename, file.content) == ("invoice.pdf", b"%PDF")
+        steps = client.get_email_timeline(email.email_id).steps
+        assert [getattr(step, "step", "") for step in steps][:2] == ["connected", "accepted"]
+        assert client.update_email(email.email_id, is_read=True).is_read
+        [listed] = client.list_inbox_emails(inbox, include=["codes"], to=inbox.email_address)
+        assert listed.codes
+        assert listed.codes[0].value == "482913"
+        assert any(one.email_id == email.email_id for one in client.list_emails(subject="code"))
+        client.delete_email(email.email_id)
+        assert client.empty_inbox(inbox) == 0
+
+
+def test_a_wait_is_for_mail_behind_the_position_fixed_before(client: Tempinbox) -> None:
+    with client.with_inbox() as inbox:
+        send(inbox.email_address, "First", "code 111111 is your verification code")
+        first = inbox.wait_for_email()
+        mark = inbox.mark()
+        later = inbox.refresh()
+        send(inbox.email_address, "Second", "code 222222 is your verification code")
+
+        for second in (
+            inbox.wait_for_email(after=first),
+            inbox.wait_for_email(after=mark),
+            later.wait_for_email(),
+            client.wait_for_email(inbox.inbox_id, after=first.sequence),
+        ):
+            assert second.subject == "Second"
+        assert client.wait_for_email(inbox.inbox_id).subject == "First"
+
+
+def test_a_wait_that_comes_to_nothing_says_what_came(client: Tempinbox) -> None:
+    with client.with_inbox() as inbox:
+        send(inbox.email_address, "Welcome", "No number in here")
+
+        with pytest.raises(WaitTimeout) as caught:
+            inbox.wait_for_code(subject="your code", timeout=1)
+
+        text = str(caught.value)
+        assert inbox.email_address in text
+        assert 'subject: "your code"' in text
+        assert 'is "Welcome"' in text
+        assert client.dashboard_link(inbox) in text
+        with pytest.raises(WaitTimeout, match="other links"):
+            inbox.wait_for_link(timeout=1)
+
+
+def test_mail_that_should_not_come_is_shown(client: Tempinbox) -> None:
+    with client.with_inbox() as inbox:
+        inbox.expect_no_email(timeout=1)
+        send(inbox.email_address, "Surprise", "Boo")
+
+        with pytest.raises(UnexpectedEmail, match='"Surprise" from "robot@') as caught:
+            inbox.expect_no_email(timeout=30)
+
+        assert caught.value.email.subject == "Surprise"
+        inbox.expect_no_email(subject="other", timeout=1)
+
+
+def test_a_wait_lives_through_a_restart_and_sees_its_mail_once(
+    client: Tempinbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three holds of 4 s in place of 60 s, one of them cut: TEMPINBOX_TEST_HOLD=60 is the whole."""
+    hold = int(os.environ.get("TEMPINBOX_TEST_HOLD", "4"))
+    monkeypatch.setattr("tempinbox._waiting.MAX_HOLD", hold)
+    with client.with_inbox() as inbox:
+        restart = [str(ROOT / "dev"), "restart", "gateway-1"]
+        pauses = [
+            threading.Timer(hold * 1.3, lambda: subprocess.run(restart, capture_output=True)),
+            threading.Timer(hold * 2.5, lambda: send(inbox.email_address, "Late", MAIL)),
+        ]
+        for pause in pauses:
+            pause.start()
+        began = time.monotonic()
+
+        email = inbox.wait_for_email(timeout=hold * 2.5 + 60)
+
+        assert time.monotonic() - began >= hold * 2.4
+        assert email.subject == "Late"
+        for pause in pauses:
+            pause.join()
+        assert len(list(client.list_inbox_emails(inbox))) == 1
+
+
+def test_webhooks(client: Tempinbox) -> None:
+    hook = client.create_webhook("https://example.com/hook", events=["email.received"])
+    try:
+        assert hook.secret.startswith("whsec_")
+        assert hook.webhook_id in [one.webhook_id for one in client.list_webhooks()]
+        changed = client.update_webhook(hook.webhook_id, events=None, is_enabled=False)
+        assert (len(changed.events), changed.is_enabled) == (3, False)
+        assert client.get_webhook(hook.webhook_id).description == ""
+        assert client.rotate_webhook_secret(hook.webhook_id).secret != hook.secret
+        assert list(client.list_deliveries(hook.webhook_id, status="failed")) == []
+        with pytest.raises(Conflict, match="switched off"):
+            client.replay_deliveries(hook.webhook_id, since="2026-11-21T10:00:00Z")
+        client.update_webhook(hook.webhook_id, is_enabled=True)
+        with pytest.raises(NotFound):
+            client.retry_delivery(hook.webhook_id, hook.webhook_id)
+        assert client.replay_deliveries(hook.webhook_id, since="2026-11-21T10:00:00Z") == 0
+    finally:
+        client.delete_webhook(hook.webhook_id)
+
+
+def test_the_account(client: Tempinbox) -> None:
+    account = client.get_account()
+
+    assert account.plan == "premium"
+    assert account.usage.requests_today > 0
+    assert len(client.get_usage()) == 30
+
+
+def test_a_wrong_key_is_told_where_to_make_one() -> None:
+    wrong = "ti_live_" + "x" * 38
+    with Tempinbox(api_key=wrong) as client, pytest.raises(Unauthorized) as caught:
+        client.get_account()
+
+    assert "make one in the dashboard under Settings, API Keys" in str(caught.value)
+    assert "/dashboard/settings/keys" in str(caught.value)
+    assert wrong not in str(caught.value)
+
+
+def _call_until_refused(client: Tempinbox) -> None:
+    """A plan is in force within a second."""
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        client.get_account()
+
+
+def test_an_ended_plan_is_told_where_plans_are() -> None:
+    account, key = make_account("pro")
+    with Tempinbox(api_key=key) as client:
+        assert client.get_account().plan == "pro"
+        operate("account", "set-plan", account, "--plan", "free")
+
+        with pytest.raises(Forbidden, match=r"/dashboard/account\)") as caught:
+            _call_until_refused(client)
+
+    assert caught.value.status == 403
+
+
+def test_a_used_up_day_says_when_it_resets() -> None:
+    operate("plan", "set", "business", "--requests-per-day", "3")
+    try:
+        _, key = make_account("business")
+        began = time.monotonic()
+        with Tempinbox(api_key=key) as client, pytest.raises(RateLimited) as caught:
+            _call_until_refused(client)
+    finally:
+        operate("plan", "set", "business", "--requests-per-day", "10000")
+
+    assert caught.value.is_day_used_up
+    assert "used up until" in str(caught.value)
+    assert "a larger plan has more" in str(caught.value)
+    assert time.monotonic() - began < 25
+
+
+def test_a_service_that_is_away_is_named() -> None:
+    away = Tempinbox(base_url="http://127.0.0.1:1", api_key="x", timeout=1)
+    with away, pytest.raises(ConnectionFailed) as caught:
+        away.get_account()
+
+    assert "GET http://127.0.0.1:1/v1/account failed" in str(caught.value)
+    assert "Check that the service is running" in str(caught.value)
+
+
+def test_a_refused_field_is_named(client: Tempinbox) -> None:
+    with pytest.raises(BadRequest, match="ttlSeconds must be") as caught:
+        client.create_inbox(ttl_seconds=10**9)
+
+    assert caught.value.field == "ttlSeconds"
+    assert caught.value.request_id
+    assert caught.value.rate_limit
+
+
+@pytest.mark.anyio
+async def test_the_client_that_awaits() -> None:
+    async with AsyncTempinbox() as client, client.with_inbox() as inbox:
+        found: list[str] = []
+
+        async def wait() -> None:
+            found.append(await inbox.wait_for_code())
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.to_thread.run_sync(send, inbox.email_address, "Code", MAIL)
+
+        assert found == ["482913"]
+        assert [one.subject async for one in client.list_inbox_emails(inbox)] == ["Code"]
+        assert await inbox.wait_for_link(kind="verify")
+        with pytest.raises(UnexpectedEmail):
+            await inbox.expect_no_email()
+        with pytest.raises(WaitTimeout):
+            await inbox.wait_for_email(subject="other", timeout=1)
+    async with AsyncTempinbox() as client:
+        assert (await client.get_inbox(inbox.inbox_id)).status == "expired"
