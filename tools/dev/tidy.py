@@ -23,7 +23,7 @@ _PRESET = build.SANITIZE  # the one that compiles every file
 _TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_proto"]
 _ONE_FILE_SECONDS = 300
 _CHANGED_WITHIN = 12 * 3600  # seconds before the newest commit, in a clone without work of its own
-_INCLUDE_FOLDERS = ["libs", "services", "programs", "tests"]
+_INCLUDE_FOLDERS = ["libs", "services", "programs", "clients", "tests"]
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
