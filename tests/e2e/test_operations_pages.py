@@ -10,14 +10,14 @@ import shlex
 import signal
 import socket
 import subprocess
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from dev import places, postgres
+from dev import pages, places, postgres
+from dev.pages import Block
 from dev.ports import free_port
 from harness import (
     Account,
@@ -41,30 +41,12 @@ from harness import (
 from harness.secure_suite import HOST, Settings, rpc_tls_settings
 
 _PAGES = places.ROOT / "docs" / "operations"
-_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _SERVICES: list[type[Replica]] = [Gateway, Inbox, MailIngest, RateLimit, WebhookDispatcher]
 _PREFIX = "staging."
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Of a page."""
-
-    page: str
-    language: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page}: {self.text.splitlines()[0]}"
-
-
-def _blocks(page: str) -> list[_Block]:
-    text = (_PAGES / page).read_text(encoding="utf-8")
-    return [_Block(page, it[2], textwrap.dedent(it[3])) for it in _FENCE.finditer(text)]
-
-
-def _found(page: str, start: str) -> _Block:
-    return next(it for it in _blocks(page) if it.text.startswith(start))
+def _found(page: str, start: str) -> Block:
+    return next(it for it in pages.blocks(_PAGES / page) if it.text.startswith(start))
 
 
 @dataclass
@@ -181,11 +163,11 @@ def _wait_for_listener(address: str) -> None:
 # What runs each block.
 
 
-def _settings(shell: _Shell, block: _Block) -> None:
+def _settings(shell: _Shell, block: Block) -> None:
     shell.check_settings(block.text)
 
 
-def _base_backup(shell: _Shell, block: _Block) -> None:
+def _base_backup(shell: _Shell, block: Block) -> None:
     server = shell.suite["DATABASE"].rpartition("/")[0]
     swaps = {
         "postgresql://backup@db.example.com/postgres": f"{server}/postgres",
@@ -196,7 +178,7 @@ def _base_backup(shell: _Shell, block: _Block) -> None:
     assert (shell.folder / "base" / "backup_label").exists()
 
 
-def _activate_a_key(shell: _Shell, block: _Block) -> None:
+def _activate_a_key(shell: _Shell, block: Block) -> None:
     account = Account.make(shell.suite)
     (key,) = shell.suite.operate("key", "list", account.email)["keys"]
     swaps = {
@@ -208,7 +190,7 @@ def _activate_a_key(shell: _Shell, block: _Block) -> None:
     assert key["keyId"] in shown
 
 
-def _haproxy(shell: _Shell, block: _Block) -> None:
+def _haproxy(shell: _Shell, block: Block) -> None:
     address, proxied = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     inbox = Account.make(shell.suite).api.new_inbox()
     with (
@@ -224,7 +206,7 @@ def _haproxy(shell: _Shell, block: _Block) -> None:
         assert send(shell.suite, inbox["emailAddress"], server=address).is_accepted
 
 
-def _proxy_header(shell: _Shell, block: _Block) -> None:
+def _proxy_header(shell: _Shell, block: Block) -> None:
     proxied = f"127.0.0.1:{free_port()}"
     with MailIngest(
         shell.suite,
@@ -238,7 +220,7 @@ def _proxy_header(shell: _Shell, block: _Block) -> None:
         assert ingest.metric("tempinbox_mail_ingest_proxy_headers_total") == 1
 
 
-def _prefixed_topics(shell: _Shell, block: _Block) -> None:
+def _prefixed_topics(shell: _Shell, block: Block) -> None:
     swaps = {
         "--partitions 48": "--partitions 1",
         "--replication 3": "--replication 1",
@@ -256,7 +238,7 @@ def _prefixed_topics(shell: _Shell, block: _Block) -> None:
     assert f"{_PREFIX}email.received" in shown
 
 
-def _kafka_files(shell: _Shell, block: _Block) -> None:
+def _kafka_files(shell: _Shell, block: Block) -> None:
     password, properties = shell.folder / "password", shell.folder / "kafka.properties"
     password.write_text("a phrase\n", encoding="ascii")
     properties.write_text(_found("kafka.md", "security.protocol").text, encoding="ascii")
@@ -267,7 +249,7 @@ def _kafka_files(shell: _Shell, block: _Block) -> None:
     shell.check_settings(swapped)
 
 
-def _rights(shell: _Shell, block: _Block) -> None:
+def _rights(shell: _Shell, block: Block) -> None:
     """They are all that the services need."""
     authority = Authority(shell.folder / "authority")
     with (
@@ -298,7 +280,7 @@ def _rights(shell: _Shell, block: _Block) -> None:
             receiver.wait_for(lambda it: it.webhook_id == sent.email_id, "its webhook")
 
 
-def _files_in_use(shell: _Shell, block: _Block) -> None:
+def _files_in_use(shell: _Shell, block: Block) -> None:
     gateway = shell.suite.of_each("gateway", "ADMIN")[0]
     shown = shell.run_with({"127.0.0.1:9090": gateway}, block.text)
 
@@ -306,7 +288,7 @@ def _files_in_use(shell: _Shell, block: _Block) -> None:
     assert "tempinbox_master_key_position{" in shown
 
 
-def _dsn_file(shell: _Shell, block: _Block) -> None:
+def _dsn_file(shell: _Shell, block: Block) -> None:
     shell.run(f"PASSWORD=p%40ss\n{block.text}")
 
     (line,) = (shell.folder / "database").read_text(encoding="ascii").splitlines()
@@ -314,7 +296,7 @@ def _dsn_file(shell: _Shell, block: _Block) -> None:
     shell.check_settings(f"TEMPINBOX_DATABASE=\nTEMPINBOX_DATABASE_FILE={shell.folder}/database")
 
 
-def _certificates(shell: _Shell, block: _Block) -> None:
+def _certificates(shell: _Shell, block: Block) -> None:
     assert shell.run(block.text).count("certificate.pem: OK") == 5
 
 
@@ -322,13 +304,13 @@ def _make_certificates(shell: _Shell) -> None:
     shell.run(_found("tls.md", "openssl req").text)
 
 
-def _tls_files(shell: _Shell, block: _Block) -> None:
+def _tls_files(shell: _Shell, block: Block) -> None:
     _make_certificates(shell)
     assert block.text.count("/etc/tempinbox/tls") == 3
     shell.check_settings(block.text.replace("/etc/tempinbox/tls", str(shell.folder / "gateway")))
 
 
-def _handshake(shell: _Shell, block: _Block) -> None:
+def _handshake(shell: _Shell, block: Block) -> None:
     _make_certificates(shell)
     with Inbox(shell.suite, **rpc_tls_settings(shell.folder / "inbox")) as inbox:
         shown = shell.run_with({"inbox:9101": inbox.address}, block.text)
@@ -336,7 +318,7 @@ def _handshake(shell: _Shell, block: _Block) -> None:
     assert "Verify return code: 0 (ok)" in shown
 
 
-def _printed_traces(shell: _Shell, block: _Block) -> None:
+def _printed_traces(shell: _Shell, block: Block) -> None:
     ingest, admin = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     settings = MailIngest.settings_of(shell.suite) | {
         "TEMPINBOX_SMTP_LISTEN": ingest,
@@ -362,7 +344,7 @@ def _printed_traces(shell: _Shell, block: _Block) -> None:
         )
 
 
-_RUN: dict[tuple[str, str], Callable[[_Shell, _Block], None]] = {
+_RUN: dict[tuple[str, str], Callable[[_Shell, Block], None]] = {
     ("backup.md", "pg_basebackup"): _base_backup,
     ("backup.md", "tempinboxctl key list"): _activate_a_key,
     ("balancers.md", "TEMPINBOX_PROXY_LISTEN"): _settings,
@@ -400,11 +382,12 @@ def shell(suite: Suite, tmp_path: Path) -> _Shell:
     return _Shell(suite, tmp_path)
 
 
-def _shell_blocks() -> list[_Block]:
-    return [it for page in _PAGES_RUN for it in _blocks(page) if it.language == "sh"]
+def _shell_blocks() -> list[Block]:
+    found = [it for page in _PAGES_RUN for it in pages.blocks(_PAGES / page)]
+    return [it for it in found if it.language == "sh"]
 
 
-def _starts(block: _Block, known: tuple[str, str]) -> bool:
+def _starts(block: Block, known: tuple[str, str]) -> bool:
     return block.page == known[0] and block.text.startswith(known[1])
 
 

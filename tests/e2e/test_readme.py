@@ -2,16 +2,13 @@
 
 import json
 import os
-import re
 import subprocess
 
+from dev import pages
 from harness import Suite
 from harness.suite import ROOT
 
-
-def _blocks() -> list[str]:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+_BLOCKS = [it.text for it in pages.blocks(ROOT / "README.md") if it.language == "sh"]
 
 
 def _run(block: str) -> str:
@@ -29,7 +26,7 @@ def _run(block: str) -> str:
 
 
 def test_the_first_request_makes_an_inbox(suite: Suite) -> None:
-    first = next(block for block in _blocks() if "curl" in block)
+    first = next(block for block in _BLOCKS if "curl" in block)
 
     made = json.loads(_run(first))
 
@@ -39,6 +36,6 @@ def test_the_first_request_makes_an_inbox(suite: Suite) -> None:
 
 def test_the_mail_comes_with_its_code(suite: Suite) -> None:
     assert suite["SMTP"]
-    block = next(block for block in _blocks() if "smtp://" in block)
+    block = next(block for block in _BLOCKS if "smtp://" in block)
 
     assert '"482913"' in _run(block)
