@@ -237,9 +237,10 @@ def bench(
     return last, all(outcomes)
 
 
-def prepare() -> dict[str, Any]:
-    """The inbox that is asked for, with mail; the plan allows what a bench does."""
-    plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
+def inbox_with_mail() -> dict[str, Any]:
+    """The inbox that is asked for. Its sequences are high: a list of all its emails can be asked
+    for by many values of `after`, each of which nobody asked for before.
+    """
     inbox: dict[str, Any] = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
     many_rows.psql(
         os.environ["TEMPINBOX_DATABASE"],
@@ -247,6 +248,13 @@ def prepare() -> dict[str, Any]:
         f"'{inbox['inboxId']}'",
     )
     send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
+    return inbox
+
+
+def prepare() -> dict[str, Any]:
+    """The inbox that is asked for; the plan allows what a bench does."""
+    plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
+    inbox = inbox_with_mail()
     make_deliveries(inbox)
     return inbox
 

@@ -120,7 +120,7 @@ def through_a_gateway(path: str, body: str = "", counts: bool = False) -> Load:
         url = os.environ["TEMPINBOX_API"] + path
         replicas = len(running_suite.of_replicas("inbox", "PID"))
         with meter:
-            return answered(wrk.Target("", url, key, body, counts), replicas, seconds)
+            return answered(wrk.Target("", url, key, body, counts=counts), replicas, seconds)
 
     return load
 

@@ -18,7 +18,8 @@ class Target:
     name: str
     url: str
     headers: dict[str, str]
-    body: str = ""  # with one it is a POST of JSON
+    body: str = ""  # of JSON
+    method: str = ""  # GET, or POST with a body, unless it is given; PATCH is a merge patch
     counts: bool = False  # the URL ends with a number that was never sent before
 
 
@@ -46,9 +47,11 @@ def run(target: Target, connections: int, seconds: float) -> Rate:
     with tempfile.TemporaryDirectory() as folder:
         if target.body:
             script = Path(folder, "post.lua")
+            method = target.method or "POST"
+            kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
             script.write_text(
-                f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\n'
-                'wrk.headers["Content-Type"] = "application/json"\n',
+                f'wrk.method = "{method}"\nwrk.body = [[{target.body}]]\n'
+                f'wrk.headers["Content-Type"] = "{kind}"\n',
                 encoding="utf-8",
             )
             command += ["-s", str(script)]
