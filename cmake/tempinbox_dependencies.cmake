@@ -18,6 +18,7 @@ pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
+pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 
 # A Python that has PyYAML (python3-yaml): the API's documentation is made from docs/openapi.yaml at build time.
 if(NOT TEMPINBOX_PYTHON)

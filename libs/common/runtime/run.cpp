@@ -16,6 +16,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+extern "C" {
+// jemalloc reads this when the process starts (jemalloc(3), TUNING). A service is one loop and a
+// few threads: one arena and small caches are enough for them, and what a rush needed goes back to
+// the system with the work that follows it.
+const char* malloc_conf = "narenas:1,dirty_decay_ms:1000,tcache_max:4096";
+}
+
 namespace tempinbox::runtime {
 namespace {
 
