@@ -11,7 +11,7 @@ import dead_sql
 import words
 from source import Source, matching
 
-_PRODUCT = {"libs", "services", "programs"}
+_PRODUCT = {"libs", "services", "programs", "clients"}
 _MAX_COLUMNS = 100
 _MEMBER = re.compile(
     r"^    (?!using |return |friend |static )[\w:<>,&* ]+[ &*](\w+)(?:\{[^;]*\})?;", re.MULTILINE

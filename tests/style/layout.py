@@ -2,11 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from source import Problem, Source
 
 MAX_LINES = 700
 _EMPTY_NAMES = re.compile(r"^(?:.*[_-])?(?:utils?|helpers?|manager|base|impl|data)$", re.IGNORECASE)
+# By a program, from the contract.
+_GENERATED = {
+    Path("clients/python/src/tempinbox/types.py"),
+    Path("clients/typescript/src/openapi.ts"),
+}
 _SOURCE = {".cpp", ".hpp", ".py", ".ts", ".tsx", ".sh", ".cmake"}
 
 
@@ -16,7 +22,7 @@ def check(sources: list[Source]) -> Iterator[Problem]:
         if source.path.suffix not in _SOURCE:
             continue
         lines = source.text.count("\n")
-        if lines > MAX_LINES and not source.is_test:
+        if lines > MAX_LINES and not source.is_test and source.path not in _GENERATED:
             yield Problem(
                 str(source.path), MAX_LINES, f"{lines} lines: is there a second noun inside?"
             )

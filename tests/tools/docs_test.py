@@ -1,5 +1,6 @@
 """What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -339,6 +340,24 @@ class Limits(unittest.TestCase):
                     self.assertIn(self._shown(value), coded)
 
 
+class Tools(unittest.TestCase):
+    """docs/mcp.md lists the tools of MCP in their order, each with operations of the API."""
+
+    rows = _rows(_read(_DOCS / "mcp.md"), "Tools")
+
+    def test_every_tool_has_its_row(self) -> None:
+        tools = json.loads(_read(ROOT / "services" / "gateway" / "mcp" / "tools.json"))
+
+        self.assertEqual([f"`{tool['name']}`" for tool in tools], [row[0] for row in self.rows])
+
+    def test_their_operations_are_in_the_contract(self) -> None:
+        paths = yaml.safe_load(_read(_DOCS / "openapi.yaml"))["paths"]
+        for tool, _, operations in self.rows:
+            for method, path in re.findall(r"`([A-Z]+) (\S+)`", operations):
+                with self.subTest(tool):
+                    self.assertIn(method.lower(), paths[path])
+
+
 class WhereItIsDecided(unittest.TestCase):
     """docs/architecture.md answers each question with a file and a text that the file holds."""
 
@@ -394,7 +413,13 @@ class Links(unittest.TestCase):
         sorted(
             {
                 page
-                for pattern in ("*.md", "docs/**/*.md", "libs/**/README.md", "services/*/README.md")
+                for pattern in (
+                    "*.md",
+                    "llms.txt",
+                    "docs/**/*.md",
+                    "libs/**/README.md",
+                    "services/*/README.md",
+                )
                 for page in ROOT.glob(pattern)
             }
         )
@@ -426,6 +451,32 @@ class Links(unittest.TestCase):
                     self.assertTrue(file.exists())
                     if anchor and file.suffix == ".md":
                         self.assertIn(anchor, self._anchors(file))
+
+
+class LlmsTxt(unittest.TestCase):
+    """llms.txt has the shape that llmstxt.org describes, and names every page."""
+
+    lines = tuple(_read(ROOT / "llms.txt").splitlines())
+
+    def test_it_begins_with_a_title_and_a_summary(self) -> None:
+        self.assertEqual(self.lines[0][:2], "# ")
+        self.assertEqual(self.lines[2][:2], "> ")
+        self.assertEqual([line for line in self.lines if re.match("#(?!# )", line)][1:], [])
+
+    def test_its_sections_are_lists_of_links(self) -> None:
+        _, *sections = "\n".join(self.lines).split("\n## ")
+
+        self.assertIn("Optional", [section.partition("\n")[0] for section in sections])
+        for section in sections:
+            for line in section.splitlines()[2:]:
+                self.assertRegex(line or "- [a](b)", r"^- \[[^\]]+\]\([^)\s]+\)(?:: .+)?$")
+
+    def test_it_names_every_page_once(self) -> None:
+        linked = re.findall(r"\]\((docs/[^)\s]+\.md)\)", "\n".join(self.lines))
+
+        self.assertEqual(
+            sorted(linked), sorted(it.relative_to(ROOT).as_posix() for it in _DOCS.rglob("*.md"))
+        )
 
 
 class Failures(unittest.TestCase):

@@ -8,7 +8,7 @@ import yaml
 from dev.places import ROOT
 
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
-_DASHBOARD = ROOT / "services" / "gateway" / "dashboard"
+_NPM_FOLDERS = [ROOT / "services" / "gateway" / "dashboard", ROOT / "clients" / "typescript"]
 
 
 class Version(unittest.TestCase):
@@ -28,13 +28,15 @@ class Version(unittest.TestCase):
                 self.assertEqual(contract["info"]["version"], VERSION)
                 self.assertEqual(contract["info"]["license"]["identifier"], "Apache-2.0")
 
-    def test_the_dashboard_has_it(self) -> None:
-        package = json.loads((_DASHBOARD / "package.json").read_text(encoding="utf-8"))
-        lock = json.loads((_DASHBOARD / "package-lock.json").read_text(encoding="utf-8"))
+    def test_the_dashboard_and_the_client_have_it(self) -> None:
+        for folder in _NPM_FOLDERS:
+            with self.subTest(folder.name):
+                package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+                lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
 
-        self.assertEqual(package["version"], VERSION)
-        self.assertEqual(lock["version"], VERSION)
-        self.assertEqual(lock["packages"][""]["version"], VERSION)
+                self.assertEqual(package["version"], VERSION)
+                self.assertEqual(lock["version"], VERSION)
+                self.assertEqual(lock["packages"][""]["version"], VERSION)
 
     def test_the_changelog_knows_it(self) -> None:
         log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
-./dev, schemas, the OpenAPI file, the topics' contract, the dashboard, Python, clang-tidy. Each part
-counts as one test.
+./dev, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
+clang-tidy. Each part counts as one test.
 """
 
 import subprocess
@@ -8,7 +8,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, events, packages, places, python_packages, schemas, tidy
+from dev import (
+    dashboard,
+    events,
+    packages,
+    places,
+    python_packages,
+    schemas,
+    tidy,
+    typescript_client,
+)
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -64,12 +73,17 @@ def _check_tools() -> bool:
 
 
 def _check_python(fix: bool) -> bool:
-    """ruff's layout and rules, mypy's types; both are told what to look at by pyproject.toml."""
+    """What the Python client has from the contract; ruff's layout and rules, mypy's types, which
+    are told what to look at by pyproject.toml.
+    """
     caches = places.build_folder("python-checks")
-    programs = python_packages.python(python_packages.CHECKS).parent
+    interpreter = python_packages.python(python_packages.CLIENTS, python_packages.CHECKS)
+    programs = interpreter.parent
     ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
     # All of them, whatever one finds; rules first, since what they fix may need a new layout.
+    generator = [str(interpreter), "-B", str(places.ROOT / "tools" / "python_client.py")]
     found = [
+        _run([*generator, *([] if fix else ["--check"])]),
         _run([ruff, "check", known, *(["--fix"] if fix else [])]),
         _run([ruff, "format", known, *([] if fix else ["--check"])]),
         _run([str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]),
@@ -77,8 +91,8 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "events", "dashboard", "python"]
-PARTS += ["tidy"]
+PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "events", "clients"]
+PARTS += ["dashboard", "python", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -91,6 +105,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "schemas": schemas.check,
         "openapi": schemas.check_openapi,
         "events": lambda: events.check(fix),
+        "clients": lambda: typescript_client.check(fix),
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),

@@ -277,10 +277,11 @@ def _parser() -> argparse.ArgumentParser:
         "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in "
         "build/PRESET/test/browser.screenshots"
         "\n  deploy       the Helm chart, rendered and checked; no cluster"
-        "\n\nWithout a tier: all five.",
+        "\n  clients      the clients, plugins and quick starts, against a suite of its own"
+        "\n\nWithout a tier: all six.",
     )
     test.add_argument(
-        "tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser, deploy"
+        "tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser, deploy, clients"
     )
     test.add_argument(
         "--preset",
@@ -304,22 +305,23 @@ def _parser() -> argparse.ArgumentParser:
         help=(
             "passed on to the test program of a single tier, such as a Catch2 name or tag, "
             "`-k=word` for pytest, `--update` to renew the goldens of deploy, a file's name or "
-            "`--test-name-pattern=word` for browser; may be repeated"
+            "`--test-name-pattern=word` for browser, a folder such as `python` with options of its "
+            "test runner for clients; may be repeated"
         ),
     )
 
     check = verb(
         "check",
         "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the "
-        "schemas, the OpenAPI file, the dashboard and Python",
+        "schemas, the OpenAPI file, the clients, the dashboard and Python",
         _check,
     )
     check.add_argument(
         "part",
         nargs="*",
         metavar="PART",
-        help="format, style, house, tools, schemas, openapi, dashboard, python, tidy"
-        " (default: all)",
+        help="format, style, house, tools, schemas, openapi, events, clients, dashboard, python, "
+        "tidy (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"

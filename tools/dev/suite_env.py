@@ -21,6 +21,7 @@ def variables(suite: Suite) -> dict[str, str]:
     smtp = next((it.listener for it in replicas if it.service == "mail-ingest"), "")
     found = {
         "API": api,
+        "BASE_URL": api,  # what the clients read
         "API_KEY": account.api_key,
         "ACCOUNT": account.account_id,
         "SMTP": smtp,

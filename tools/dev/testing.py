@@ -4,6 +4,7 @@ failed.
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -37,11 +38,26 @@ from dev.supervision import crashes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_TIMEOUT_SECONDS = {"unit": 900, "integration": 1500, "e2e": 1800, "browser": 1200, "deploy": 300}
+_TIMEOUT_SECONDS = {
+    "unit": 900,
+    "integration": 1500,
+    "e2e": 1800,
+    "browser": 1200,
+    "deploy": 300,
+    "clients": 600,
+}
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
 _E2E = places.ROOT / "tests" / "e2e"
 _DEPLOY = places.ROOT / "tests" / "deploy"
+_TYPESCRIPT_TESTS = places.ROOT / "clients" / "typescript" / "tests"
+_CLIENT_TESTS = [
+    places.ROOT / "clients" / "python" / "tests",
+    places.ROOT / "clients" / "cli" / "tests",
+    places.ROOT / "tests" / "quickstarts",
+    _TYPESCRIPT_TESTS,
+]
+_WITH_COMMAND_LINE = [*services.PROGRAMS, "tempinbox"]
 _E2E_SUITES = 2
 # What runs side by side can be ended from the thread that a signal interrupts.
 _interrupted = threading.Event()
@@ -246,10 +262,15 @@ def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
 
 
 def _run_pytest(
-    tier: str, report: Path, folder: Path, arguments: list[str], environment: dict[str, str]
+    tier: str,
+    report: Path,
+    folder: Path,
+    arguments: list[str],
+    environment: dict[str, str],
+    *lists: Path,
 ) -> Tally:
     report.unlink(missing_ok=True)
-    pytest = [str(python_packages.python()), "-B", "-m", "pytest", f"--rootdir={folder}"]
+    pytest = [str(python_packages.python(*lists)), "-B", "-m", "pytest", f"--rootdir={folder}"]
     pytest += ["-p", "no:cacheprovider", f"--junitxml={report}"]
     _, code = _run_program(tier, [*pytest, *arguments], environment)
     return of_junit(report, code)
@@ -279,28 +300,99 @@ def _run_browser(run: Run) -> Tally:
             places.SUITE_VARIABLE: str(suite.folder),
             "TEMPINBOX_SCREENSHOTS": str(shots),
         }
-        report = suite.folder.with_suffix(".xml")
-        report.unlink(missing_ok=True)
-        reporters = [
-            "--test-reporter=spec",
-            "--test-reporter-destination=stdout",
-            "--test-reporter=junit",
-            f"--test-reporter-destination={report}",
-        ]
         options = [argument for argument in run.arguments if argument.startswith("-")]
         words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
         files = [
-            str(path)
+            path
             for path in sorted(folder.glob("*_test.mjs"))
             if any(word in path.name for word in words)
         ]
-        _, code = _run_program(
-            "browser",
-            ["node", "--test", "--test-concurrency=1", *reporters, *options, *files],
-            environment,
-        )
+        report = suite.folder.with_suffix(".xml")
+        tally = _run_node("browser", report, options, files, environment)
         item("screenshots", str(shots))
-        return of_node(report, code)
+        return tally
+
+
+def _run_node(
+    tier: str, report: Path, options: list[str], files: list[Path], environment: dict[str, str]
+) -> Tally:
+    """Node's own test runner, one file after the other."""
+    report.unlink(missing_ok=True)
+    reporters = [
+        "--test-reporter=spec",
+        "--test-reporter-destination=stdout",
+        "--test-reporter=junit",
+        f"--test-reporter-destination={report}",
+    ]
+    names = [str(path) for path in files]
+    command = ["node", "--test", "--test-concurrency=1", *reporters, *options, *names]
+    _, code = _run_program(tier, command, environment)
+    return of_node(report, code)
+
+
+def _run_clients(run: Run) -> Tally:
+    """The clients, their plugins and the quick starts, each with its own language's test runner,
+    against one suite. Words among the arguments choose folders, options are for the runner.
+    """
+    python_packages.python(python_packages.CLIENTS)
+    options = [argument for argument in run.arguments if argument.startswith("-")]
+    words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
+    chosen = [
+        folder
+        for folder in _CLIENT_TESTS
+        if any(word in str(folder.relative_to(places.ROOT)) for word in words)
+    ]
+    total = Tally()
+    with own_suite("clients", run.preset) as suite:
+        wishes = Wishes(preset=run.preset, replicas="gateway=2")
+        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_services(wishes)
+        known = _client_environment(suite, run.preset)
+        for folder in chosen:
+            heading(f"clients: {folder.relative_to(places.ROOT)}")
+            if not folder.is_dir():
+                say("  does not exist yet: skipped")
+                total.skipped += 1
+            else:
+                total.add(_run_client_tests(folder, suite, options, known))
+        if total.failed:
+            item("logs", f"{suite.folder.with_suffix('.logs')}")
+    return total
+
+
+def _run_client_tests(
+    folder: Path, suite: Suite, options: list[str], known: dict[str, str]
+) -> Tally:
+    name = "-".join(folder.relative_to(places.ROOT).parts)
+    report = suite.folder.with_suffix(f".{name}.xml")
+    if folder == _TYPESCRIPT_TESTS:
+        environment = node_packages.ensure(folder.parent) | known
+        files = sorted(folder.glob("*_test.*"))
+        return _run_node("clients", report, options, files, environment)
+    paths = os.pathsep.join(str(places.ROOT / path) for path in ("clients/python/src", "tools"))
+    environment = places.clean_environment() | known | {"PYTHONPATH": paths}
+    arguments = [*options, str(folder)]
+    return _run_pytest("clients", report, folder, arguments, environment, python_packages.CLIENTS)
+
+
+def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
+    """What the tests of every client find the suite by: an account with room for all of them, and
+    the operator's command line for accounts, plans and keys of their own.
+    """
+    plan = ["--requests-per-day", "1000000", "--burst-per-second", "0", "--live-inboxes", "10000"]
+    suite.operate("plan", "set", "premium", *plan)
+    found = suite_env.variables(suite)
+    control = [str(places.ROOT / "dev"), "ctl", "--data", str(suite.folder)]
+    return {
+        "TEMPINBOX_BASE_URL": found["TEMPINBOX_API"],
+        "TEMPINBOX_API_KEY": found["TEMPINBOX_API_KEY"],
+        "TEMPINBOX_TEST_SMTP": found["TEMPINBOX_SMTP"],
+        "TEMPINBOX_TEST_MAIL_DOMAIN": found["TEMPINBOX_DOMAIN"],
+        "TEMPINBOX_TEST_CTL": shlex.join(control),
+        "TEMPINBOX_TEST_PROGRAMS": str(places.program(preset, "")),
+        # `./dev restart gateway-1` and the like reach this suite.
+        places.SUITE_VARIABLE: str(suite.folder),
+    }
 
 
 @dataclass(frozen=True)
@@ -320,6 +412,7 @@ TIERS = {
     "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS),
     "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS),
     "deploy": Tier(_run_deploy, build.RELEASE, services.PROGRAMS),
+    "clients": Tier(_run_clients, build.RELEASE, _WITH_COMMAND_LINE),
 }
 
 
@@ -400,7 +493,7 @@ def _ci_jobs() -> list[Job]:
     return [
         Job(
             release,
-            ["build", "--preset", build.RELEASE, *services.PROGRAMS],
+            ["build", "--preset", build.RELEASE, *_WITH_COMMAND_LINE],
             is_background=True,
             counts=False,
         ),
@@ -414,6 +507,7 @@ def _ci_jobs() -> list[Job]:
         Job("e2e", ["test", "e2e", "--no-build"], after=[release]),
         Job("browser", ["test", "browser", "--no-build"], after=[release]),
         Job("deploy", ["test", "deploy", "--no-build"], after=[release]),
+        Job("clients", ["test", "clients", "--no-build"], after=[release]),
         Job("integration", ["test", "integration", "--no-build"], after=[sanitize]),
         Job("unit", ["test", "unit", "--no-build"], after=[sanitize]),
         # From one seed: what breaks is the change, not the luck of the run.
