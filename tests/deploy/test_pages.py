@@ -22,6 +22,7 @@ _BIN = _ROOT / "build" / "release" / "bin"
 _PAGES = [  # behind the index, all that it links
     _ROOT / "README.md",
     _ROOT / "docs" / "operations.md",
+    _ROOT / "docs" / "quickstart" / "operator.md",
     _ROOT / "docs" / "scaling.md",
     *sorted((_ROOT / "docs" / "operations").glob("*.md")),
     *sorted((_ROOT / "docs" / "runbooks").glob("*.md")),
@@ -195,8 +196,9 @@ def test_settings_named_exist(page: Path) -> None:
     known = _all_settings()
     named = set(re.findall(r"\bsettings? `([a-z][a-z0-9-]*)[`:=]", text))
     variables = set(re.findall(r"\bTEMPINBOX_([A-Z][A-Z0-9_]*[A-Z0-9])\b(?!…)", text))
-    # Of ./dev env, of smoke, and of the all-in-one image.
-    of_tests = {"API_KEY", "API", "SMTP", "ACCOUNT", "DOMAIN", "EMAIL", "PASSWORD"}
+    # Of ./dev env, of smoke, of the clients, and of the all-in-one image.
+    of_tests = {"API_KEY", "API", "BASE_URL", "GATEWAY_1_ADMIN", "SMTP"}
+    of_tests |= {"ACCOUNT", "DOMAIN", "EMAIL", "PASSWORD"}
     named |= {name.lower().replace("_", "-") for name in variables - of_tests}
     assert not {name for name in named if name not in known}
 
