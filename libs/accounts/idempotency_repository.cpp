@@ -2,10 +2,14 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/transact_each.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <tuple>
+#include <type_traits>
 
 namespace tempinbox::accounts {
 namespace {
@@ -214,23 +218,66 @@ void find_earlier(pqxx::work& tx, const std::vector<claim_request>& requests, do
         claims[indexes.at(row[0].as<std::size_t>() - 1)] = read_claim(row);
 }
 
-std::vector<idempotency_claim> claim_in(pqxx::work& tx, const std::vector<claim_request>& requests,
-                                        double ttl)
+std::vector<result<idempotency_claim>>
+claim_in(pqxx::work& tx, const std::vector<claim_request>& requests, double ttl)
 {
     std::vector<idempotency_claim> claims(requests.size());
-    std::vector<std::size_t> first;
+    std::vector<std::size_t> first, without_room;
     std::set<key_order> seen;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const auto& one = requests[i];
         if (!one.is_within_limit)
-            resume(tx, one, ttl, claims[i]);
+            without_room.push_back(i);
         else if (seen.insert(order_of(one.key)).second)
             first.push_back(i); // of equal keys the first proceeds, the others find it in progress
     }
+    // In the order of the keys, as the others.
+    std::stable_sort(without_room.begin(), without_room.end(), [&](auto one, auto other) {
+        return order_of(requests[one].key) < order_of(requests[other].key);
+    });
+    for (const auto index : without_room)
+        resume(tx, requests[index], ttl, claims[index]);
     if (!first.empty())
         claim_new(tx, requests, first, ttl, claims);
     find_earlier(tx, requests, ttl, claims);
-    return claims;
+    return {claims.begin(), claims.end()};
+}
+
+std::vector<result<void>> store_in(pqxx::work& tx,
+                                   const std::vector<response_of_attempt>& responses)
+{
+    std::vector<account_id> accounts;
+    std::vector<postgres::bytea> operations;
+    std::vector<std::string> keys, locations, types, bodies;
+    std::vector<uuid> objects;
+    std::vector<std::int32_t> statuses;
+    for (const auto& [key, object, response] : responses) {
+        accounts.push_back(key.account);
+        operations.push_back({key.operation_sha256});
+        keys.push_back(key.key);
+        objects.push_back(object);
+        statuses.push_back(response.status);
+        locations.push_back(response.location);
+        types.push_back(response.content_type);
+        bodies.push_back(response.sealed_body);
+    }
+    using postgres::to_array;
+    tx.exec_prepared0(update_responses.name, to_array(accounts), to_array(operations),
+                      to_array(keys), to_array(objects), to_array(statuses), to_array(locations),
+                      to_array(types), to_array(bodies));
+    return std::vector<result<void>>(responses.size());
+}
+
+// Of one request alone: an error is thrown.
+template <class T>
+T value_or_throw(result<T> answer)
+{
+    if (!answer && answer.error().code == errc::unavailable)
+        throw dependency_error(answer.error().message);
+    if (!answer)
+        throw std::runtime_error(answer.error().message);
+    if constexpr (!std::is_void_v<T>)
+        return std::move(*answer);
 }
 
 } // namespace
@@ -251,47 +298,31 @@ awaitable<idempotency_claim> idempotency_repository::claim(idempotency_key key,
     std::vector<claim_request> one{
         {std::move(key), std::move(request_sha256), object_id, is_within_limit}};
     auto claims = co_await claim_all(std::move(one));
-    co_return std::move(claims.front());
+    co_return value_or_throw(std::move(claims.front()));
 }
 
-awaitable<std::vector<idempotency_claim>>
+awaitable<std::vector<result<idempotency_claim>>>
 idempotency_repository::claim_all(std::vector<claim_request> requests)
 {
-    return db_.transact([requests = std::move(requests), ttl = ttl_seconds_](pqxx::work& tx) {
-        return claim_in(tx, requests, ttl);
-    });
+    return postgres::transact_each<idempotency_claim>(
+        db_, std::move(requests),
+        [ttl = ttl_seconds_](pqxx::work& tx, const std::vector<claim_request>& together) {
+            return claim_in(tx, together, ttl);
+        });
 }
 
 awaitable<void> idempotency_repository::store_response(idempotency_key key, uuid object_id,
                                                        stored_response response)
 {
     std::vector<response_of_attempt> one{{std::move(key), object_id, std::move(response)}};
-    return store_responses(std::move(one));
+    auto stored = co_await store_responses(std::move(one));
+    value_or_throw(std::move(stored.front()));
 }
 
-awaitable<void> idempotency_repository::store_responses(std::vector<response_of_attempt> responses)
+awaitable<std::vector<result<void>>>
+idempotency_repository::store_responses(std::vector<response_of_attempt> responses)
 {
-    return db_.transact([responses = std::move(responses)](pqxx::work& tx) {
-        std::vector<account_id> accounts;
-        std::vector<postgres::bytea> operations;
-        std::vector<std::string> keys, locations, types, bodies;
-        std::vector<uuid> objects;
-        std::vector<std::int32_t> statuses;
-        for (const auto& [key, object, response] : responses) {
-            accounts.push_back(key.account);
-            operations.push_back({key.operation_sha256});
-            keys.push_back(key.key);
-            objects.push_back(object);
-            statuses.push_back(response.status);
-            locations.push_back(response.location);
-            types.push_back(response.content_type);
-            bodies.push_back(response.sealed_body);
-        }
-        using postgres::to_array;
-        tx.exec_prepared0(update_responses.name, to_array(accounts), to_array(operations),
-                          to_array(keys), to_array(objects), to_array(statuses),
-                          to_array(locations), to_array(types), to_array(bodies));
-    });
+    return postgres::transact_each<void>(db_, std::move(responses), store_in);
 }
 
 awaitable<void> idempotency_repository::release(idempotency_key key, uuid object_id)

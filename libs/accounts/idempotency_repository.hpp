@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
 #include "common/postgres/pool.hpp"
 
@@ -88,12 +89,15 @@ public:
     awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256,
                                        uuid object_id, bool is_within_limit = true);
 
-    // The same for many requests in one transaction, in the given order.
-    awaitable<std::vector<idempotency_claim>> claim_all(std::vector<claim_request> requests);
+    // The same for many requests in one transaction, in the given order; what PostgreSQL refuses of
+    // one, or whose row is held for long, fails alone: `unavailable` or `internal`.
+    awaitable<std::vector<result<idempotency_claim>>>
+    claim_all(std::vector<claim_request> requests);
 
-    // Stores the attempt's response for repeats.
+    // Stores the attempt's response for repeats; of many, one fails alone as above.
     awaitable<void> store_response(idempotency_key key, uuid object_id, stored_response response);
-    awaitable<void> store_responses(std::vector<response_of_attempt> responses);
+    awaitable<std::vector<result<void>>>
+    store_responses(std::vector<response_of_attempt> responses);
 
     // The attempt has no response to store: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);

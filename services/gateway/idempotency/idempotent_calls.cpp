@@ -22,10 +22,14 @@ constexpr auto purge_interval = 60s;
 
 constexpr std::size_t max_batch = 100;
 constexpr std::size_t max_batch_bytes = 1024 * 1024; // of responses; one always fits
+// Nothing is claimed for a caller who has given up (after 5 s).
 constexpr async::batch_policy claim_policy{
-    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch};
-constexpr async::batch_policy response_policy{
-    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .max_weight = max_batch_bytes};
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .timeout = 4'500ms};
+constexpr async::batch_policy response_policy{.max_in_flight = 2,
+                                              .slow_after = 10ms,
+                                              .max_items = max_batch,
+                                              .max_weight = max_batch_bytes,
+                                              .timeout = 4'500ms};
 
 std::optional<failure> check_key(std::string_view key)
 {
@@ -141,11 +145,14 @@ awaitable<accounts::idempotency_claim> idempotent_calls::claim(const accounts::i
     accounts::claim_request request{key, std::move(request_sha256), uuid::make_v7(),
                                     reservation != nullptr};
     auto claimed = co_await claims_.ask(std::move(request));
-    if (!claimed)
+    if (!claimed || (!*claimed && claimed->error().code == errc::unavailable))
         throw dependency_error("an Idempotency-Key could not be claimed");
-    if (reservation && claimed->is_first)
+    if (!*claimed)
+        throw std::runtime_error("an Idempotency-Key could not be claimed: " +
+                                 claimed->error().message);
+    if (reservation && (*claimed)->is_first)
         reservation->note_stored();
-    co_return std::move(*claimed);
+    co_return std::move(**claimed);
 }
 
 http::response idempotent_calls::refuse_new(const caller& who) const
@@ -216,7 +223,8 @@ awaitable<void> idempotent_calls::finish(const attempt& made, const http::respon
 
 awaitable<void> idempotent_calls::store(accounts::response_of_attempt finished)
 {
-    if (!co_await responses_.ask(std::move(finished)))
+    const auto stored = co_await responses_.ask(std::move(finished));
+    if (!stored || !*stored)
         throw dependency_error("a response could not be stored for its Idempotency-Key");
 }
 

@@ -68,10 +68,10 @@ private:
     runtime::master_keys keys_;
     stored_key_limit limit_;
     // One statement for the requests that come while one is under way.
-    async::batcher<accounts::claim_request, accounts::idempotency_claim, async::unit_item_weight,
-                   account_of>
+    async::batcher<accounts::claim_request, result<accounts::idempotency_claim>,
+                   async::unit_item_weight, account_of>
         claims_;
-    async::batcher<accounts::response_of_attempt, void, body_bytes, account_of> responses_;
+    async::batcher<accounts::response_of_attempt, result<void>, body_bytes, account_of> responses_;
     async::periodic_task purge_task_;
 };
 

@@ -8,6 +8,8 @@
 #include <boost/asio/detached.hpp>
 #include <catch2/catch.hpp>
 
+#include <thread>
+
 using namespace tempinbox;
 using namespace tempinbox::accounts;
 using testing::await;
@@ -270,16 +272,16 @@ TEST_CASE("requests that are claimed together each get what they would get alone
                                                      {some_key("over"), request, id, false}}));
 
     REQUIRE(claims.size() == 7);
-    CHECK(claims[0].what == outcome::proceed);
-    CHECK(claims[0].is_first);
-    CHECK(claims[0].object_id == id);
-    CHECK(claims[1].what == outcome::replay);
-    CHECK(claims[1].response.location == "/v1/inboxes/1");
-    CHECK(claims[2].what == outcome::in_progress);
-    CHECK(claims[3].what == outcome::other_request);
-    CHECK(claims[4].what == outcome::in_progress);
-    CHECK(claims[5].what == outcome::other_request);
-    CHECK(claims[6].what == outcome::limit_reached);
+    CHECK(claims[0]->what == outcome::proceed);
+    CHECK(claims[0]->is_first);
+    CHECK(claims[0]->object_id == id);
+    CHECK(claims[1]->what == outcome::replay);
+    CHECK(claims[1]->response.location == "/v1/inboxes/1");
+    CHECK(claims[2]->what == outcome::in_progress);
+    CHECK(claims[3]->what == outcome::other_request);
+    CHECK(claims[4]->what == outcome::in_progress);
+    CHECK(claims[5]->what == outcome::other_request);
+    CHECK(claims[6]->what == outcome::limit_reached);
 }
 
 TEST_CASE("responses that are stored together are each replayed",
@@ -299,4 +301,65 @@ TEST_CASE("responses that are stored together are each replayed",
     CHECK(world.claim(one).response.sealed_body == "sealed");
     CHECK(world.claim(two).response.sealed_body == "other");
     CHECK(world.claim(two).response.location.empty());
+}
+
+TEST_CASE("a key that somebody holds fails alone, and in time", "[accounts][idempotency][postgres]")
+{
+    world world;
+    const auto held = some_key("held"), free = some_key("free");
+    const auto first = world.claim(held), second = world.claim(free);
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM accounts.idempotency_keys WHERE key = 'held' FOR UPDATE");
+
+    const auto claims = await(world.store.claim_all(
+        {{held, request, uuid::make_v7()}, {some_key("fresh"), request, uuid::make_v7()}}));
+    const auto stored = await(world.store.store_responses(
+        {{held, first.object_id, some_response()}, {free, second.object_id, some_response()}}));
+
+    CHECK(claims[0].error().code == errc::unavailable);
+    CHECK(claims[1]->what == outcome::proceed);
+    CHECK(stored[0].error().code == errc::unavailable);
+    CHECK(stored[1]);
+    CHECK(world.claim(free).what == outcome::replay);
+}
+
+TEST_CASE("repeats of an account without room for new keys are claimed in one order",
+          "[accounts][idempotency][postgres]")
+{
+    world world;
+    const auto account = account_id::make();
+    const auto one = some_key("1", account), two = some_key("2", account);
+    for (const auto& key : {one, two})
+        await(world.store.release(key, world.claim(key).object_id));
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT FROM accounts.idempotency_keys WHERE key = '1' FOR UPDATE");
+    bool is_second_free = false;
+    std::thread watching([&, dsn = world.scratch.dsn()] {
+        pqxx::connection looking(dsn);
+        const auto waiting = [&] {
+            return pqxx::nontransaction(looking)
+                .exec1("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
+                       "datname = current_database()")[0]
+                .as<int>();
+        };
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (waiting() == 0 && std::chrono::steady_clock::now() < give_up)
+            continue;
+        // Whoever waits for the first key does not hold the second.
+        is_second_free = pqxx::work(looking)
+                             .exec("SELECT FROM accounts.idempotency_keys WHERE key = '2' FOR "
+                                   "UPDATE SKIP LOCKED")
+                             .size() == 1;
+        holding.abort();
+    });
+
+    const auto claims = await(world.store.claim_all(
+        {{two, request, uuid::make_v7(), false}, {one, request, uuid::make_v7(), false}}));
+    watching.join();
+
+    CHECK(is_second_free);
+    CHECK(claims[0]->what == outcome::proceed);
+    CHECK(claims[1]->what == outcome::proceed);
 }
