@@ -131,10 +131,13 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
     const auto found = co_await routings_.ask(email_name(*account, *email));
     if (!found)
         co_return failure(errc::unavailable, "The routing cannot be read now");
+    if (!*found)
+        co_return found->error();
+    const auto& rules = **found;
     v1::GetRoutingResponse response;
-    response.set_is_known(found->has_value());
-    if (*found) {
-        for (const auto& match : **found) {
+    response.set_is_known(rules.has_value());
+    if (rules) {
+        for (const auto& match : *rules) {
             auto& rule = *response.add_rules();
             rule.set_rule_id(match.rule.text());
             rule.set_matched(match.matched);

@@ -43,7 +43,7 @@ private:
     delivery_repository& deliveries_;
     manual_sender& sender_;
     replayer& moving_;
-    async::batcher<email_name, std::optional<std::vector<rule_match>>, async::unit_item_weight,
+    async::batcher<email_name, result<delivery_repository::routing>, async::unit_item_weight,
                    account_of>
         routings_;
 };

@@ -3,6 +3,7 @@
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/core/text.hpp"
+#include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/daily_counts.hpp"
@@ -397,6 +398,26 @@ UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif
 constexpr postgres::statement purge_replays{"replay_purge", R"(
 DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};
 
+// In one statement.
+awaitable<std::vector<result<delivery_repository::routing>>>
+read_routings(postgres::pool& db, std::vector<std::pair<account_id, event_id>> emails)
+{
+    using routing = delivery_repository::routing;
+    using found_routings = std::vector<result<routing>>;
+    return postgres::run_autocommit<found_routings>(
+        db, [emails = std::move(emails)](pqxx::nontransaction& tx) {
+            found_routings found(emails.size(), routing());
+            const auto [accounts, events] = postgres::to_arrays(emails);
+            for (const auto& row : tx.exec_prepared(find_routings_sql.name, accounts, events)) {
+                auto& rules = *found.at(row[0].as<std::size_t>() - 1);
+                if (!rules)
+                    rules.emplace();
+                rules->push_back({rule_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+            }
+            return found;
+        });
+}
+
 } // namespace
 
 delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
@@ -469,22 +490,33 @@ awaitable<std::vector<daily_count>> delivery_repository::count_deliveries(accoun
     return postgres::list_daily_counts(db_, count_by_day, account, days);
 }
 
-awaitable<std::vector<std::optional<std::vector<rule_match>>>>
+awaitable<std::vector<result<delivery_repository::routing>>>
 delivery_repository::find_routings(std::vector<std::pair<account_id, event_id>> emails)
 {
-    using found_routings = std::vector<std::optional<std::vector<rule_match>>>;
-    return postgres::run_autocommit<found_routings>(
-        db_, [emails = std::move(emails)](pqxx::nontransaction& tx) {
-            found_routings found(emails.size());
-            const auto [accounts, events] = postgres::to_arrays(emails);
-            for (const auto& row : tx.exec_prepared(find_routings_sql.name, accounts, events)) {
-                auto& rules = found.at(row[0].as<std::size_t>() - 1);
-                if (!rules)
-                    rules.emplace();
-                rules->push_back({rule_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
-            }
-            return found;
-        });
+    try {
+        co_return co_await read_routings(db_, emails);
+    } catch (const dependency_error&) {
+        throw;
+    } catch (const std::exception& error) {
+        // One of them is damaged: each is read by itself.
+        log::warning("routings read one by one", {{"error", error.what()}});
+    }
+    std::vector<result<routing>> found;
+    for (const auto& email : emails) {
+        result<routing> one = failure(errc::internal, "The routing cannot be read");
+        try {
+            auto alone = co_await read_routings(db_, {email});
+            one = std::move(alone.front());
+        } catch (const dependency_error&) {
+            throw;
+        } catch (const std::exception& error) {
+            // The others are read all the same.
+            log::error("routing not read",
+                       {{"email", email.second.text()}, {"error", error.what()}});
+        }
+        found.push_back(std::move(one));
+    }
+    co_return found;
 }
 
 awaitable<email_deliveries> delivery_repository::find_email_deliveries(account_id account,

@@ -90,9 +90,11 @@ public:
     // out. Reads the index of each webhook one day at a time.
     awaitable<std::vector<daily_count>> count_deliveries(account_id account, int days);
 
-    // Of each email, in the given order, the match of each rule, in the order of the rules. Absent
-    // if no rule was evaluated, or the routing is not stored yet or no longer.
-    awaitable<std::vector<std::optional<std::vector<rule_match>>>>
+    // The match of each rule, in the order of the rules. Absent if no rule was evaluated, or the
+    // routing is not stored yet or no longer.
+    using routing = std::optional<std::vector<rule_match>>;
+    // Of each email, in the given order; a damaged one is internal, alone.
+    awaitable<std::vector<result<routing>>>
     find_routings(std::vector<std::pair<account_id, event_id>> emails);
 
     // What became of the email. Empty if nothing of it is stored, or it is another account's.

@@ -63,6 +63,25 @@ TEST_CASE("the match of a rule is kept as it was when the mail came, also when K
     CHECK(routed.rules(0).rule_id() == before);
 }
 
+TEST_CASE("a damaged routing fails alone", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.create_rule(webhook, "hello");
+    const auto good = email(s.account, "Hello"), damaged = email(s.account, "Hello");
+    s.deliver({email_record(good), email_record(damaged)});
+    s.scratch.execute("UPDATE webhooks.routings SET matched = '{}' WHERE event_id = '" +
+                      damaged.email_id() + "'");
+
+    const auto found = await(s.process.deliveries.find_routings(
+        {{s.account, event_id::parse(damaged.email_id()).value()},
+         {s.account, event_id::parse(good.email_id()).value()}}));
+
+    CHECK(found[0].error().code == errc::internal);
+    REQUIRE(found[1].value());
+    CHECK(found[1].value()->at(0).matched);
+}
+
 TEST_CASE("without rules nothing is written about an email's routing", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
