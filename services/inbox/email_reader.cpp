@@ -1,5 +1,7 @@
 #include "inbox/email_reader.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 namespace {
 
@@ -38,11 +40,25 @@ std::size_t bytes_of(const mime::view& view)
 {
     std::size_t bytes = entry_overhead + bytes_of(view.to) + bytes_of(view.cc) +
                         bytes_of(view.reply_to) + view.summary.preview.size();
+    const auto& summary = view.summary;
+    bytes += summary.subject.size() + summary.from.size() + summary.from_name.size() +
+             (summary.message_id ? summary.message_id->size() : 0);
+    for (const auto& each : summary.to_header)
+        bytes += item_overhead + each.size();
+    for (const auto& each : view.defects)
+        bytes += item_overhead + each.size();
     for (const auto& [name, value] : view.headers)
         bytes += item_overhead + name.size() + value.size();
     for (const auto& each : view.attachments)
-        bytes += 2 * item_overhead + each.filename.size() + each.content_type.size();
+        bytes += 2 * item_overhead + each.filename.size() + each.content_type.size() +
+                 (each.content_id ? each.content_id->size() : 0);
     return bytes + (view.text ? view.text->size() : 0) + (view.html ? view.html->size() : 0);
+}
+
+// A busy machine did not read it to its end: the next time it may.
+bool is_cut_short(const mime::view& view)
+{
+    return std::find(view.defects.begin(), view.defects.end(), "deadline") != view.defects.end();
 }
 
 } // namespace
@@ -130,7 +146,7 @@ awaitable<result<std::string>> email_reader::find_message(account_id account,
 
 void email_reader::cache(body_id id, shared_view view)
 {
-    if (bytes_of(*view) > max_cached_view_)
+    if (is_cut_short(*view) || bytes_of(*view) > max_cached_view_)
         return;
     views_.put(id, std::move(view));
     cache_bytes_.Set(static_cast<double>(views_.weight()));

@@ -107,6 +107,26 @@ TEST_CASE("a view is parsed once, and not given once its inbox has ended",
     CHECK(arranged.read(inbox.account, id).error().code == errc::not_found);
 }
 
+TEST_CASE("a view that was cut short by a busy machine is not kept", "[inbox][read][postgres]")
+{
+    arranged_reader arranged;
+    mime::view_limits hurried;
+    hurried.time = std::chrono::milliseconds(-1);
+    mail_reader late(1, hurried);
+    email_reader reader(testing::test_host(), arranged.emails, late, 16 * mib);
+    const auto inbox = arranged.world.create(arranged.account);
+    const auto id = arranged.add(inbox, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+                                        "--b\r\n\r\nhello\r\n--b--\r\n");
+    const auto parsed = views_from("message");
+
+    for (int i = 0; i < 2; ++i) {
+        const auto read = testing::await(reader.read(inbox.account, id)).value();
+        CHECK_THAT(read.view->defects, Catch::VectorContains(std::string("deadline")));
+    }
+
+    CHECK(views_from("message") == parsed + 2);
+}
+
 TEST_CASE("views are cached within their bound, and not at all without one",
           "[inbox][read][postgres]")
 {
