@@ -42,7 +42,7 @@ expiry::expiry(runtime::host& host, mailbox::expiry_repository& repository,
                     [this] { return end_of_deleted(); }),
       ends_(host.executor(), change_policy, "inboxes not ended",
             [this](std::vector<mailbox::inbox_end> requested) {
-                return repository_.expire_all(std::move(requested));
+                return end_all(std::move(requested));
             })
 {}
 
@@ -65,11 +65,24 @@ awaitable<result<void>> expiry::end(account_id account, inbox_id id)
     auto batch = co_await ends_.ask(std::move(requested));
     if (!batch)
         co_return failure(errc::unavailable, "Inboxes cannot be ended now; try again");
-    if (!*batch)
-        co_return batch->error();
-    ended_by_owner_.Increment();
-    publisher_.publish(std::move((*batch)->events));
-    co_return result<void>{};
+    co_return std::move(*batch);
+}
+
+// Publishes the events here, since whoever asked may have given up by now.
+awaitable<std::vector<result<void>>> expiry::end_all(std::vector<mailbox::inbox_end> requested)
+{
+    auto batches = co_await repository_.expire_all(std::move(requested));
+    std::vector<result<void>> ended;
+    for (auto& one : batches) {
+        if (!one) {
+            ended.emplace_back(one.error());
+            continue;
+        }
+        ended_by_owner_.Increment();
+        publisher_.publish(std::move(one->events));
+        ended.emplace_back();
+    }
+    co_return ended;
 }
 
 awaitable<std::int64_t> expiry::end_tagged(account_id account, std::vector<std::string> tags)

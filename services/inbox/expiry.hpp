@@ -45,6 +45,7 @@ private:
         }
     };
 
+    awaitable<std::vector<result<void>>> end_all(std::vector<mailbox::inbox_end> requested);
     awaitable<std::chrono::microseconds> tick();
     awaitable<std::chrono::microseconds> end_of_deleted();
 
@@ -55,9 +56,7 @@ private:
     prometheus::Histogram& delay_;
     async::periodic_task task_;
     async::periodic_task deleted_task_;
-    async::batcher<mailbox::inbox_end, result<mailbox::expiry_batch>, async::unit_item_weight,
-                   account_of>
-        ends_;
+    async::batcher<mailbox::inbox_end, result<void>, async::unit_item_weight, account_of> ends_;
 };
 
 } // namespace tempinbox::inbox
