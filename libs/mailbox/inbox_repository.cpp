@@ -289,7 +289,8 @@ batch_part whole(std::size_t size)
     return all;
 }
 
-// An account whose row somebody holds fails with its inboxes alone. Empty if all are one account's.
+// An account whose row somebody holds fails with its inboxes alone; if all are one account's, they
+// are tried once more together.
 std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested,
                                          const batch_part& part)
 {
@@ -297,9 +298,8 @@ std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested
     for (const auto index : part)
         by_account[requested[index].account.account].push_back(index);
     std::vector<batch_part> parts;
-    if (by_account.size() > 1)
-        for (auto& [account, indexes] : by_account)
-            parts.push_back(std::move(indexes));
+    for (auto& [account, indexes] : by_account)
+        parts.push_back(std::move(indexes));
     return parts;
 }
 
@@ -345,7 +345,8 @@ inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
         const auto status = co_await attempt(requested, part, now, results);
         if (status == attempt_status::lost)
             break;
-        if (status == attempt_status::done || part.size() == 1)
+        if (status == attempt_status::done ||
+            (status == attempt_status::refused && part.size() == 1))
             continue;
         auto smaller =
             status == attempt_status::contended ? split_by_account(requested, part) : halve(part);

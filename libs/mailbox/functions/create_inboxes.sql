@@ -7,7 +7,7 @@
 --   limit      the account has as many live inboxes as it may
 --   taken      the address is an inbox's, quarantined or reserved
 --   again      another inbox of the batch has its id, or its free address: to be asked for once
---              that one is decided
+--              that one is decided; at the limit the address does not matter
 --   lost       another transaction took the address meanwhile, so the ranks of its account's later
 --              inboxes may be wrong: it and those at the limit are to be asked for again
 -- An inbox counts against the limit in the order of the batch, and only if its address is free.
@@ -48,7 +48,7 @@ BEGIN
                     WHEN e.is_refused THEN 'refused'
                     WHEN e.address IS NULL THEN 'no_domain'
                     WHEN row_number() OVER (PARTITION BY e.account, e.inbox ORDER BY e.ordinal) > 1
-                        OR NOT e.is_taken
+                        OR NOT e.is_taken AND e.live < e.max_live
                             AND row_number() OVER (PARTITION BY e.address ORDER BY e.ordinal) > 1
                         THEN 'again' END AS known
         FROM examined AS e

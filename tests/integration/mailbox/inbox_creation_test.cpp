@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <set>
+#include <thread>
 
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
@@ -149,6 +150,58 @@ TEST_CASE("an account that somebody locks fails alone", "[mailbox][create][postg
     CHECK(text_of(created[0]) == "unavailable");
     CHECK(created[1]);
     CHECK(created[2]);
+}
+
+TEST_CASE("an account that somebody locks for a moment is tried again",
+          "[mailbox][create][postgres]")
+{
+    seeds::world world;
+    const auto locked = seeds::account();
+    world.create(locked);
+    pqxx::connection other(world.scratch.dsn()), watching(world.scratch.dsn());
+    pqxx::work holding(other);
+    holding.exec("SELECT 1 FROM mailbox.account_states WHERE account_id = '" +
+                 locked.account.text() + "' FOR UPDATE");
+    // Longer than one attempt waits.
+    std::thread release([&] {
+        std::set<std::string> attempts;
+        const auto give_up = std::chrono::steady_clock::now() + 10s;
+        while (attempts.size() < 2 && std::chrono::steady_clock::now() < give_up)
+            for (const auto& row : pqxx::nontransaction(watching).exec(
+                     "SELECT xact_start::text FROM pg_stat_activity WHERE wait_event_type = "
+                     "'Lock' AND datname = current_database()"))
+                attempts.insert(row[0].c_str());
+        holding.abort();
+    });
+
+    const auto created = create_all(world, {of(locked), of(locked)});
+    release.join();
+
+    CHECK(created[0]);
+    CHECK(created[1]);
+}
+
+TEST_CASE("an account at its limit is refused at once, however often it asks for one address",
+          "[mailbox][create][postgres]")
+{
+    seeds::world world;
+    const auto full = seeds::account(1);
+    world.create(full);
+
+    // One statement decides all of them: with "again" there would be one for each.
+    const auto outcomes = world.scratch.execute(
+        "SELECT outcome, count(*) FROM mailbox.create_inboxes(ARRAY(SELECT ROW('" +
+        full.account.text() +
+        "', gen_random_uuid(), false, 'ann', NULL, false, 3600, 1, NULL, '{}', '{}', "
+        "gen_random_uuid())::mailbox.new_inbox FROM generate_series(1, 128)), "
+        "now() + interval '1 day') GROUP BY 1");
+
+    REQUIRE(outcomes.size() == 1);
+    CHECK(outcomes[0][0].as<std::string>() == "limit");
+    CHECK(outcomes[0][1].as<int>() == 128);
+    const auto created = create_all(world, {of(full, "ann"), of(full, "ann")});
+    CHECK(text_of(created[0]) == "permission_denied");
+    CHECK(text_of(created[1]) == "permission_denied");
 }
 
 TEST_CASE("of one address asked for twice in a batch the first request gets it",
