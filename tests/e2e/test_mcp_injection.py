@@ -56,7 +56,7 @@ def mcp(suite: Suite) -> McpEndpoint:
 
 
 def test_none_is_left_out() -> None:
-    assert len(_MAILS) == 43
+    assert len(_MAILS) == 44
 
 
 @pytest.mark.parametrize("mail", _MAILS, ids=lambda path: path.stem)
@@ -83,3 +83,14 @@ def test_nothing_of_the_mail_is_outside_the_fence(
     assert "SEEN" in text
     assert "UNSEEN" not in text
     assert "UNSEEN" not in json.dumps([missed, waited, read, link, code])
+
+
+def test_a_mail_cannot_write_where_its_links_lead(suite: Suite, mcp: McpEndpoint) -> None:
+    inbox = mcp.call("create_inbox")
+    (mail,) = (mail for mail in _MAILS if mail.name.startswith("44-"))
+    assert send_raw(suite, [inbox["emailAddress"]], mail.read_bytes()) == {}
+
+    waited = mcp.call("wait_for_email", inboxId=inbox["inboxId"])
+    read = mcp.call("read_email", emailId=waited["email"]["emailId"])
+
+    assert re.findall("\u27e8link: (.*?)\u27e9", read["text"]) == ["collect.example"] * 2

@@ -98,7 +98,7 @@ seen_mail see(const json::value& email)
         return seen;
     const auto text = text_beside(html, text_of(email, "text"));
     seen.is_cut = seen.is_cut || text.size() > max_part;
-    seen.text = take_bytes(text, max_part);
+    seen.text = without_link_marks(take_bytes(text, max_part));
     return seen;
 }
 

@@ -1,11 +1,14 @@
 #include "gateway/mcp/visible_html.hpp"
 
+#include "common/core/encoding.hpp"
 #include "common/core/html_entities.hpp"
 #include "common/core/html_tags.hpp"
 #include "common/core/text.hpp"
+#include "common/crypto/digest.hpp"
 #include "gateway/mcp/css.hpp"
 #include "gateway/mcp/invisible.hpp"
 #include "gateway/mcp/link_host.hpp"
+#include "gateway/mcp/replace_all.hpp"
 #include "mime/html_text.hpp"
 
 #include <algorithm>
@@ -22,6 +25,9 @@ namespace {
 // The length from which text stands off the page; no layout moves text so far for another reason.
 constexpr double far_away = 400;
 constexpr std::size_t max_style_bytes = 256 * 1024;
+
+constexpr std::string_view left = "\u27e8", right = "\u27e9"; // mathematical angle brackets
+constexpr std::size_t nonce_bytes = 8;
 
 constexpr std::array<std::string_view, 14> void_elements{
     "area",  "base", "br",   "col",   "embed",  "hr",    "img",
@@ -305,6 +311,9 @@ class html_filter
 public:
     explicit html_filter(std::string_view html) : html_(html) { open_.emplace_back(); }
 
+    // What stands before the host of a link in the text; no mail knows it.
+    const std::string& host_mark() const { return host_mark_; }
+
     // Its text is HTML that holds what is seen; browsers end what is open where the page ends.
     visible_page run()
     {
@@ -462,7 +471,7 @@ private:
             words = on_one_line(link.alternative);
         add_seen(link.url, std::move(words), seen_.removed - link.removed);
         if (link.has_words && !link.host.empty())
-            seen_.text.append(" [link: ").append(link.host).append("]");
+            seen_.text.append(" ").append(host_mark_).append(link.host).append(host_mark_);
     }
 
     // A link in a link ends the first, and what else is open stays open (HTML 13.2.6.4.7).
@@ -505,18 +514,44 @@ private:
     std::unordered_map<std::string, std::size_t> open_names_; // how many of each
     std::optional<open_link> link_;
     visible_page seen_;
+    const std::string host_mark_ = to_hex(crypto::random_bytes(nonce_bytes));
 };
+
+// `⟨link: HOST⟩` for what stands between two marks.
+std::string name_hosts(std::string_view text, std::string_view mark)
+{
+    std::string named;
+    bool is_host = false;
+    for (;; is_host = !is_host) {
+        const auto at = text.find(mark);
+        named.append(text.substr(0, at));
+        if (at == std::string_view::npos)
+            return named;
+        if (is_host)
+            named.append(right);
+        else
+            named.append(left).append("link: ");
+        text.remove_prefix(at + mark.size());
+    }
+}
 
 } // namespace
 
 visible_page read_visible_page(std::string_view html)
 {
-    auto seen = html_filter(html).run();
+    html_filter filter(html);
+    auto seen = filter.run();
     // A character reference may be twice as long in UTF-8.
     auto text = remove_invisible(mime::html_to_text(seen.text, 2 * seen.text.size()));
-    seen.text = trim(text.text);
+    // In this order: character references have become brackets by now.
+    seen.text = name_hosts(without_link_marks(trim(text.text)), filter.host_mark());
     seen.removed += text.removed;
     return seen;
+}
+
+std::string without_link_marks(std::string_view text)
+{
+    return replace_all(replace_all(text, left, "<"), right, ">");
 }
 
 } // namespace tempinbox::gateway::mcp

@@ -25,10 +25,14 @@ struct visible_page
 
 // Leaves out what the reader does not see: what is not displayed, has no size, no opacity or the
 // color of its background, stands off the page, is cut away, or has no glyph. After the words of
-// each link stands the host that it really leads to. One pass over any bytes, linear.
+// each link stands the host that it really leads to, as `⟨link: HOST⟩`; no mail can write such a
+// mark. One pass over any bytes, linear.
 //
 // It judges by what is written in the mail, as filters do, and no mail is rendered: whoever means
 // to hide text from it can. That is why all that it gives is fenced.
 visible_page read_visible_page(std::string_view html);
+
+// Angle brackets in place of those that stand around the host of a link.
+std::string without_link_marks(std::string_view text);
 
 } // namespace tempinbox::gateway::mcp

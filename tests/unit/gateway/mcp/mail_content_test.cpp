@@ -85,7 +85,7 @@ TEST_CASE("nothing of the injection mails is outside the fence or of what nobody
           "[gateway][mcp]")
 {
     const auto mails = corpus::read_injections();
-    CHECK(mails.size() == 43);
+    CHECK(mails.size() == 44);
     std::size_t with_hidden = 0;
     for (const auto& mail : mails) {
         CAPTURE(mail.file);
