@@ -14,6 +14,7 @@ namespace {
 using exchange_error = http::exchange_error;
 
 constexpr std::chrono::seconds usual_timeout{60};
+constexpr std::chrono::milliseconds min_timeout{1}; // of a request that begins at the deadline
 constexpr std::uint64_t max_response_bytes = 128 * 1024 * 1024;
 constexpr std::size_t max_shown_characters = 500;
 
@@ -224,12 +225,12 @@ awaitable<attempt> api_client::send_once(api_call call, unsigned attempts_made)
     attempt made;
     made.response = co_await client_.send(std::move(outgoing));
     made.error = judge(made.response, settings_);
-    made.was_cut = made.response.error == exchange_error::closed;
+    made.may_have_worked = may_have_worked(made.response);
     made.retry_after = retry_delay(made.response, attempts_made + 1, jitter());
     // What was there a moment ago restarts perhaps; what never was there is the wrong address.
     if (was_reached_ && made.response.error == exchange_error::connect)
         made.retry_after = std::chrono::milliseconds(500);
-    if (made.was_cut || made.response.status != 0)
+    if (made.may_have_worked || made.response.status != 0)
         was_reached_ = true;
     co_return made;
 }
@@ -238,22 +239,30 @@ awaitable<result<http::client_response>> api_client::send(api_call call, async::
 {
     if (call.method == "POST" && call.idempotency_key.empty())
         call.idempotency_key = uuid::make_v7().text();
-    bool was_cut = false;
+    bool has_worked_perhaps = false;
+    std::optional<failure> refused; // by the service, the last time
     for (unsigned attempts = 0;; ++attempts) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until.remaining());
+        call.timeout = std::min(call.timeout, std::max(left, min_timeout));
         attempt made = co_await send_once(call, attempts);
         // The request before this one deleted it; its answer was lost.
-        if (call.method == "DELETE" && was_cut && made.response.status == 404) {
+        if (call.method == "DELETE" && has_worked_perhaps && made.response.status == 404) {
             made.response.body.clear();
             co_return std::move(made.response);
         }
         if (!made.error)
             co_return std::move(made.response);
         // The request whose answer was lost is still under way, and its answer will be given again.
-        if (call.method == "POST" && was_cut && made.response.status == 409)
+        if (call.method == "POST" && has_worked_perhaps && made.response.status == 409)
             made.retry_after = read_retry_after(made.response, system_clock_source().now());
+        // The last request had little time: what the service said before helps more.
+        if (made.response.error == exchange_error::timeout && refused)
+            co_return std::move(*refused);
         if (!made.retry_after || *made.retry_after >= until.remaining())
             co_return std::move(*made.error);
-        was_cut = was_cut || made.was_cut;
+        if (made.response.status != 0)
+            refused = std::move(made.error);
+        has_worked_perhaps = has_worked_perhaps || made.may_have_worked;
         co_await wait_a_while(*made.retry_after);
     }
 }

@@ -47,7 +47,7 @@ struct attempt
 {
     http::client_response response;
     std::optional<failure> error; // of the request, or the service's refusal, with what to do
-    bool was_cut = false;         // the service may have acted on it
+    bool may_have_worked = false;
     std::optional<std::chrono::milliseconds> retry_after; // it may be sent again, then
 };
 

@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <fstream>
 
 namespace tempinbox::cli {
 namespace {
 
+constexpr std::size_t max_misses = 10; // shown
 constexpr const char* inbox_words = "An inbox: its id or its address";
 
 [[noreturn]] void refuse(std::string message)
@@ -143,13 +145,19 @@ awaitable<command_output> code(session& working, arguments given)
                              .json = to_json(codes.front(), email, "code")};
 }
 
+// What the API answers where a wait ends without an email.
+json::value nothing_came()
+{
+    return json::value::parse(R"({"outcome":"timeout","email":null,"nearMisses":[]})").value();
+}
+
 // The API waits for emails, not for links: those without one are passed over.
 awaitable<command_output> link(session& working, arguments given)
 {
     auto asked = co_await read_request(working, given);
     const auto kind = given.value("kind");
     const auto until = async::deadline::after(asked.timeout);
-    std::vector<std::string> without_link;
+    std::deque<std::string> without_link; // the newest first
     std::optional<wait_result> ended;
     {
         const progress shown(working.loop(), "waiting for a link:", asked.timeout);
@@ -163,16 +171,24 @@ awaitable<command_output> link(session& working, arguments given)
             if (const auto chosen = choose_link(email, kind))
                 co_return command_output{.text = printable_line(text_of(*chosen, "url")) + "\n",
                                          .json = to_json(*chosen, email, "value")};
-            without_link.push_back("\n  near miss: no " + (kind ? *kind + " " : std::string()) +
+            without_link.push_front("\n  near miss: no " + (kind ? *kind + " " : std::string()) +
                                    "link in " + quote(printable_line(text_of(email, "subject"))) +
                                    " (tempinbox read " + text_of(email, "emailId") + ")");
+            without_link.resize(std::min(without_link.size(), max_misses));
             asked.after = integer_of(email, "sequence");
+            // The next request would be sent all the same, and there may be thousands of emails.
+            if (until.has_passed()) {
+                ended = wait_result{wait_result::outcome::timeout, nothing_came()};
+                break;
+            }
         }
     }
     auto output = co_await not_in_time(working, asked, *ended);
     const auto first_line = std::min(output.complaint.find('\n'), output.complaint.size());
-    for (auto one = without_link.rbegin(); one != without_link.rend(); ++one)
-        output.complaint.insert(first_line, *one);
+    std::string misses;
+    for (const auto& one : without_link)
+        misses += one;
+    output.complaint.insert(first_line, misses);
     co_return output;
 }
 

@@ -50,12 +50,20 @@ std::optional<std::chrono::seconds> read_retry_after(const http::client_response
     return std::chrono::seconds(std::min(seconds, max_retry_after));
 }
 
+bool may_have_worked(const http::client_response& response)
+{
+    // 502 and 504 are of a proxy whose service went away under the request.
+    const auto status = response.error == http::exchange_error::none ? response.status : 0;
+    return response.error == http::exchange_error::closed || status == 502 || status == 503 ||
+           status == 504;
+}
+
 std::optional<std::chrono::milliseconds> retry_delay(const http::client_response& response,
                                                      unsigned attempts, double jitter)
 {
     const bool is_cut = response.error == http::exchange_error::closed;
     const bool is_busy = response.error == http::exchange_error::none &&
-                         (response.status == 429 || response.status == 503);
+                         (response.status == 429 || may_have_worked(response));
     if (!is_cut && !is_busy)
         return std::nullopt;
     const auto doubled = first_delay * (1 << std::min(attempts > 0 ? attempts - 1 : 0, 10U));

@@ -9,9 +9,12 @@
 
 namespace tempinbox::cli {
 
+// The service may have acted on a request that failed so: it was cut, or answered 502, 503 or 504.
+bool may_have_worked(const http::client_response& response);
+
 // How long to wait before a request is sent again: 0.25 s, 0.5 s, 1 s … 8 s times `jitter` (0.5 to
-// 1) after a cut connection, a 429 or a 503, and as long as its `Retry-After` says if that is
-// longer. Absent: the response is final. `attempts`: that were made.
+// 1) after a cut connection, a 429, 502, 503 or 504, and as long as its `Retry-After` says if that
+// is longer. Absent: the response is final. `attempts`: that were made.
 std::optional<std::chrono::milliseconds> retry_delay(const http::client_response& response,
                                                      unsigned attempts, double jitter);
 

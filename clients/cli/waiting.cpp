@@ -144,6 +144,9 @@ awaitable<result<wait_result>> wait_for_email(api_client& api, std::string inbox
         attempt made = co_await api.send_once(wait_call(inbox, wanted, after, part), attempts);
         if (made.error) {
             ++attempts;
+            // A connection that died under the wait says nothing; the next one asks again.
+            if (made.response.error == http::exchange_error::timeout)
+                made.retry_after = interrupted_delay;
             if (!made.retry_after || *made.retry_after >= until.remaining())
                 co_return std::move(*made.error);
             co_await wait_a_while(*made.retry_after);

@@ -110,15 +110,15 @@ def test_a_cut_connection_is_tried_again_under_one_idempotency_key(cli: Cli) -> 
 def test_a_creation_that_is_still_under_way_after_a_cut_is_waited_for(cli: Cli) -> None:
     made = {"inboxId": _INBOX, "emailAddress": "a@b", "expiresAt": "2026-11-21T10:00:00.000Z"}
     under_way = Reply(409, {"statusCode": 409, "message": "under way"}, {"Retry-After": "1"})
-    replies = [CUT, under_way, Reply(201, made)]
+    for lost in (CUT, Reply(502), Reply(503)):
+        replies = [lost, under_way, Reply(201, made)]
+        with Service(lambda number, _, replies=replies: replies[number - 1]) as service:
+            shown = cli.with_(TEMPINBOX_BASE_URL=service.url).json("create")
+        assert shown["inboxId"] == _INBOX
+        assert len(service.calls) == 3
 
-    with Service(lambda number, _: replies[number - 1]) as service:
-        shown = cli.with_(TEMPINBOX_BASE_URL=service.url).json("create")
     with Service(lambda *_: under_way) as taken:
         cli.with_(TEMPINBOX_BASE_URL=taken.url).fails(8, "create")
-
-    assert shown["inboxId"] == _INBOX
-    assert len(service.calls) == 3
     assert len(taken.calls) == 1
 
 
@@ -145,6 +145,9 @@ def test_a_deletion_whose_answer_was_cut_is_done(cli: Cli) -> None:
     with Service(lambda number, _: CUT if number == 1 else gone) as service:
         user = cli.with_(TEMPINBOX_BASE_URL=service.url)
         assert user.json("rm", _INBOX) == {"deleted": 1}
+    with Service(lambda number, _: Reply(503) if number == 1 else gone) as service:
+        user = cli.with_(TEMPINBOX_BASE_URL=service.url)
+        assert user.json("rm", _INBOX) == {"deleted": 1}
     with Service(lambda *_: gone) as service:
         cli.with_(TEMPINBOX_BASE_URL=service.url).fails(4, "rm", _INBOX)
 
@@ -157,6 +160,15 @@ def test_a_busy_service_is_asked_again_when_it_says(cli: Cli) -> None:
         cli.with_(TEMPINBOX_BASE_URL=service.url).text("list")
 
     assert len(service.calls) == 2
+
+
+def test_a_proxy_whose_service_went_away_is_asked_again(cli: Cli) -> None:
+    replies = [Reply(502), Reply(504), Reply(200, {"inboxes": [], "nextCursor": None})]
+
+    with Service(lambda number, _: replies[number - 1]) as service:
+        cli.with_(TEMPINBOX_BASE_URL=service.url).text("list")
+
+    assert len(service.calls) == 3
 
 
 def test_a_delay_past_the_deadline_is_not_waited_for(cli: Cli) -> None:

@@ -7,7 +7,7 @@ import json
 import threading
 
 from cli import Cli, Inbox, Post, Target, send_mail
-from service import free_port
+from service import Reply, Service, free_port
 
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of no webhook
 
@@ -162,6 +162,18 @@ def test_two_of_the_same_do_not_run_at_once(cli: Cli, inbox: Inbox) -> None:
         running.said()
 
         assert "another tempinbox listen" in cli.fails(8, *_listen(inbox, target.url))
+
+
+def test_it_asks_once_a_minute_while_nothing_comes(cli: Cli, inbox: Inbox) -> None:
+    """By what it asks for: each request is held for sixty seconds, one after the other."""
+    nothing = {"outcome": "timeout", "email": None, "lastSequence": 0, "nearMisses": []}
+    gone = Reply(404, {"statusCode": 404, "error": "Not Found", "message": "gone"})
+
+    with Service(lambda number, _: Reply(body=nothing) if number < 4 else gone) as service:
+        user = cli.with_(TEMPINBOX_BASE_URL=service.url)
+        user.fails(4, "listen", "--inbox", inbox.inbox_id, "--forward-to", "http://127.0.0.1:9")
+
+    assert [call.query["timeoutSeconds"] for call in service.calls] == ["60"] * 4
 
 
 def test_it_ends_with_its_inbox(cli: Cli) -> None:

@@ -55,6 +55,20 @@ def test_link_is_the_one_to_follow(cli: Cli, inbox: Inbox) -> None:
     assert 'near miss: no reset link in "No link here"' in said
 
 
+def test_link_ends_at_its_time_however_many_emails_have_none(cli: Cli, inbox: Inbox) -> None:
+    def script(number: int, _: Call) -> Reply:
+        email = {"emailId": str(number), "sequence": number, "subject": f"n{number}", "links": []}
+        return Reply(body={"outcome": "matched", "email": email, "nearMisses": []})
+
+    with Service(script) as service:
+        said = cli.with_(TEMPINBOX_BASE_URL=service.url).fails(
+            1, "link", inbox.inbox_id, "--timeout", "1s"
+        )
+
+    assert said.count("near miss: no link") == 10
+    assert f'"n{len(service.calls) - 1}"' in said, "the newest are shown"
+
+
 def test_a_timeout_says_what_came_instead_and_where_to_look(cli: Cli, inbox: Inbox) -> None:
     send_mail(inbox.address, subject="Welcome")
     email = cli.text("wait", inbox.address, "--quiet").strip()

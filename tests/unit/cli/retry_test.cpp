@@ -27,7 +27,7 @@ http::client_response failed(http::exchange_error error)
 
 TEST_CASE("a busy service is asked again when it says", "[cli]")
 {
-    for (const unsigned status : {429U, 503U})
+    for (const unsigned status : {429U, 502U, 503U, 504U})
         CHECK(retry_delay(answered(status, {{"Retry-After", "7"}}), 1, 0.5) == 7s);
     CHECK(retry_delay(answered(429, {{"Retry-After", "86000"}}), 1, 0.5) == 86'000s);
 }
@@ -62,6 +62,16 @@ TEST_CASE("without a time the delay doubles up to eight seconds", "[cli]")
     CHECK(retry_delay(answered(503), 60, 1.0) == 8s);
     CHECK(retry_delay(answered(503, {{"Retry-After", "tomorrow"}}), 1, 1.0) == 250ms);
     CHECK(retry_delay(failed(http::exchange_error::closed), 1, 1.0) == 250ms);
+}
+
+TEST_CASE("what was cut may have worked, also behind a proxy", "[cli]")
+{
+    for (const unsigned status : {502U, 503U, 504U})
+        CHECK(may_have_worked(answered(status)));
+    CHECK(may_have_worked(failed(http::exchange_error::closed)));
+    for (const unsigned status : {200U, 404U, 409U, 429U, 500U})
+        CHECK_FALSE(may_have_worked(answered(status)));
+    CHECK_FALSE(may_have_worked(failed(http::exchange_error::connect)));
 }
 
 TEST_CASE("what is final is not sent again", "[cli]")
