@@ -30,8 +30,8 @@ export interface AttachmentContent extends Omit<Schemas['AttachmentContent'], 'c
 }
 
 /**
- * A client of one account. It holds no state and no connection that must be closed; every method
- * may be called at the same time as any other.
+ * A client of one account. It holds nothing that must be closed; every method may be called at the
+ * same time as any other.
  */
 export class Tempinbox {
   readonly #transport: Transport;

@@ -33,6 +33,11 @@ export interface CallArguments {
   readonly query?: () => object;
   readonly body?: object;
   readonly accept?: string;
+  /**
+   * How long the service may keep a try before it answers. Once this client has reached the
+   * service, such a call goes on until its deadline however often it is cut.
+   */
+  readonly holdSeconds?: () => number;
 }
 
 interface Answer {
@@ -43,7 +48,7 @@ interface Answer {
 
 interface Pace {
   readonly deadline: Deadline;
-  readonly graceSeconds: number;
+  readonly holdSeconds: (() => number) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -59,8 +64,10 @@ interface Request {
 const MAX_ANSWER_BYTES = 256 << 20; // the largest message in base64 is about 90 MB
 const CUT_RETRY_SECONDS = [0.25, 0.5, 1, 2]; // then it is no restart
 const LONG_TRY_SECONDS = 5; // a connection that stood so long was cut anew, as idle ones are
-const MAX_UNTOLD_WAIT_SECONDS = 8; // between retries of a 429 or 503 without Retry-After
-const MIN_TOLD_WAIT_SECONDS = 0.5; // less says nothing: there would be a loop without pause
+const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'; // after 10 s, in which no connection stood
+const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
+const MIN_WAIT_SECONDS = 0.5; // between retries of a 429 or 503; twice as long each time
+const MAX_WAIT_SECONDS = 8; // unless Retry-After says more
 /** What a server that restarts does to connections; everything else stays as it is. */
 const PASSING = new Set([
   'EAI_AGAIN',
@@ -71,9 +78,15 @@ const PASSING = new Set([
   'ENETUNREACH',
   'EPIPE',
   'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_SOCKET',
+  UNCONNECTED,
 ]);
+/** A proxy answers so when its service went away under the request. */
+const PROXY_CUTS = new Set([502, 504]);
+/** The paths whose DELETE finds nothing once an earlier try has worked. */
+const DELETED = /\/(inboxe|email|webhook)s\/([^/]+)$/;
 const OPTIONS = ['timeoutSeconds', 'signal', 'idempotencyKey'];
 
 /** A moment of the monotonic clock after which a call gives up. */
@@ -96,6 +109,7 @@ export class Deadline {
  */
 export class Transport {
   readonly #settings: KnownSettings;
+  #wasReached = false;
 
   constructor(settings: KnownSettings) {
     this.#settings = settings;
@@ -108,15 +122,14 @@ export class Transport {
 
   /**
    * The answer's JSON object, whatever its fields, known or not. No try begins after the deadline;
-   * one that began may take some seconds of grace more.
+   * one that the service may hold has some seconds more for its answer.
    */
   async json<Result>(
     id: OperationId,
     values: CallArguments,
     options: CallOptions = {},
-    graceSeconds = 0,
   ): Promise<Result> {
-    const { request, answer } = await this.#call(id, values, options, graceSeconds);
+    const { request, answer } = await this.#call(id, values, options);
     const body = parsed(answer.bytes);
     if (typeof body !== 'object' || body === null) throw this.#noJson(request, answer);
     return body as Result;
@@ -128,20 +141,19 @@ export class Transport {
     values: CallArguments,
     options: CallOptions = {},
   ): Promise<Uint8Array> {
-    return (await this.#call(id, values, options, 0)).answer.bytes;
+    return (await this.#call(id, values, options)).answer.bytes;
   }
 
   async #call(
     id: OperationId,
     values: CallArguments,
     options: CallOptions,
-    graceSeconds: number,
   ): Promise<{ request: Request; answer: Answer }> {
     const operation: Operation = contract[id];
     checkOptions(options, operation);
     const key = options.idempotencyKey ?? randomUUID(); // one for all tries
     const deadline = new Deadline(options.timeoutSeconds ?? this.#settings.timeoutSeconds);
-    const pace = { deadline, graceSeconds, signal: options.signal };
+    const pace = { deadline, holdSeconds: values.holdSeconds, signal: options.signal };
     checkAll(values.body ?? {}, operation.body ?? {}, operation.minFields);
     // Once, as a key is for one body: the caller may change the object between two tries.
     const body = operation.body && JSON.stringify(values.body ?? {});
@@ -182,27 +194,43 @@ export class Transport {
 
   async #attempt(build: () => Request, pace: Pace): Promise<{ request: Request; answer: Answer }> {
     let cuts = 0;
+    let refusals = 0;
     // After this a DELETE that finds nothing may have done its work before, and a POST may find
     // its own first try under way.
     let mayHaveWorked = false;
+    let told: TempinboxError | undefined; // what the service said last
     for (let attempt = 1; ; ++attempt) {
       const request = build();
       const began = performance.now();
       let failure: TempinboxError;
       let waitSeconds: number | undefined;
+      const afterCut = (wasConnected: boolean) => {
+        mayHaveWorked = true;
+        const seconds = (performance.now() - began) / 1000;
+        if (wasConnected && seconds > LONG_TRY_SECONDS) cuts = 0;
+        const goesOn = pace.holdSeconds !== undefined && this.#wasReached;
+        return CUT_RETRY_SECONDS[cuts++] ?? (goesOn ? CUT_RETRY_SECONDS.at(-1) : undefined);
+      };
       try {
         const answer = await once(request, pace, attempt);
+        this.#wasReached ||= !PROXY_CUTS.has(answer.status);
         if (answer.status >= 200 && answer.status < 300) return { request, answer };
-        if (answer.status === 404 && request.method === 'DELETE' && mayHaveWorked)
+        if (answer.status === 404 && mayHaveWorked && isDeletion(request))
           return { request, answer: deletedBefore(request) };
-        failure = this.#failure(request, answer);
-        waitSeconds = retryAfter(answer, attempt, mayHaveWorked);
+        failure = told = this.#failure(request, answer);
+        if (PROXY_CUTS.has(answer.status)) waitSeconds = afterCut(true);
+        else waitSeconds = retryAfter(answer, ++refusals, mayHaveWorked);
         mayHaveWorked ||= answer.status === 503;
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error;
-        if (performance.now() - began > LONG_TRY_SECONDS * 1000) cuts = 0;
-        failure = error;
-        waitSeconds = isPassing(error) ? CUT_RETRY_SECONDS[cuts++] : undefined;
+        const { code } = reasonOf(error.cause);
+        const isOverdue = error.cause === undefined; // ended by our own timer
+        const isHeld = pace.holdSeconds !== undefined;
+        const isLast = pace.deadline.secondsLeft <= 0 || (isOverdue && !isHeld);
+        // The last try may have had little time: what the service said before helps more.
+        failure = (isLast && told) || error;
+        if ((isOverdue && isHeld) || PASSING.has(code ?? ''))
+          waitSeconds = afterCut(code !== UNCONNECTED);
         mayHaveWorked = true;
       }
       if (waitSeconds === undefined) throw failure;
@@ -287,15 +315,14 @@ function segment(name: string, value: string): string {
 
 /** One request, up to the last byte of its answer. */
 async function once(request: Request, pace: Pace, attempt: number): Promise<Answer> {
-  const { deadline, graceSeconds, signal } = pace;
+  const { deadline, holdSeconds, signal } = pace;
+  const held = holdSeconds === undefined ? undefined : holdSeconds() + ANSWER_SECONDS;
+  const seconds = held ?? Math.max(0, deadline.secondsLeft);
   signal?.throwIfAborted();
   const ended = new AbortController();
   const cancel = () => ended.abort(signal?.reason);
   signal?.addEventListener('abort', cancel, { once: true });
-  const timer = setTimeout(
-    () => ended.abort(),
-    Math.max(0, deadline.secondsLeft + graceSeconds) * 1000,
-  );
+  const timer = setTimeout(() => ended.abort(), seconds * 1000);
   try {
     const response = await fetch(request.url, {
       method: request.method,
@@ -308,13 +335,13 @@ async function once(request: Request, pace: Pace, attempt: number): Promise<Answ
     return { status: response.status, headers: response.headers, bytes };
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof TempinboxError) throw error; // it may come as the timer does
     if (ended.signal.aborted)
       throw new ConnectionFailed(
         request.name,
-        `no answer in ${deadline.seconds + graceSeconds} s`,
+        `no answer in ${held ?? deadline.seconds} s`,
         attempt,
       );
-    if (error instanceof TempinboxError) throw error;
     const { code, message } = reasonOf(error);
     const problem = code === undefined ? message : `${message} (${code})`;
     throw new ConnectionFailed(request.name, problem, attempt, error);
@@ -354,19 +381,15 @@ function reasonOf(error: unknown): { code: string | undefined; message: string }
   return { code: undefined, message: String(error) };
 }
 
-function isPassing(failure: ConnectionFailed): boolean {
-  const { code } = reasonOf(failure.cause);
-  return code !== undefined && PASSING.has(code);
-}
-
 /** Seconds to wait before a repeat; undefined where a repeat does not help. */
-function retryAfter(answer: Answer, attempt: number, mayHaveWorked: boolean): number | undefined {
+function retryAfter(answer: Answer, refusals: number, mayHaveWorked: boolean): number | undefined {
   const told = retryAfterHeader(answer.headers);
+  const untold = Math.min(MAX_WAIT_SECONDS, MIN_WAIT_SECONDS * 2 ** Math.min(refusals - 1, 10));
   // The try before this one is still under way, under the same Idempotency-Key.
   const isUnderWay = answer.status === 409 && mayHaveWorked && told !== undefined;
   if (answer.status !== 429 && answer.status !== 503 && !isUnderWay) return undefined;
-  if (told !== undefined && told >= MIN_TOLD_WAIT_SECONDS) return told;
-  return Math.min(MAX_UNTOLD_WAIT_SECONDS, 0.5 * 2 ** Math.min(attempt - 1, 10));
+  // Each retry counts against the quota, so also a Retry-After of 1 s each time backs off.
+  return Math.max(told ?? 0, untold);
 }
 
 function retryAfterHeader(headers: Headers): number | undefined {
@@ -390,10 +413,13 @@ function isMoment(seconds: number | undefined): seconds is number {
   return seconds !== undefined && seconds >= 0 && seconds <= 8_640_000_000_000;
 }
 
+function isDeletion(request: Request): boolean {
+  return request.method === 'DELETE' && DELETED.test(new URL(request.url).pathname);
+}
+
 /** The answer that an earlier try of this DELETE had, and that was cut. */
 function deletedBefore(request: Request): Answer {
-  const [, kind, id] =
-    /\/(inboxe|email|webhook)s\/([^/]+)$/.exec(new URL(request.url).pathname) ?? [];
+  const [, kind, id] = DELETED.exec(new URL(request.url).pathname) ?? [];
   const body = { [kind === 'inboxe' ? 'inboxId' : `${kind}Id`]: id, deleted: true };
   return { status: 200, headers: new Headers(), bytes: Buffer.from(JSON.stringify(body)) };
 }

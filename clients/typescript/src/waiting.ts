@@ -1,4 +1,4 @@
-// Waits of any length, chained from the API's holds of at most 60 s, all after one position.
+// Waits of any length, chained from the API's holds of at most 55 s, all after one position.
 import {
   InvalidArgument,
   UnexpectedEmail,
@@ -52,8 +52,7 @@ export interface LinkConditions extends WaitConditions {
   readonly url?: string | undefined;
 }
 
-const MAX_HOLD_SECONDS = 60; // the API's
-const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
+const MAX_HOLD_SECONDS = 55; // the API's is 60, but many proxies end a request at 60
 const MAX_MISSES = 10;
 const CONDITIONS = ['from', 'to', 'subject', 'hasCode', 'after', 'timeoutSeconds', 'signal'];
 const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
@@ -202,6 +201,7 @@ async function nextEmail(
     const miss = failed(result.email);
     if (miss === undefined) return result.email;
     misses.unshift({ emailId: result.email.emailId, ...miss });
+    misses.splice(MAX_MISSES);
     wait.after = result.email.sequence;
   }
 }
@@ -210,17 +210,17 @@ async function nextEmail(
 async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResult | undefined> {
   // Half a second is within what a poll of whole seconds can keep.
   if (wait.holds++ > 0 && Math.round(wait.deadline.secondsLeft) < 1) return undefined;
+  const holdSeconds = () => clamp(Math.round(wait.deadline.secondsLeft), 1, MAX_HOLD_SECONDS);
   const query = () => ({
     ...wait.filters,
     after: wait.after,
     expect,
-    timeoutSeconds: clamp(Math.round(wait.deadline.secondsLeft), 1, MAX_HOLD_SECONDS),
+    timeoutSeconds: holdSeconds(),
   });
   const result = await wait.transport.json<WaitResult>(
     'waitForEmail',
-    { path: { inboxId: wait.about.inboxId }, query },
+    { path: { inboxId: wait.about.inboxId }, query, holdSeconds },
     { timeoutSeconds: Math.max(1, wait.deadline.secondsLeft), signal: wait.signal },
-    ANSWER_SECONDS,
   );
   // The service is being replaced, or the inbox ended, which the next poll says.
   if (result.outcome === 'interrupted') await waitFor(0.25, wait.signal);

@@ -60,7 +60,7 @@ test('the report of a failed test has the mail, its picture and the near misses'
   const run = newRun();
   const folder = await projectFolder(t, {
     'package.json': '{"type":"module"}',
-    'playwright.config.mjs': CONFIG.replace('{', '{ workers: 1, timeout: 15_000,'),
+    'playwright.config.mjs': CONFIG.replace('{', '{ workers: 1, timeout: 60_000,'),
     'send.mjs': SEND,
     'failing.spec.mjs': `
 import { test, expect } from 'tempinbox/playwright';
@@ -68,11 +68,13 @@ import { send } from './send.mjs';
 const MAIL = { subject: 'Welcome', html: '<h1>Hi</h1><script>document.body.textContent = ""</script>' };
 test('waits for another subject', async ({ inbox, tempinbox }) => {
   await send(inbox.emailAddress, MAIL);
-  await tempinbox.waitForEmail(inbox, { subject: 'your code', timeoutSeconds: 2 });
+  await tempinbox.waitForEmail(inbox);
+  await tempinbox.waitForEmail(inbox, { subject: 'your code', timeoutSeconds: 1 });
 });
 test('is cut in a wait', async ({ inbox, tempinbox }) => {
-  test.setTimeout(3_000);
+  test.setTimeout(10_000);
   await send(inbox.emailAddress, MAIL);
+  await tempinbox.waitForEmail(inbox);
   await tempinbox.waitForEmail(inbox, { subject: 'your code', timeoutSeconds: 60 });
 });
 test('passes', async ({ inbox, makeInbox }) => {

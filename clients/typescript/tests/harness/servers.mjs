@@ -53,9 +53,8 @@ function answer(response, { status = 200, headers = {}, body = {} }) {
   response.end(typeof known === 'string' ? known : JSON.stringify(known));
 }
 
-/** A forwarder to the suite: `paths` are what came by, `cut()` ends all connections, `edit` changes a path. */
+/** A forwarder to the suite: `cut()` ends all connections; `edit` sees each path, and may change it. */
 export async function forwarder(t, target, edit = (path) => path) {
-  const paths = [];
   const sockets = new Set();
   const { hostname, port } = new URL(target);
   const server = net.createServer((client) => {
@@ -64,7 +63,6 @@ export async function forwarder(t, target, edit = (path) => path) {
     client.on('data', (chunk) => {
       const text = chunk.toString('latin1');
       const line = /^[A-Z]+ (\S+) HTTP\/1\.1\r\n/.exec(text);
-      if (line) paths.push(line[1]);
       upstream.write(
         line ? text.replace(line[1], edit(line[1])) : chunk,
         line ? 'latin1' : undefined,
@@ -88,7 +86,7 @@ export async function forwarder(t, target, edit = (path) => path) {
     cut();
     server.close();
   });
-  return { baseUrl, paths, cut };
+  return { baseUrl, cut };
 }
 
 /** An address at which nothing listens. */

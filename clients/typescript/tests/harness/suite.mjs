@@ -58,7 +58,7 @@ export async function newAccount(plan) {
 }
 
 /** Waits until the check says yes, with a deadline. */
-export async function eventually(check, what, seconds = 15) {
+export async function eventually(check, what, seconds = 60) {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const found = await check();
