@@ -99,7 +99,7 @@ async def _sign_up(suite: Suite, mode: str) -> dict[str, Any]:
     notices: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        assert (total, message) == (6, "No matching email yet")
+        assert (total, message) == (12, "No matching email yet")
         notices.append(progress)
 
     http_client = create_mcp_http_client(headers={"X-API-Key": suite["API_KEY"]})
@@ -118,7 +118,7 @@ async def _sign_up(suite: Suite, mode: str) -> dict[str, Any]:
 
         tools = [tool.name for tool in (await client.list_tools()).tools]
         inbox = await call("create_inbox", name="from Python")
-        early = await call("wait_for_email", inboxId=inbox["inboxId"], timeoutSeconds=6)
+        early = await call("wait_for_email", inboxId=inbox["inboxId"], timeoutSeconds=12)
         await asyncio.to_thread(
             send,
             suite,

@@ -22,7 +22,7 @@ const inbox = await call('create_inbox', { name: 'from TypeScript' });
 const notices = [];
 const early = await call(
   'wait_for_email',
-  { inboxId: inbox.inboxId, timeoutSeconds: 6 },
+  { inboxId: inbox.inboxId, timeoutSeconds: 12 },
   { onprogress: (notice) => notices.push(notice.progress) },
 );
 await fetch(given.sendUrl, { method: 'POST', body: inbox.emailAddress });

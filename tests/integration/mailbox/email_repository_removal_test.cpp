@@ -131,7 +131,10 @@ TEST_CASE("marks that come together are set as if one after the other",
     world.add_email({inbox}, "mail");
     world.add_email({other}, "mail");
     const auto id = world.newest(inbox), second = world.newest(other);
-    const auto changes = world.read(inbox).last_sequence;
+    const auto version = [&] {
+        return testing::await(world.emails.find_versions({{inbox.account, inbox.id}})).front();
+    };
+    const auto before = version();
 
     const auto marked = testing::await(world.emails.mark_all({{inbox.account, id, true},
                                                               {account_id::make(), second, true},
@@ -146,7 +149,7 @@ TEST_CASE("marks that come together are set as if one after the other",
     CHECK_FALSE(marked[3].value().is_read);
     CHECK_FALSE(testing::await(world.emails.find(inbox.account, id)).value().summary.is_read);
     CHECK(testing::await(world.emails.find(other.account, second)).value().summary.is_read);
-    CHECK(world.read(inbox).last_sequence == changes);
+    CHECK(version() != before); // a cached list is not right any more
 }
 
 TEST_CASE("emails that are deleted together go as if one after the other",

@@ -254,8 +254,8 @@ TEST_CASE("an inbox that is held for a moment ends with the others",
     pqxx::work holding(other);
     holding.exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
                  "' FOR UPDATE");
-    std::thread release([&, dsn = world.scratch.dsn()] {
-        pqxx::connection watching(dsn);
+    pqxx::connection watching(world.scratch.dsn());
+    std::thread release([&] {
         const auto give_up = std::chrono::steady_clock::now() + 10s;
         std::string is_live = "t"; // the other one, which did not wait
         while (is_live == "t" && std::chrono::steady_clock::now() < give_up)
