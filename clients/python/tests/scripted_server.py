@@ -1,4 +1,4 @@
-"""An HTTP server that answers as it is told, or cuts the connection."""
+"""An HTTP server that answers as its steps say, or cuts the connection."""
 
 import json
 import threading
@@ -13,6 +13,13 @@ class Cut:
 
 class Trickle:
     """200, and then a space now and again as long as there is somebody to read it."""
+
+
+class Together:
+    """200, once so many requests wait for it at a time; 500 where they do not come."""
+
+    def __init__(self, count: int) -> None:
+        self.barrier = threading.Barrier(count, timeout=60)
 
 
 class Answer:
@@ -46,6 +53,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(step.content)))
             self.end_headers()
             self.wfile.write(step.content)
+        elif isinstance(step, Together):
+            try:
+                step.barrier.wait()
+            except threading.BrokenBarrierError:
+                self.send_response(500)
+            else:
+                self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
         elif isinstance(step, Trickle):
             self.send_response(200)
             self.send_header("Content-Length", "1000000")
@@ -60,15 +77,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256  # or connections of many at a time are dropped, and tried again
+
+
 class ScriptedServer:
     """Answers with its steps in turn, the last one again and again. Use as a context manager."""
 
     def __init__(self) -> None:
-        self.steps: list[Answer | Cut | Trickle] = []
+        self.steps: list[Answer | Cut | Together | Trickle] = []
         self.ended = threading.Event()
         self.requests: list[tuple[str, str, dict[str, str], str]] = []
         handler = type("Handler", (_Handler,), {"script": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/prefix"
 
@@ -82,7 +103,7 @@ class ScriptedServer:
         self._server.server_close()
         self._thread.join()
 
-    def next_step(self) -> Answer | Cut | Trickle:
+    def next_step(self) -> Answer | Cut | Together | Trickle:
         """What comes now."""
         return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
 

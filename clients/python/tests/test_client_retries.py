@@ -1,17 +1,24 @@
 """What is repeated, how, and what is not."""
 
+import json
 import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import pytest
-from scripted_server import Answer, Cut, ScriptedServer, Trickle, refusal
+from scripted_server import Answer, Cut, ScriptedServer, Together, Trickle, refusal
 
 from tempinbox import (
+    ApiError,
     AsyncTempinbox,
+    Conflict,
     ConnectionFailed,
     Forbidden,
     NotFound,
@@ -19,9 +26,18 @@ from tempinbox import (
     ServiceUnavailable,
     Tempinbox,
     TempinboxError,
+    WaitTimeout,
     _calls,
     _waiting,
 )
+from tempinbox._answers import camel_case
+from tempinbox._calls import Flow, Outcome, Response, Send, Sleep
+from tempinbox._transport import AsyncTransport, Transport
+from tempinbox.errors import Miss
+from tempinbox.settings import Settings
+from tempinbox.types import Email
+
+T = TypeVar("T")
 
 INBOX_ID = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 INBOX: dict[str, Any] = {
@@ -39,6 +55,88 @@ INBOX: dict[str, Any] = {
     "expiredAt": None,
 }
 DAY = {"X_RateLimit_Limit": "100", "X_RateLimit_Remaining": "0", "X_RateLimit_Reset": "1795305600"}
+SETTINGS = Settings("https://inbox.example/prefix", "ti_live_x", 30)
+NOT_CONNECTED = _calls.Cut("connection refused", was_connected=False)
+RESET = _calls.Cut("connection reset")
+NO_EMAIL: dict[str, Any] = {
+    "outcome": "timeout",
+    "email": None,
+    "lastSequence": 3,
+    "waitedMs": 1,
+    "nearMisses": [],
+}
+# With the fields that waits look at; the others are null.
+EMAIL: dict[str, Any] = dict.fromkeys(camel_case(one.name) for one in fields(Email))
+EMAIL |= {"emailId": INBOX_ID, "sequence": 1, "links": []}
+
+
+def answer(status: int, body: Any = None, **headers: str) -> Response:
+    """What a transport makes of an answer."""
+    names = {name.lower().replace("_", "-"): value for name, value in headers.items()}
+    return Response(status, names, json.dumps({} if body is None else body).encode())
+
+
+class Driver:
+    """Runs flows without sockets, on a clock of its own that only pauses and answers move."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.requests: list[Send] = []
+        self.pauses: list[float] = []
+
+    def monotonic(self) -> float:
+        """As that of `time`."""
+        return self.now
+
+    def run(self, flow: Flow[T], respond: Callable[[Send], Outcome]) -> T:
+        """Does what the flow asks for, to its end."""
+        outcome: Outcome = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            if isinstance(step, Sleep):
+                self.pauses.append(step.seconds)
+                self.now += step.seconds
+                outcome = None
+            else:
+                self.requests.append(step)
+                outcome = respond(step)
+
+    def in_turn(self, *outcomes: Outcome) -> Callable[[Send], Outcome]:
+        """These at once, the last one again and again."""
+        left = list(outcomes)
+        return lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+    def keep(self, request: Send) -> Response:
+        """No email came in the whole hold."""
+        self.now += hold_of(request)
+        return answer(200, NO_EMAIL)
+
+    def lose(self, request: Send) -> _calls.Cut:
+        """Nothing comes back."""
+        self.now += request.seconds
+        return _calls.Cut("no answer")
+
+
+def hold_of(request: Send) -> int:
+    """How long the service may keep it."""
+    return int(parse_qs(urlsplit(request.url).query)["timeoutSeconds"][0])
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    """The clock of all flows of the test."""
+    made = Driver()
+    monkeypatch.setattr(_calls, "time", made)
+    return made
+
+
+def quiet_wait(timeout: float) -> Flow[None]:
+    """A wait for no email."""
+    return _waiting.expect_no_email(_waiting.begin(SETTINGS, INBOX_ID, {}, None, timeout))
 
 
 def test_a_call_goes_on_after_429_503_and_a_cut_under_one_key(
@@ -101,22 +199,41 @@ def test_a_date_as_retry_after_is_kept(server: ScriptedServer, scripted: Tempinb
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("told", ["0", "Sat, 21 Nov 2020 10:00:00 GMT"])
-def test_a_retry_after_that_is_over_is_no_loop_without_pause(
-    server: ScriptedServer, told: str
+@pytest.mark.parametrize("after", ["0", "Sat, 21 Nov 2020 10:00:00 GMT"])
+def test_a_retry_after_that_is_over_is_no_loop_without_pause(driver: Driver, after: str) -> None:
+    refused = driver.in_turn(answer(429, {"message": "Too many"}, Retry_After=after))
+
+    with pytest.raises(RateLimited):
+        driver.run(_calls.call(SETTINGS, "getAccount", {}), refused)
+
+    assert min(driver.pauses) >= 0.18
+    assert 5 <= len(driver.requests) <= 9
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_pauses_grow_although_retry_after_is_one_second_each_time(
+    driver: Driver, status: int
 ) -> None:
-    server.steps = [refusal(429, "Too many", Retry_After=told)]
+    refused = driver.in_turn(answer(status, {"message": "Too many"}, Retry_After="1"))
 
-    with (
-        Tempinbox(base_url=server.url, api_key="x", timeout=1) as client,
-        pytest.raises(RateLimited),
-    ):
-        client.get_account()
+    with pytest.raises(RateLimited if status == 429 else ServiceUnavailable):
+        driver.run(quiet_wait(3600), refused)
 
-    assert 2 <= len(server.requests) <= 4
+    assert min(driver.pauses) >= 1
+    assert max(driver.pauses) <= 10
+    assert all(pause >= 6 for pause in driver.pauses[5:])
+    assert len(driver.requests) < 3600 / 6
 
 
-def test_a_used_up_day_is_told_at_once(server: ScriptedServer, scripted: Tempinbox) -> None:
+def test_a_longer_retry_after_is_kept(driver: Driver) -> None:
+    outcomes = driver.in_turn(answer(429, Retry_After="12"), answer(200, {}))
+
+    driver.run(_calls.call(SETTINGS, "getAccount", {}), outcomes)
+
+    assert driver.pauses == [pytest.approx(12, abs=0.11)]
+
+
+def test_a_used_up_day_is_an_error_at_once(server: ScriptedServer, scripted: Tempinbox) -> None:
     message = "The daily limit of 100 requests is used up; it resets at 2026-11-22T00:00:00.000Z"
     server.steps = [refusal(429, message, Retry_After="1", **DAY)]
 
@@ -151,12 +268,80 @@ def test_a_delete_whose_answer_was_cut_off_is_done(
         scripted.delete_inbox(INBOX_ID)
 
 
-def test_a_repeat_waits_for_the_try_that_is_under_way(
-    server: ScriptedServer, scripted: Tempinbox
-) -> None:
-    server.steps = [Cut(), refusal(409, "under way", Retry_After="1"), Answer(201, INBOX)]
+MAY_HAVE_WORKED = [answer(502), answer(503), answer(504), RESET]
 
-    assert scripted.create_inbox().inbox_id == INBOX_ID
+
+@pytest.mark.parametrize("first", MAY_HAVE_WORKED)
+def test_a_delete_that_finds_nothing_is_done_if_the_first_try_may_have_worked(
+    driver: Driver, first: Outcome
+) -> None:
+    outcomes = driver.in_turn(first, answer(404))
+
+    done = driver.run(_calls.call(SETTINGS, "deleteInbox", {"inboxId": INBOX_ID}), outcomes)
+
+    assert done.status == 404
+    assert len(driver.requests) == 2
+
+
+@pytest.mark.parametrize("first", MAY_HAVE_WORKED)
+def test_a_repeat_waits_for_the_try_that_is_under_way(driver: Driver, first: Outcome) -> None:
+    outcomes = driver.in_turn(first, answer(409, Retry_After="1"), answer(201, INBOX))
+
+    done = driver.run(_calls.call(SETTINGS, "createInbox", {}), outcomes)
+
+    assert done.status == 201
+    assert len({request.headers["Idempotency-Key"] for request in driver.requests}) == 1
+
+
+def test_after_a_429_nothing_has_worked(driver: Driver) -> None:
+    conflict = driver.in_turn(answer(429), answer(409, Retry_After="1"))
+    with pytest.raises(Conflict):
+        driver.run(_calls.call(SETTINGS, "createInbox", {}), conflict)
+
+    missing = driver.in_turn(answer(429), answer(404))
+    with pytest.raises(NotFound):
+        driver.run(_calls.call(SETTINGS, "deleteInbox", {"inboxId": INBOX_ID}), missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("getAccount", {}),
+        ("createInbox", {}),
+        ("updateInbox", {"inboxId": INBOX_ID, "name": "x"}),
+        ("deleteInbox", {"inboxId": INBOX_ID}),
+    ],
+)
+@pytest.mark.parametrize("status", [502, 504])
+def test_what_a_proxy_cuts_is_repeated(
+    driver: Driver, name: str, given: dict[str, Any], status: int
+) -> None:
+    done = driver.run(
+        _calls.call(SETTINGS, name, given), driver.in_turn(answer(status), answer(200))
+    )
+
+    assert done.status == 200
+    assert len(driver.requests) == 2
+
+
+def test_a_proxy_whose_service_stays_away_ends_a_call(driver: Driver) -> None:
+    with pytest.raises(ApiError) as caught:
+        driver.run(_calls.call(SETTINGS, "getAccount", {}), driver.in_turn(answer(502)))
+
+    assert caught.value.status == 502
+    assert len(driver.requests) == 6
+
+
+def test_a_last_try_without_answer_ends_with_what_was_answered_before(driver: Driver) -> None:
+    left = [answer(429, {"message": "Too many in one second"}, Retry_After="29")]
+
+    def respond(request: Send) -> Outcome:
+        return left.pop() if left else driver.lose(request)
+
+    with pytest.raises(RateLimited, match="Too many in one second"):
+        driver.run(_calls.call(SETTINGS, "getAccount", {}), respond)
+
+    assert len(driver.requests) == 2
 
 
 def test_cuts_without_end_name_the_service(server: ScriptedServer, scripted: Tempinbox) -> None:
@@ -189,49 +374,190 @@ def test_what_is_no_answer_of_the_api_is_said_to_be(
         scripted.get_inbox(INBOX_ID)
 
 
-def test_a_cut_wait_goes_on_after_the_same_position(
-    server: ScriptedServer, scripted: Tempinbox
-) -> None:
-    nothing: dict[str, Any] = {"email": None, "lastSequence": 3, "waitedMs": 1, "nearMisses": []}
+def test_a_cut_wait_goes_on_after_the_same_position(driver: Driver) -> None:
     miss = {"emailId": INBOX_ID, "field": "subject", "expected": "code", "actual": "Hi\u202e\n"}
-    server.steps = [
-        Cut(),
-        Answer(200, nothing | {"outcome": "interrupted"}),
-        Answer(200, nothing | {"outcome": "timeout", "nearMisses": [miss]}),
-    ]
+    outcomes: list[Outcome] = [RESET, answer(200, NO_EMAIL | {"outcome": "interrupted"})]
 
-    with pytest.raises(TempinboxError) as caught:
-        scripted.wait_for_email(INBOX_ID, subject="code", after=3, timeout=1.4)
+    def respond(request: Send) -> Outcome:
+        if outcomes:
+            return outcomes.pop(0)
+        driver.now += hold_of(request)
+        return answer(200, NO_EMAIL | {"nearMisses": [miss]})
+
+    wait = _waiting.begin(SETTINGS, INBOX_ID, {"subject": "code"}, 3, 100)
+    with pytest.raises(WaitTimeout) as caught:
+        driver.run(_waiting.wait_for_email(wait), respond)
 
     text = str(caught.value)
     assert 'asked for: subject: "code", after: 3' in text
     assert 'subject should be "code", is "Hi  "' in text
-    assert f"{server.url}/dashboard/inboxes/{INBOX_ID}" in text
-    paths = [path for _, path, _, _ in server.requests]
-    assert len(paths) >= 2
-    assert all("after=3" in path and "subject=code" in path for path in paths)
+    assert f"https://inbox.example/prefix/dashboard/inboxes/{INBOX_ID}" in text
+    assert len(driver.requests) == 4
+    assert all("after=3" in one.url and "subject=code" in one.url for one in driver.requests)
 
 
-def test_a_wait_that_was_cut_asks_for_the_time_that_is_left(
-    monkeypatch: pytest.MonkeyPatch, scripted: Tempinbox
+def test_a_wait_that_was_cut_asks_for_the_time_that_is_left(driver: Driver) -> None:
+    def respond(request: Send) -> Outcome:
+        if len(driver.requests) > 1:
+            return driver.keep(request)
+        driver.now += 50
+        return RESET
+
+    driver.run(quiet_wait(60), respond)
+
+    first, second = driver.requests
+    assert hold_of(first) == 55  # many proxies end a request at 60 s
+    assert hold_of(second) == 10
+    assert second.seconds == 10 + 15
+
+
+def test_a_dead_connection_takes_one_hold_of_a_wait(driver: Driver) -> None:
+    def respond(request: Send) -> Outcome:
+        return driver.lose(request) if len(driver.requests) == 1 else driver.keep(request)
+
+    driver.run(quiet_wait(600), respond)
+
+    assert driver.requests[0].seconds == 55 + 15
+    assert len(driver.requests) > 9
+
+
+@pytest.mark.parametrize(
+    "reached",
+    [answer(200, NO_EMAIL), answer(200, NO_EMAIL | {"outcome": "interrupted"}), RESET, answer(503)],
+)
+@pytest.mark.parametrize("away", [NOT_CONNECTED, RESET, answer(502), answer(503), answer(504)])
+def test_a_wait_lives_through_minutes_of_a_service_that_is_away(
+    driver: Driver, reached: Outcome, away: Outcome
 ) -> None:
-    clock = SimpleNamespace(now=1000.0)
-    clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(_calls, "time", clock)
-    flow = _waiting.expect_no_email(_waiting.begin(scripted.settings, INBOX_ID, {}, None, 60))
-    first = next(flow)
-    assert isinstance(first, _calls.Send)
-    assert "timeoutSeconds=60" in first.url
+    ends = driver.now + 300
 
-    clock.now += 50
-    pause = flow.send(_calls.Cut("cut"))
-    assert isinstance(pause, _calls.Sleep)
-    clock.now += pause.seconds
-    second = flow.send(None)
+    def respond(request: Send) -> Outcome:
+        if driver.now >= ends:
+            return driver.keep(request)
+        return away if len(driver.requests) > 1 else reached
 
-    assert isinstance(second, _calls.Send)
-    assert "timeoutSeconds=10" in second.url
-    assert second.seconds < 10 + 15
+    driver.run(quiet_wait(600), respond)
+
+    assert driver.now >= ends + 290
+    if away != answer(503):
+        assert max(driver.pauses) <= 2.5
+
+
+@pytest.mark.parametrize("away", [NOT_CONNECTED, answer(502), answer(504)])
+def test_a_wait_for_a_service_that_was_never_there_ends_soon(driver: Driver, away: Outcome) -> None:
+    with pytest.raises(ConnectionFailed if away == NOT_CONNECTED else ApiError):
+        driver.run(quiet_wait(600), driver.in_turn(away))
+
+    assert len(driver.requests) == 6
+    assert sum(driver.pauses) < 20
+
+
+def test_a_service_that_never_comes_back_ends_a_wait_at_its_deadline(driver: Driver) -> None:
+    with pytest.raises(ConnectionFailed, match="connection refused"):
+        driver.run(quiet_wait(3600), driver.in_turn(RESET, NOT_CONNECTED))
+
+    assert sum(driver.pauses) == pytest.approx(3600, abs=3)
+
+
+def test_a_long_wait_keeps_few_misses(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[weakref.ref[Miss]] = []
+    kept: list[int] = []
+
+    def make_miss(*values: str) -> Miss:
+        miss = Miss(*values)
+        made.append(weakref.ref(miss))
+        return miss
+
+    def respond(request: Send) -> Outcome:
+        kept.append(sum(one() is not None for one in made))
+        if len(driver.requests) > 50:
+            return driver.keep(request)
+        found = EMAIL | {"sequence": len(driver.requests)}
+        return answer(200, NO_EMAIL | {"outcome": "matched", "email": found})
+
+    monkeypatch.setattr(_waiting, "Miss", make_miss)
+    wait = _waiting.begin(SETTINGS, INBOX_ID, {}, None, 60)
+    with pytest.raises(WaitTimeout) as caught:
+        driver.run(_waiting.wait_for_link(wait, None, None), respond)
+
+    assert len(made) == 50
+    assert max(kept) == len(caught.value.near_misses) == 10
+
+
+def send_once(url: str) -> Flow[Outcome]:
+    """One request without its retries."""
+    return (yield Send("GET", url, {}, None, 20))
+
+
+@pytest.mark.parametrize(("is_there", "was_connected"), [(True, True), (False, False)])
+@pytest.mark.anyio
+async def test_a_cut_says_whether_there_was_a_connection(
+    server: ScriptedServer, is_there: bool, was_connected: bool
+) -> None:
+    server.steps = [Cut()]
+    url = server.url if is_there else "http://127.0.0.1:1"
+    blocking, awaiting = Transport(), AsyncTransport()
+
+    for cut in (blocking.run(send_once(url)), await awaiting.run(send_once(url))):
+        assert isinstance(cut, _calls.Cut)
+        assert cut.was_connected == was_connected
+    blocking.close()
+    await awaiting.aclose()
+
+
+def test_an_answer_that_cannot_be_decoded_is_repeated(
+    server: ScriptedServer, scripted: Tempinbox
+) -> None:
+    server.steps = [Answer(200, INBOX, Content_Encoding="gzip"), Answer(200, INBOX)]
+
+    assert scripted.get_inbox(INBOX_ID).inbox_id == INBOX_ID
+
+
+@pytest.mark.anyio
+async def test_the_client_that_awaits_repeats_it_as_well(server: ScriptedServer) -> None:
+    server.steps = [Answer(200, INBOX, Content_Encoding="gzip"), Answer(200, INBOX)]
+
+    async with AsyncTempinbox(base_url=server.url, api_key="x", timeout=5) as client:
+        assert (await client.get_inbox(INBOX_ID)).inbox_id == INBOX_ID
+
+
+MANY = 120
+
+
+def test_many_threads_wait_at_the_same_time(server: ScriptedServer) -> None:
+    server.steps = [Together(MANY)]
+
+    settings = Settings(server.url, "x", 60)
+    transport = Transport()
+
+    with ThreadPoolExecutor(MANY) as pool:
+        flows = [_calls.call(settings, "getAccount", {}) for _ in range(MANY)]
+        done = list(pool.map(transport.run, flows))
+    transport.close()
+
+    assert [one.status for one in done] == [200] * MANY
+
+
+@pytest.mark.parametrize("keeps_connections", [True, False])
+@pytest.mark.anyio
+async def test_many_tasks_wait_at_the_same_time(
+    server: ScriptedServer, keeps_connections: bool
+) -> None:
+    server.steps = [Together(MANY)]
+    settings = Settings(server.url, "x", 60)
+    transport = AsyncTransport(keeps_connections=keeps_connections)
+    done: list[int] = []
+
+    async def wait() -> None:
+        response = await transport.run(_calls.call(settings, "getAccount", {}))
+        done.append(response.status)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(MANY):
+            tasks.start_soon(wait)
+    await transport.aclose()
+
+    assert done == [200] * MANY
 
 
 def test_an_answer_that_trickles_is_given_up_at_the_deadline(server: ScriptedServer) -> None:

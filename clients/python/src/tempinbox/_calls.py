@@ -33,11 +33,12 @@ from tempinbox.settings import Settings
 
 T = TypeVar("T")
 
-_MAX_TRIES = 6  # of what is cut, or answered 503
+_MAX_TRIES = 6  # of what is cut, or answered 502, 503 or 504
 _FIRST_DELAY = 0.25
 _MAX_DELAY = 8.0
-_MIN_TOLD_DELAY = 0.5  # a Retry-After below it says nothing: there would be a loop without pause
+_MAX_CUT_DELAY = 2.0  # of a hold: mail that comes meanwhile is seen soon after a restart
 _ANSWER_SECONDS = 15.0  # for the answer to come, beyond a hold
+_PROXY_CUTS = frozenset({502, 504})  # a proxy's, whose service went away under the request
 _RETRIED_DELETES = frozenset({"deleteInbox", "deleteEmail", "deleteWebhook"})
 
 
@@ -75,9 +76,10 @@ class Response:
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """There was no answer: why."""
+    """There was no answer: why, and whether there was a connection at all."""
 
     problem: str
+    was_connected: bool = True
 
 
 Outcome = Response | Cut | None
@@ -110,40 +112,62 @@ def call(
     accept: str = "application/json",
     deadline: Deadline | None = None,
     hold: Callable[[], int] | None = None,
+    was_reached: bool = False,
 ) -> Flow[Response]:
     """One operation of the contract; its answer of 2xx, or an error.
 
     `hold` says how many seconds the service may keep the request before it answers (its parameter
-    `timeoutSeconds`), and is asked again for each try.
+    `timeoutSeconds`), and is asked again for each try. Such a call is repeated until its deadline,
+    however often it is cut, once the service was reached, by this call or one before
+    (`was_reached`).
     """
     operation = OPERATIONS[name]
     _arguments.check_all(operation, given)
     deadline = deadline or Deadline.after(settings.timeout)
     request = _build(settings, operation, given, key, accept)
+    max_cut_delay = _MAX_CUT_DELAY if hold else _MAX_DELAY
     tries = 0
-    was_cut = False
+    may_have_worked = False
+    refusal: ApiError | None = None  # the last one
     while True:
+        # A hold's own time, not the deadline: one dead connection must not use up a long wait.
         seconds = deadline.seconds_left
         if hold:
-            url = _url(settings, operation, {**given, "timeoutSeconds": hold()})
+            held = hold()
+            url = _url(settings, operation, {**given, "timeoutSeconds": held})
             request = dataclasses.replace(request, url=url)
-            seconds += _ANSWER_SECONDS
+            seconds = held + _ANSWER_SECONDS
         outcome = yield dataclasses.replace(request, seconds=max(seconds, 0.05))
         tries += 1
+
+        # An answer ends the call, or says when to repeat it.
         error: TempinboxError
+        delay: float | None
         if isinstance(outcome, Response):
             if 200 <= outcome.status < 300:
                 return outcome
-            if was_cut and outcome.status == 404 and name in _RETRIED_DELETES:
-                return outcome  # the try whose answer was cut off did it
-            error = error_of(_error_answer(settings, request, outcome))
-            delay = _delay_of(error, tries, repeats_under_way=was_cut and operation.has_key)
+            if may_have_worked and outcome.status == 404 and name in _RETRIED_DELETES:
+                return outcome  # an earlier try did it
+            error = refusal = error_of(_error_answer(settings, request, outcome))
+            if outcome.status in _PROXY_CUTS:
+                delay = backoff(tries, max_cut_delay)
+            else:
+                was_reached = True
+                is_repeat = may_have_worked and operation.has_key
+                delay = _delay_of(refusal, tries, is_repeat=is_repeat)
+            may_have_worked |= outcome.status in {503, *_PROXY_CUTS}
         else:
-            was_cut = True
-            problem = outcome.problem if outcome else "no answer"
-            error = ConnectionFailed(request.shown, problem, tries)
-            delay = backoff(tries)
-        if tries >= _MAX_TRIES and not isinstance(error, RateLimited):
+            cut = outcome or Cut("no answer")
+            may_have_worked = True
+            was_reached |= cut.was_connected
+            error = ConnectionFailed(request.shown, cut.problem, tries)
+            if refusal and deadline.seconds_left <= 0:
+                error = refusal  # the last try had little time: what was answered before helps more
+            delay = backoff(tries, max_cut_delay)
+
+        # A hold outlasts every restart of the service; other calls outlast a short one.
+        is_unlimited = isinstance(error, RateLimited) or (hold is not None and was_reached)
+        if tries >= _MAX_TRIES and not is_unlimited:
             raise error
         if delay is None or delay >= deadline.seconds_left:
             raise error
@@ -166,28 +190,24 @@ def read_json(response: Response) -> dict[str, Any]:
     return found
 
 
-def backoff(tries: int) -> float:
+def backoff(tries: int, max_delay: float = _MAX_DELAY) -> float:
     """Before the next try: twice as long each time, with jitter."""
-    delay = min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** (tries - 1))
+    # Bounded, since a wait of a day has tries enough for a power that no float holds.
+    delay = min(max_delay, _FIRST_DELAY * 2.0 ** min(tries - 1, 10))
     return delay * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
 
 
-def _delay_of(error: ApiError, tries: int, *, repeats_under_way: bool) -> float | None:
+def _delay_of(error: ApiError, tries: int, *, is_repeat: bool) -> float | None:
     """How long to wait before the same request makes sense; None where it never does."""
     if isinstance(error, RateLimited) and error.is_day_used_up:
         return None
-    if error.status in (429, 503):
-        return _told_or_backoff(error.retry_after, tries)
-    # The try whose answer was cut off is still under way.
-    if error.status == 409 and repeats_under_way and error.retry_after is not None:
-        return _told_or_backoff(error.retry_after, tries)
-    return None
-
-
-def _told_or_backoff(told: float | None, tries: int) -> float:
-    if told is None or told < _MIN_TOLD_DELAY:
-        return backoff(tries)
-    return told + random.uniform(0, 0.1)  # noqa: S311 - no secret
+    # The try before, whose answer did not come, is still under way with the same key.
+    is_under_way = error.status == 409 and is_repeat and error.retry_after is not None
+    if error.status not in (429, 503) and not is_under_way:
+        return None
+    # Each request counts against the day's quota, also where Retry-After is 1 s each time.
+    requested = (error.retry_after or 0) + random.uniform(0, 0.1)  # noqa: S311 - no secret
+    return max(requested, backoff(tries))
 
 
 def _url(settings: Settings, operation: Operation, given: Mapping[str, Any]) -> str:

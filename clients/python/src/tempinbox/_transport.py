@@ -15,13 +15,16 @@ T = TypeVar("T")
 # Twice the largest message the service can be told to take, in base64.
 _MAX_ANSWER_BYTES = 128 * 1024 * 1024
 _CONNECT_SECONDS = 10.0
+# Each wait has a connection of its own: under a limit the next one would only queue.
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+_NONE_KEPT = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
 
 class Transport:
     """For code that blocks; threads may share it."""
 
     def __init__(self) -> None:
-        self._http = httpx.Client(follow_redirects=False)
+        self._http = httpx.Client(follow_redirects=False, limits=_LIMITS)
 
     def run(self, flow: Flow[T]) -> T:
         """Does what the flow asks for, to its end."""
@@ -62,7 +65,7 @@ class Transport:
                     if time.monotonic() > end:
                         raise httpx.ReadTimeout("")
                 return _response(answer, content)
-        except httpx.TransportError as failure:
+        except httpx.RequestError as failure:
             return _cut(step, failure)
 
 
@@ -70,7 +73,7 @@ class AsyncTransport:
     """For code that awaits, on asyncio or trio."""
 
     def __init__(self, *, keeps_connections: bool = True) -> None:
-        limits = httpx.Limits(max_connections=100) if keeps_connections else _NONE_KEPT
+        limits = _LIMITS if keeps_connections else _NONE_KEPT
         self._http = httpx.AsyncClient(follow_redirects=False, limits=limits)
 
     async def run(self, flow: Flow[T]) -> T:
@@ -115,11 +118,8 @@ class AsyncTransport:
                     content += chunk
                     _check_size(content)
                 return _response(answer, content)
-        except httpx.TransportError as failure:
+        except httpx.RequestError as failure:
             return _cut(step, failure)
-
-
-_NONE_KEPT = httpx.Limits(max_connections=100, max_keepalive_connections=0)
 
 
 def _timeout(step: Send) -> httpx.Timeout:
@@ -136,9 +136,12 @@ def _response(answer: httpx.Response, content: bytearray) -> Response:
     return Response(answer.status_code, headers, bytes(content))
 
 
-def _cut(step: Send, failure: httpx.TransportError) -> Cut:
-    if isinstance(failure, httpx.ConnectTimeout | httpx.ConnectError):
-        return Cut(f"no connection to the service ({failure or 'timed out'})")
+def _cut(step: Send, failure: httpx.RequestError) -> Cut:
+    if isinstance(failure, httpx.ConnectTimeout | httpx.ConnectError | httpx.ProxyError):
+        problem = f"no connection to the service ({failure or 'timed out'})"
+        return Cut(problem, was_connected=False)
     if isinstance(failure, httpx.TimeoutException):
         return Cut(f"no answer within {step.seconds:.0f} s")
+    if isinstance(failure, httpx.DecodingError):
+        return Cut(f"the answer's Content-Encoding is broken ({failure})")
     return Cut(f"the connection was cut ({failure or type(failure).__name__})")

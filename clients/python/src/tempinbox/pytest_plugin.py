@@ -35,7 +35,7 @@ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 """
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _BROKEN_BROWSERS: set[str] = set()
-_PICTURE_SIZE, _PICTURE_SECONDS = "800,1200", 20
+_PICTURE_SIZE, _PICTURE_SECONDS = "800,1200", 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
