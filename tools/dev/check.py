@@ -80,13 +80,16 @@ def _check_python(fix: bool) -> bool:
     interpreter = python_packages.python(python_packages.CLIENTS, python_packages.CHECKS)
     programs = interpreter.parent
     ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
+    mypy = [str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]
     # All of them, whatever one finds; rules first, since what they fix may need a new layout.
     generator = [str(interpreter), "-B", str(places.ROOT / "tools" / "python_client.py")]
     found = [
         _run([*generator, *([] if fix else ["--check"])]),
         _run([ruff, "check", known, *(["--fix"] if fix else [])]),
         _run([ruff, "format", known, *([] if fix else ["--check"])]),
-        _run([str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]),
+        _run(mypy),
+        # The client also runs on the oldest Python that its pyproject.toml names.
+        _run([*mypy, "--python-version=3.10", "clients/python/src"]),
     ]
     return all(found)
 
