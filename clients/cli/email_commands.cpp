@@ -172,8 +172,8 @@ awaitable<command_output> link(session& working, arguments given)
                 co_return command_output{.text = printable_line(text_of(*chosen, "url")) + "\n",
                                          .json = to_json(*chosen, email, "value")};
             without_link.push_front("\n  near miss: no " + (kind ? *kind + " " : std::string()) +
-                                   "link in " + quote(printable_line(text_of(email, "subject"))) +
-                                   " (tempinbox read " + text_of(email, "emailId") + ")");
+                                    "link in " + quote(printable_line(text_of(email, "subject"))) +
+                                    " (tempinbox read " + text_of(email, "emailId") + ")");
             without_link.resize(std::min(without_link.size(), max_misses));
             asked.after = integer_of(email, "sequence");
             // The next request would be sent all the same, and there may be thousands of emails.
