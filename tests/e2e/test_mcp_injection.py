@@ -92,5 +92,8 @@ def test_a_mail_cannot_write_where_its_links_lead(suite: Suite, mcp: McpEndpoint
 
     waited = mcp.call("wait_for_email", inboxId=inbox["inboxId"])
     read = mcp.call("read_email", emailId=waited["email"]["emailId"])
+    link = mcp.call("get_link", emailId=waited["email"]["emailId"])
 
     assert re.findall("\u27e8link: (.*?)\u27e9", read["text"]) == ["collect.example"] * 2
+    del read["text"]
+    assert "\u27e8" not in json.dumps([waited, read, link], ensure_ascii=False)

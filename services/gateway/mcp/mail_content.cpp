@@ -37,7 +37,7 @@ void copy(json::writer& out, const json::value& from, std::initializer_list<cons
 void put_fenced(json::writer& out, std::string_view name, std::string_view text,
                 std::size_t max_characters, fence& marks)
 {
-    out.member(name, marks.wrap(text, max_characters));
+    out.member(name, marks.wrap(without_link_marks(text), max_characters));
 }
 
 bool is_digit(char c)
@@ -221,7 +221,7 @@ std::string whole_email(const json::value& email, std::size_t max_characters)
     out.key("to").begin_array();
     const auto recipients = email["toHeader"].items();
     for (std::size_t i = 0; i < std::min(recipients.size(), max_listed); ++i)
-        out.value(marks.wrap(recipients[i].text(), max_subject));
+        out.value(marks.wrap(without_link_marks(recipients[i].text()), max_subject));
     out.end_array();
     put_fenced(out, "subject", text_of(email, "subject"), max_subject, marks);
     out.member("text", seen.text.empty() ? std::nullopt
@@ -296,7 +296,7 @@ std::optional<mail_link> find_link(const json::value& email, const std::optional
 void put_link(json::writer& out, const mail_link& link, fence& marks)
 {
     out.begin_object().member("kind", link.kind);
-    put_fenced(out, "url", link.url, max_url, marks);
+    out.member("url", marks.wrap(link.url, max_url));
     put_fenced(out, "host", link_host(link.url), max_name, marks);
     put_fenced(out, "text", link.text, max_name, marks);
     out.end_object();

@@ -364,7 +364,8 @@ private:
             seen_.removed += count_shown(text);
             return;
         }
-        seen_.text.append(text);
+        // What is left out between two pieces must not join them into markup.
+        seen_.text.append(replace_all(text, "<", "&lt;"));
         if (link_ && count_shown(text) > 0)
             link_->has_words = true;
     }

@@ -137,6 +137,18 @@ TEST_CASE("a mail cannot write the host of a link itself", "[gateway][mcp]")
     CHECK(page_of(html).text == "Pay <link: bank.example> \u27e8link: evil.example\u27e9");
 }
 
+TEST_CASE("what is left out of a mail joins no markup that would take a host along",
+          "[gateway][mcp]")
+{
+    const auto html =
+        GENERATE(as<std::string>(), "<a href='https://evil.example/'>in<<!---->svg></a></svg>",
+                 "<a href='https://evil.example/'>in<<style></style>svg></a></svg>",
+                 "<a href='https://evil.example/'>in<<!---->b title=\"</a><p>\"");
+
+    CAPTURE(html);
+    CHECK(page_of(html).text.find("\u27e8link: evil.example\u27e9") != std::string::npos);
+}
+
 TEST_CASE("the host of a link is told wherever the link ends", "[gateway][mcp]")
 {
     CHECK(page_of("<a href='https://evil.example/'>bank.example").text ==
