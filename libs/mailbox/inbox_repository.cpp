@@ -289,8 +289,7 @@ batch_part whole(std::size_t size)
     return all;
 }
 
-// An account whose row somebody holds fails with its inboxes alone; if all are one account's, they
-// are tried once more together.
+// An account whose row somebody holds fails with its inboxes alone.
 std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested,
                                          const batch_part& part)
 {
@@ -350,6 +349,9 @@ inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
             continue;
         auto smaller =
             status == attempt_status::contended ? split_by_account(requested, part) : halve(part);
+        // Nobody else waits for a batch of one account, so it is tried until the time is over.
+        if (smaller.size() == 1 && part.size() < requested.size())
+            continue;
         std::move(smaller.begin(), smaller.end(), std::back_inserter(parts));
     }
     co_return results;

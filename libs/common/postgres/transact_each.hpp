@@ -23,8 +23,8 @@ constexpr std::array alone_lock_waits{std::chrono::milliseconds(50),
 // Runs `step` for one item alone. What PostgreSQL refuses is that item's failure; nullopt if a row
 // was held for too long.
 template <class T, class Item, class Step>
-awaitable<std::optional<result<T>>> transact_alone(pool& db, Item item, Step step,
-                                                   std::chrono::milliseconds lock_wait)
+awaitable<std::optional<result<T>>>
+transact_alone(pool& db, Item item, Step step, std::chrono::milliseconds lock_wait, bool is_only)
 {
     try {
         auto answers = co_await db.transact(
@@ -37,6 +37,8 @@ awaitable<std::optional<result<T>>> transact_alone(pool& db, Item item, Step ste
         // Tried again later, if there is time.
         co_return std::nullopt;
     } catch (const dependency_error&) {
+        if (is_only)
+            throw;
         // The other items are tried all the same.
         co_return failure(errc::unavailable, "The change cannot be made now; try again");
     } catch (const std::exception& error) {
@@ -48,7 +50,8 @@ awaitable<std::optional<result<T>>> transact_alone(pool& db, Item item, Step ste
 // Runs `step(pqxx::work&, const std::vector<Item>&)` in one transaction for items that came
 // together; it returns a result<T> for each, in their order. If PostgreSQL refuses the transaction
 // or a row is held, each item gets a transaction of its own, so that one fails alone:
-// `unavailable` or `internal`. Throws if the connection is lost while they are tried together.
+// `unavailable` or `internal`. Throws if the connection is lost while they are tried together, or
+// while a single one is.
 template <class T, class Item, class Step>
 awaitable<std::vector<result<T>>> transact_each(pool& db, std::vector<Item> items, Step step)
 {
@@ -81,7 +84,8 @@ awaitable<std::vector<result<T>>> transact_each(pool& db, std::vector<Item> item
         for (const auto index : left) {
             if (std::chrono::steady_clock::now() >= give_up)
                 co_return results;
-            auto answer = co_await transact_alone<T>(db, items[index], step, lock_wait);
+            auto answer =
+                co_await transact_alone<T>(db, items[index], step, lock_wait, items.size() == 1);
             if (answer)
                 results[index] = std::move(*answer);
             else

@@ -22,14 +22,10 @@ constexpr auto purge_interval = 60s;
 
 constexpr std::size_t max_batch = 100;
 constexpr std::size_t max_batch_bytes = 1024 * 1024; // of responses; one always fits
-// Nothing is claimed for a caller who has given up (after 5 s).
 constexpr async::batch_policy claim_policy{
-    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .timeout = 4'500ms};
-constexpr async::batch_policy response_policy{.max_in_flight = 2,
-                                              .slow_after = 10ms,
-                                              .max_items = max_batch,
-                                              .max_weight = max_batch_bytes,
-                                              .timeout = 4'500ms};
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch};
+constexpr async::batch_policy response_policy{
+    .max_in_flight = 2, .slow_after = 10ms, .max_items = max_batch, .max_weight = max_batch_bytes};
 
 std::optional<failure> check_key(std::string_view key)
 {

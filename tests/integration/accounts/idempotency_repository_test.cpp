@@ -303,7 +303,7 @@ TEST_CASE("responses that are stored together are each replayed",
     CHECK(world.claim(two).response.location.empty());
 }
 
-TEST_CASE("a key that somebody holds fails alone, and in time", "[accounts][idempotency][postgres]")
+TEST_CASE("a key that somebody holds fails alone", "[accounts][idempotency][postgres]")
 {
     world world;
     const auto held = some_key("held"), free = some_key("free");
@@ -318,6 +318,7 @@ TEST_CASE("a key that somebody holds fails alone, and in time", "[accounts][idem
         {{held, first.object_id, some_response()}, {free, second.object_id, some_response()}}));
 
     CHECK(claims[0].error().code == errc::unavailable);
+    REQUIRE(claims[1]);
     CHECK(claims[1]->what == outcome::proceed);
     CHECK(stored[0].error().code == errc::unavailable);
     CHECK(stored[1]);
