@@ -243,6 +243,7 @@ awaitable<result<http::client_response>> api_client::send(api_call call, async::
     std::optional<failure> refused; // by the service, the last time
     for (unsigned attempts = 0;; ++attempts) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until.remaining());
+        const bool has_little_time = left < call.timeout;
         call.timeout = std::min(call.timeout, std::max(left, min_timeout));
         attempt made = co_await send_once(call, attempts);
         // The request before this one deleted it; its answer was lost.
@@ -255,8 +256,8 @@ awaitable<result<http::client_response>> api_client::send(api_call call, async::
         // The request whose answer was lost is still under way, and its answer will be given again.
         if (call.method == "POST" && has_worked_perhaps && made.response.status == 409)
             made.retry_after = read_retry_after(made.response, system_clock_source().now());
-        // The last request had little time: what the service said before helps more.
-        if (made.response.error == exchange_error::timeout && refused)
+        // What the service said before helps more.
+        if (has_little_time && made.response.error == exchange_error::timeout && refused)
             co_return std::move(*refused);
         if (!made.retry_after || *made.retry_after >= until.remaining())
             co_return std::move(*made.error);

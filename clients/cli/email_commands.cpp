@@ -32,7 +32,7 @@ struct wait_params
     std::string inbox;
     criteria wanted;
     std::int64_t after = 0;
-    std::chrono::seconds hold{60};
+    std::chrono::seconds hold = standard_hold;
     std::chrono::seconds timeout{60};
 };
 
@@ -40,7 +40,7 @@ awaitable<wait_params> read_request(session& working, arguments given)
 {
     wait_params asked;
     asked.wanted = read_criteria(given);
-    asked.hold = read_hold(given);
+    asked.hold = read_hold(given, standard_hold);
     asked.timeout = read_timeout(given);
     if (given.value("after") != "latest")
         asked.after = given.integer("after", 0, max_sequence).value_or(0);

@@ -32,7 +32,7 @@ struct forwarding
     std::string inbox;
     std::string target;
     criteria wanted;
-    std::chrono::seconds hold{60};
+    std::chrono::seconds hold{60}; // one request a minute while nothing comes
     secret key;
     std::optional<std::int64_t> max_attempts;
     bool is_json = false;
@@ -225,7 +225,7 @@ forwarding read_forwarding(session& working, const arguments& given)
     if (const auto url = http::target_url::parse(what.target); !url)
         throw failure_error({errc::invalid_argument, "--forward-to: " + url.error().message});
     what.wanted = read_criteria(given);
-    what.hold = read_hold(given);
+    what.hold = read_hold(given, what.hold);
     what.max_attempts = given.integer("max-attempts", 1, max_attempts_bound);
     what.is_json = working.is_json();
     auto text = given.value("secret");

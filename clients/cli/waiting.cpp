@@ -64,7 +64,7 @@ std::vector<option> wait_options()
                        .meaning = "How long to wait, such as 90s or 5m (default 60s)"});
     options.push_back({.name = "hold",
                        .value = "SECONDS",
-                       .meaning = "The longest single request, 1 to 60 (default 60): less where a "
+                       .meaning = "The longest single request, 1 to 60 (default 55): less where a "
                                   "proxy ends long ones"});
     return options;
 }
@@ -85,10 +85,10 @@ std::chrono::seconds read_timeout(const arguments& given)
     return given.duration("timeout", 1s, max_timeout).value_or(default_timeout);
 }
 
-std::chrono::seconds read_hold(const arguments& given)
+std::chrono::seconds read_hold(const arguments& given, std::chrono::seconds standard)
 {
     const auto hold = given.integer("hold", 1, max_hold.count());
-    return hold ? std::chrono::seconds(*hold) : max_hold;
+    return hold ? std::chrono::seconds(*hold) : standard;
 }
 
 awaitable<result<std::int64_t>> read_position(session& working, std::string inbox, arguments given)

@@ -37,8 +37,9 @@ std::vector<option> criteria_options();
 std::vector<option> wait_options();
 criteria read_criteria(const arguments& given);
 std::chrono::seconds read_timeout(const arguments& given);
-// The longest single request; a proxy between may end longer ones.
-std::chrono::seconds read_hold(const arguments& given);
+// The longest single request unless the user says another; many proxies end one at 60 s.
+constexpr std::chrono::seconds standard_hold{55};
+std::chrono::seconds read_hold(const arguments& given, std::chrono::seconds standard);
 // Where --after says that the wait begins: a sequence, or `latest`, which asks the inbox.
 awaitable<result<std::int64_t>> read_position(session& working, std::string inbox, arguments given);
 

@@ -47,6 +47,7 @@ class Service:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are written apart
 
             def _serve(self) -> None:
                 parts = urlsplit(self.path)

@@ -62,7 +62,7 @@ def test_link_ends_at_its_time_however_many_emails_have_none(cli: Cli, inbox: In
 
     with Service(script) as service:
         said = cli.with_(TEMPINBOX_BASE_URL=service.url).fails(
-            1, "link", inbox.inbox_id, "--timeout", "1s"
+            1, "link", inbox.inbox_id, "--timeout", "3s"
         )
 
     assert said.count("near miss: no link") == 10

@@ -283,6 +283,14 @@ def test_a_delete_that_finds_nothing_is_done_if_the_first_try_may_have_worked(
     assert len(driver.requests) == 2
 
 
+def test_a_delete_that_was_never_sent_has_not_worked(driver: Driver) -> None:
+    unsent = _calls.Cut("no connection to the service", was_connected=False)
+    outcomes = driver.in_turn(unsent, answer(404))
+
+    with pytest.raises(NotFound):
+        driver.run(_calls.call(SETTINGS, "deleteInbox", {"inboxId": INBOX_ID}), outcomes)
+
+
 @pytest.mark.parametrize("first", MAY_HAVE_WORKED)
 def test_a_repeat_waits_for_the_try_that_is_under_way(driver: Driver, first: Outcome) -> None:
     outcomes = driver.in_turn(first, answer(409, Retry_After="1"), answer(201, INBOX))

@@ -83,6 +83,14 @@ const PASSING = new Set([
   'UND_ERR_SOCKET',
   UNCONNECTED,
 ]);
+/** No connection stood, so the service cannot have acted. */
+const NEVER_SENT = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  UNCONNECTED,
+]);
 /** A proxy answers so when its service went away under the request. */
 const PROXY_CUTS = new Set([502, 504]);
 /** The paths whose DELETE finds nothing once an earlier try has worked. */
@@ -205,7 +213,7 @@ export class Transport {
       let failure: TempinboxError;
       let waitSeconds: number | undefined;
       const afterCut = (wasConnected: boolean) => {
-        mayHaveWorked = true;
+        mayHaveWorked ||= wasConnected;
         const seconds = (performance.now() - began) / 1000;
         if (wasConnected && seconds > LONG_TRY_SECONDS) cuts = 0;
         const goesOn = pace.holdSeconds !== undefined && this.#wasReached;
@@ -230,8 +238,7 @@ export class Transport {
         // The last try may have had little time: what the service said before helps more.
         failure = (isLast && told) || error;
         if ((isOverdue && isHeld) || PASSING.has(code ?? ''))
-          waitSeconds = afterCut(code !== UNCONNECTED);
-        mayHaveWorked = true;
+          waitSeconds = afterCut(!NEVER_SENT.has(code ?? ''));
       }
       if (waitSeconds === undefined) throw failure;
       const spread = waitSeconds * (1 + Math.random() / 4); // not all clients at the same moment

@@ -222,6 +222,18 @@ test('a DELETE whose repeat finds nothing after a cut has worked', async (t) => 
     }
 });
 
+test('a DELETE that was never sent has not worked', async (t) => {
+  clock(t);
+  const server = await scripted(t, [{ status: 404, body: { message: 'does not exist' } }]);
+  const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const refused = () => Promise.reject(new TypeError('fetch failed', { cause }));
+  t.mock.method(globalThis, 'fetch').mock.mockImplementationOnce(refused);
+
+  await assert.rejects(clientOf(server).deleteInbox(ID), NotFound);
+
+  assert.equal(server.requests.length, 1);
+});
+
 test('a DELETE that finds nothing at once is NotFound', async (t) => {
   const server = await scripted(t, [GONE]);
 

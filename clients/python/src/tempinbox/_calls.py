@@ -158,7 +158,7 @@ def call(
             may_have_worked |= outcome.status in {503, *_PROXY_CUTS}
         else:
             cut = outcome or Cut("no answer")
-            may_have_worked = True
+            may_have_worked |= cut.was_connected
             was_reached |= cut.was_connected
             error = ConnectionFailed(request.shown, cut.problem, tries)
             if refusal and deadline.seconds_left <= 0:
