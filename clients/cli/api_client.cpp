@@ -213,6 +213,8 @@ awaitable<attempt> api_client::send_once(api_call call, unsigned attempts_made)
     outgoing.method = call.method;
     outgoing.url = settings_.base_url + call.path;
     outgoing.deadline = call.timeout;
+    // Sent again by `send`, which then knows what "not found" means.
+    outgoing.may_repeat = call.method != "DELETE";
     outgoing.headers = {{"X-API-Key", settings_.api_key.reveal()},
                         {"Accept", call.accept},
                         {"User-Agent", "tempinbox-cli/" TEMPINBOX_VERSION}};

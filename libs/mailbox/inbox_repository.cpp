@@ -297,6 +297,7 @@ std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested
     for (const auto index : part)
         by_account[requested[index].account.account].push_back(index);
     std::vector<batch_part> parts;
+    parts.reserve(by_account.size());
     for (auto& [account, indexes] : by_account)
         parts.push_back(std::move(indexes));
     return parts;

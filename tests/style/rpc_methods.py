@@ -12,7 +12,7 @@ _SERVICE = re.compile(r"^service (\w+) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _RPC = re.compile(r"\brpc (\w+)\(")
 _CONSTANTS = re.compile(r"^libs/common/rpc/\w+_methods\.hpp$")
 _NAMESPACE = re.compile(r"^namespace tempinbox::(\w+) \{", re.MULTILINE)
-_CONSTANT = re.compile(r"\brpc::method<[^>]*>\s+(\w+)\{\s*\"([\w.]+/\w+)\"")
+_CONSTANT = re.compile(r"\brpc::method<[^>]*>\s+(\w+)\{\s*(?:rpc::\w+\()?\"([\w.]+/\w+)\"")
 _PATH = re.compile(r"\"/?tempinbox\.[\w.]+\.v\d+\.\w+Service/")
 _HANDLED = re.compile(r"\badd(?:_to)?\((?:\w+,\s*)?(\w+_methods::\w+)\b")
 

@@ -70,6 +70,9 @@ struct client_request
     std::string
         pool; // connections and TLS sessions are used again only by requests of the same pool
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
+    // May be sent again if an idle connection that took it dies before any response byte: nobody
+    // knows then whether the peer had closed it before, or died while it acted on the request.
+    bool may_repeat = true;
 };
 
 struct client_response
@@ -94,7 +97,8 @@ using sender = std::function<awaitable<client_response>(client_request)>;
 
 // HTTP/1.1 with keep-alive connections per (pool, scheme, host, port); no redirects, no
 // compression. Never throws for network errors. An idle connection that dies before any response
-// byte is replaced once. Runs on the loop; destroy only when no exchange is in progress.
+// byte is replaced once, if the request may be repeated. Runs on the loop; destroy only when no
+// exchange is in progress.
 class client
 {
 public:

@@ -117,10 +117,15 @@ awaitable<void> http_exchange::perform_with(connection_pool::pooled_connection& 
                 pooled_connection.keep(std::move(wire));
             co_return;
         }
-        // The server closed the connection while it was idle: nothing of this request was answered,
-        // so a new connection sends it again.
+        // As a rule the server closed the connection while it was idle, so a new one sends the
+        // request again.
         pooled_connection.discard_idle();
         watch_->disarm();
+        if (!request_.may_repeat) {
+            fail(exchange_error::closed, "the connection closed before any response",
+                 error_code(response_.cause));
+            co_return;
+        }
         response_.is_sent = false;
     }
     wire = co_await dial(pooled_connection);

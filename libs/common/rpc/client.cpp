@@ -308,18 +308,19 @@ trace::span client::begin_span(std::string_view method, const trace::context* ca
     return caller ? host_.tracer().begin(method, trace::span_kind::client, *caller) : trace::span();
 }
 
-awaitable<result<void>> client::call_replicas(std::string_view method,
+awaitable<result<void>> client::call_replicas(method_terms called,
                                               const google::protobuf::Message& request,
                                               google::protobuf::Message& response,
                                               milliseconds deadline)
 {
+    const auto method = called.path;
     const auto began = clock::now();
     trace::span span;
     if (host_.tracer().is_on()) {
         const auto executor = co_await boost::asio::this_coro::executor;
         span = begin_span(method, trace::context_of(executor));
     }
-    exchange outgoing{method, proto_type, request.SerializeAsString(), span.context(),
+    exchange outgoing{called, proto_type, request.SerializeAsString(), span.context(),
                       began + deadline};
     auto http_response = co_await send_to_replicas(outgoing);
     auto outcome = parse(read_body(std::move(http_response), method), method, response);
@@ -336,7 +337,7 @@ awaitable<result<void>> client::call_together(method_terms called,
     const auto timeout = called.timeout;
     const auto began = clock::now();
     if (began < no_batches_until_)
-        co_return co_await call_replicas(method, request, response, timeout);
+        co_return co_await call_replicas(called, request, response, timeout);
     trace::span span;
     if (host_.tracer().is_on()) {
         const auto executor = co_await boost::asio::this_coro::executor;
@@ -345,7 +346,7 @@ awaitable<result<void>> client::call_together(method_terms called,
     batched_call call{request.SerializeAsString(), span.context(), share};
     auto answer = co_await batcher_of(called).ask(std::move(call), async::deadline::after(timeout));
     if (answer && answer->is_by_itself) {
-        exchange outgoing{method, proto_type, request.SerializeAsString(), span.context(),
+        exchange outgoing{called, proto_type, request.SerializeAsString(), span.context(),
                           began + timeout};
         auto http_response = co_await send_to_replicas(outgoing);
         answer->response = read_body(std::move(http_response), method);
@@ -365,19 +366,18 @@ client::call_batcher& client::batcher_of(const method_terms& called)
         return *known->second;
     auto policy = batches;
     policy.max_items = std::min(called.max_batch, static_cast<std::size_t>(max_calls));
-    const std::string method(called.path);
-    auto made = std::make_unique<call_batcher>(
-        host_.executor(), policy, "calls not answered",
-        [this, method, timeout = called.timeout](std::vector<batched_call> calls) {
-            return send_batch(method, timeout, std::move(calls));
-        });
-    return *batchers_.emplace(method, std::move(made)).first->second;
+    auto made = std::make_unique<call_batcher>(host_.executor(), policy, "calls not answered",
+                                               [this, called](std::vector<batched_call> calls) {
+                                                   return send_batch(called, std::move(calls));
+                                               });
+    return *batchers_.emplace(std::string(called.path), std::move(made)).first->second;
 }
 
-awaitable<client::batched_answers> client::send_batch(std::string method, milliseconds timeout,
+awaitable<client::batched_answers> client::send_batch(method_terms called,
                                                       std::vector<batched_call> calls)
 {
-    exchange outgoing{method, proto_type, {}, {}, clock::now() + timeout, true};
+    const std::string method(called.path);
+    exchange outgoing{called, proto_type, {}, {}, clock::now() + called.timeout, true};
     if (calls.size() == 1) {
         outgoing.body = std::move(calls.front().request);
         outgoing.cause = std::move(calls.front().cause);
@@ -466,7 +466,8 @@ http::client_request client::make_request(const exchange& outgoing, const replic
     http::client_request request;
     request.method = "POST";
     request.url = (is_tls_ ? "https://" : "http://") + to.at.text() + "/";
-    request.url += outgoing.method;
+    request.url += outgoing.method.path;
+    request.may_repeat = outgoing.method.may_repeat;
     if (is_tls_)
         request.tls_name = tls_name_.empty() ? to.name : tls_name_;
     request.headers.reserve(outgoing.cause.is_valid() ? 6 : 4);

@@ -70,8 +70,7 @@ public:
                                      std::chrono::milliseconds timeout)
     {
         Response response;
-        const result<void> outcome =
-            co_await call_replicas(called.path, request, response, timeout);
+        const result<void> outcome = co_await call_replicas(called, request, response, timeout);
         if (!outcome)
             co_return outcome.error();
         co_return response;
@@ -81,8 +80,8 @@ public:
     // numbers: what comes while a request is under way goes in the next. `share` is whose call it
     // is, such as an account: shares take turns, so that nobody fills a request. A replica of a
     // release that takes one call at a time gets each by itself. Only for methods that may be
-    // repeated: if all responses together are too large, the calls of those left out are sent
-    // again.
+    // repeated or whose responses are small: if all responses together are too large, the calls of
+    // those left out are sent again.
     template <class Request, class Response>
     awaitable<result<Response>> call_batched(method<Request, Response> called,
                                              std::type_identity_t<Request> request, uuid share)
@@ -99,7 +98,7 @@ private:
     // A request on its way, and who was asked.
     struct exchange
     {
-        std::string_view method; // outlives it
+        method_terms method;
         std::string_view content_type;
         std::string body;
         trace::context cause;
@@ -139,7 +138,7 @@ private:
         std::array<prometheus::Histogram*, errc_count> failed{};
     };
 
-    awaitable<result<void>> call_replicas(std::string_view method,
+    awaitable<result<void>> call_replicas(method_terms called,
                                           const google::protobuf::Message& request,
                                           google::protobuf::Message& response,
                                           std::chrono::milliseconds deadline);
@@ -148,8 +147,7 @@ private:
                                           const google::protobuf::Message& request,
                                           google::protobuf::Message& response, uuid share);
     call_batcher& batcher_of(const method_terms& called);
-    awaitable<batched_answers> send_batch(std::string method, std::chrono::milliseconds timeout,
-                                          std::vector<batched_call> calls);
+    awaitable<batched_answers> send_batch(method_terms called, std::vector<batched_call> calls);
     awaitable<http::client_response> send_to_replicas(exchange& outgoing);
     http::client_request make_request(const exchange& outgoing, const replica& to,
                                       std::chrono::milliseconds left);

@@ -14,16 +14,16 @@ inline constexpr rpc::method<inbox::v1::GetInboxRequest, inbox::v1::GetInboxResp
 inline constexpr rpc::method<inbox::v1::ListInboxesRequest, inbox::v1::ListInboxesResponse>
     list_inboxes{"tempinbox.inbox.v1.InboxService/ListInboxes"};
 inline constexpr rpc::method<inbox::v1::DeleteInboxRequest, inbox::v1::DeleteInboxResponse>
-    delete_inbox{"tempinbox.inbox.v1.InboxService/DeleteInbox"};
+    delete_inbox{rpc::only_once("tempinbox.inbox.v1.InboxService/DeleteInbox")};
 inline constexpr rpc::method<inbox::v1::CountInboxesRequest, inbox::v1::CountInboxesResponse>
     count_inboxes{"tempinbox.inbox.v1.InboxService/CountInboxes"};
 inline constexpr rpc::method<inbox::v1::UpdateInboxRequest, inbox::v1::UpdateInboxResponse>
     update_inbox{"tempinbox.inbox.v1.InboxService/UpdateInbox"};
 inline constexpr rpc::method<inbox::v1::DeleteInboxesByTagRequest,
                              inbox::v1::DeleteInboxesByTagResponse>
-    delete_inboxes_by_tag{"tempinbox.inbox.v1.InboxService/DeleteInboxesByTag"};
+    delete_inboxes_by_tag{rpc::only_once("tempinbox.inbox.v1.InboxService/DeleteInboxesByTag")};
 inline constexpr rpc::method<inbox::v1::EmptyInboxRequest, inbox::v1::EmptyInboxResponse>
-    empty_inbox{"tempinbox.inbox.v1.InboxService/EmptyInbox"};
+    empty_inbox{rpc::only_once("tempinbox.inbox.v1.InboxService/EmptyInbox")};
 inline constexpr rpc::method<inbox::v1::CheckTagRequest, inbox::v1::CheckTagResponse> check_tag{
     "tempinbox.inbox.v1.InboxService/CheckTag"};
 inline constexpr rpc::method<inbox::v1::ListRejectionsRequest, inbox::v1::ListRejectionsResponse>
@@ -38,7 +38,7 @@ inline constexpr rpc::method<inbox::v1::GetEmailRequest, inbox::v1::GetEmailResp
 inline constexpr rpc::method<inbox::v1::UpdateEmailRequest, inbox::v1::UpdateEmailResponse>
     update_email{"tempinbox.inbox.v1.InboxService/UpdateEmail"};
 inline constexpr rpc::method<inbox::v1::DeleteEmailRequest, inbox::v1::DeleteEmailResponse>
-    delete_email{"tempinbox.inbox.v1.InboxService/DeleteEmail"};
+    delete_email{rpc::only_once("tempinbox.inbox.v1.InboxService/DeleteEmail")};
 inline constexpr rpc::method<inbox::v1::GetRawEmailRequest, inbox::v1::GetRawEmailResponse>
     get_raw_email{"tempinbox.inbox.v1.InboxService/GetRawEmail"};
 inline constexpr rpc::method<inbox::v1::GetAttachmentRequest, inbox::v1::GetAttachmentResponse>

@@ -56,7 +56,7 @@ inline constexpr rpc::method<webhooks::v1::UpdateWebhookRequest,
     update_webhook{"tempinbox.webhooks.v1.WebhookService/UpdateWebhook"};
 inline constexpr rpc::method<webhooks::v1::DeleteWebhookRequest,
                              webhooks::v1::DeleteWebhookResponse>
-    delete_webhook{"tempinbox.webhooks.v1.WebhookService/DeleteWebhook"};
+    delete_webhook{rpc::only_once("tempinbox.webhooks.v1.WebhookService/DeleteWebhook")};
 inline constexpr rpc::method<webhooks::v1::RotateSecretRequest, webhooks::v1::RotateSecretResponse>
     rotate_secret{"tempinbox.webhooks.v1.WebhookService/RotateSecret"};
 inline constexpr rpc::method<webhooks::v1::CreateRuleRequest, webhooks::v1::CreateRuleResponse>
@@ -68,7 +68,7 @@ inline constexpr rpc::method<webhooks::v1::ListRulesRequest, webhooks::v1::ListR
 inline constexpr rpc::method<webhooks::v1::UpdateRuleRequest, webhooks::v1::UpdateRuleResponse>
     update_rule{"tempinbox.webhooks.v1.WebhookService/UpdateRule"};
 inline constexpr rpc::method<webhooks::v1::DeleteRuleRequest, webhooks::v1::DeleteRuleResponse>
-    delete_rule{"tempinbox.webhooks.v1.WebhookService/DeleteRule"};
+    delete_rule{rpc::only_once("tempinbox.webhooks.v1.WebhookService/DeleteRule")};
 inline constexpr rpc::method<webhooks::v1::TestRulesRequest, webhooks::v1::TestRulesResponse>
     test_rules{"tempinbox.webhooks.v1.WebhookService/TestRules"};
 inline constexpr rpc::method<webhooks::v1::CountDeliveriesRequest,

@@ -90,6 +90,22 @@ TEST_CASE("a kept connection that died is replaced once", "[http]")
     CHECK(server.requests().size() == 3);
 }
 
+TEST_CASE("what may not be sent twice fails with a kept connection that died", "[http]")
+{
+    scripted_server server({script({ok, ""}, false), script({ok})});
+    http::client client(testing::test_host(), {});
+    fetch(client, get(server.url()));
+    auto once = get(server.url());
+    once.may_repeat = false;
+
+    const auto response = fetch(client, std::move(once));
+
+    CHECK(response.error == exchange_error::closed);
+    CHECK(response.is_sent);
+    CHECK(server.requests().size() == 2);
+    CHECK(fetch(client, get(server.url())).body == "ok");
+}
+
 TEST_CASE("a connection the server closed while idle is not used again", "[http]")
 {
     scripted_server server({script({ok}, false), script({ok})});

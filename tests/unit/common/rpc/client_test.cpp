@@ -1,3 +1,4 @@
+#include "common/rpc/inbox_methods.hpp"
 #include "unit/common/http/running_server.hpp"
 #include "unit/common/http/scripted_server.hpp"
 #include "unit/common/rpc/calls.hpp"
@@ -247,4 +248,24 @@ TEST_CASE("calls are measured by their method and the code of their outcome", "[
     };
     CHECK(missing("CallA") == 2);
     CHECK(missing("CallB") == 1);
+}
+
+TEST_CASE("what must not be done twice is not sent again by a connection that was kept", "[rpc]")
+{
+    const std::string done =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 0\r\n\r\n";
+    const bool is_once = GENERATE(true, false);
+    testing::token_file file;
+    // Its first process ends with the second request, perhaps after its work was done.
+    scripted_server replica({testing::script({done, ""}, false), testing::script({done})});
+    rpc::client client(testing::test_host(), {replica.address()}, file.tokens);
+    const auto call = [&] {
+        return is_once ? testing::await(client.call(inbox_methods::delete_inbox, {})).has_value()
+                       : testing::await(client.call(inbox_methods::get_inbox, {})).has_value();
+    };
+    REQUIRE(call());
+
+    CHECK(call() == !is_once);
+
+    CHECK(replica.requests().size() == (is_once ? 2 : 3));
 }
