@@ -4,9 +4,9 @@
 Both suites run at the same time, and each kind of load goes first to one and then to the other, so
 that a slower minute of the machine is a slower minute of both. Prints the medians of the rounds
 (requests a second, and CPU of a request: services, PostgreSQL and Kafka together), what they are of
-the older ones, and the memory of each service at the end. The older suite is that of another
-checkout, built there (`./dev build --preset release`, `./dev up -d`); deploy/baseline names the
-commit to compare with.
+the older ones, and the memory of each service at the end, with as many inboxes in both. The older
+suite is that of another checkout, built there (`./dev build --preset release`, `./dev up -d`);
+deploy/baseline names the commit to compare with.
 
 Usage: ./dev bench turns --older CHECKOUT [--rounds 5] [--seconds 5] [--mailpit PROGRAM]
 """
@@ -146,6 +146,25 @@ def measure_mailpit(program: str, suite: Suite, seconds: float) -> None:
             suite.note(name, measured.rate.per_second, sum(measured.cpu.values()))
 
 
+def live_inboxes(suite: Suite) -> int:
+    """Of the account that the bench uses."""
+    with suite.chosen():
+        live: int = api.call("GET", "/v1/account")["usage"]["liveInboxes"]
+        return live
+
+
+def make_as_many_inboxes(new: Suite, old: Suite) -> None:
+    """In the same time the faster one made more, and mail-ingest keeps the address of each."""
+    behind, ahead = sorted((new, old), key=live_inboxes)
+    missing = live_inboxes(ahead) - live_inboxes(behind)
+    create = next(each for each in behind.targets if each.name == CREATE)
+    seconds = round(missing / median(behind.rates[CREATE]))
+    print(f"{missing:,} inboxes more for {behind.name}, {seconds} s", flush=True)
+    if seconds > 0:
+        with behind.chosen():
+            api.measure(create, CONNECTIONS, seconds, api.parts())
+
+
 def memory(suite: Suite) -> dict[str, float]:
     """MiB of each service's processes."""
     with suite.chosen():
@@ -227,6 +246,7 @@ def main() -> int:
                 measure_mails(suite, load)
         if wishes.mailpit:
             measure_mailpit(wishes.mailpit, new, wishes.seconds)
+    make_as_many_inboxes(new, old)
     return 0 if report(new, old) else 1
 
 
