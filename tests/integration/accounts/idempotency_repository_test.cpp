@@ -337,8 +337,8 @@ TEST_CASE("repeats of an account without room for new keys are claimed in one or
     pqxx::work holding(other);
     holding.exec("SELECT FROM accounts.idempotency_keys WHERE key = '1' FOR UPDATE");
     bool is_second_free = false;
-    std::thread watching([&, dsn = world.scratch.dsn()] {
-        pqxx::connection looking(dsn);
+    pqxx::connection looking(world.scratch.dsn());
+    std::thread watching([&] {
         const auto waiting = [&] {
             return pqxx::nontransaction(looking)
                 .exec1("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
