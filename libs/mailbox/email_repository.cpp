@@ -4,6 +4,7 @@
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/read_each.hpp"
 #include "common/postgres/transact_each.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
@@ -223,59 +224,16 @@ using email_names = std::vector<std::pair<account_id, email_id>>;
 using found_emails = std::vector<result<stored_email>>;
 using found_bodies = std::vector<std::optional<std::string>>;
 
-awaitable<found_emails> find_together(postgres::pool& db, email_names emails)
+found_emails find_in(pqxx::nontransaction& tx, const email_names& emails)
 {
-    return run_autocommit<found_emails>(db, [emails = std::move(emails)](pqxx::nontransaction& tx) {
-        found_emails found;
-        found.reserve(emails.size());
-        for (const auto& [account, id] : emails)
-            found.emplace_back(email_does_not_exist(id));
-        const auto [accounts, ids] = postgres::to_arrays(emails);
-        for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
-            found.at(row.back().as<std::size_t>() - 1) = try_reading(row);
-        return found;
-    });
-}
-
-awaitable<result<stored_email>> find_alone(postgres::pool& db, std::pair<account_id, email_id> name)
-{
-    try {
-        auto found = co_await find_together(db, {name});
-        co_return std::move(found.front());
-    } catch (const dependency_error&) {
-        throw;
-    } catch (const std::exception& error) {
-        // The others of the batch are read all the same.
-        log::error("email not read", {{"email_id", name.second.text()}, {"error", error.what()}});
-        co_return failure(errc::internal, "The email cannot be read");
-    }
-}
-
-using email_lists = std::vector<result<email_page>>;
-
-awaitable<email_lists> list_together(postgres::pool& db, std::vector<email_query> queries)
-{
-    return run_autocommit<email_lists>(db,
-                                       [queries = std::move(queries)](pqxx::nontransaction& tx) {
-                                           return list_emails(tx, queries);
-                                       });
-}
-
-awaitable<result<email_page>> list_alone(postgres::pool& db, email_query query)
-{
-    const auto account = query.account;
-    std::vector<email_query> one;
-    one.push_back(std::move(query));
-    try {
-        auto listed = co_await list_together(db, std::move(one));
-        co_return std::move(listed.front());
-    } catch (const dependency_error&) {
-        throw;
-    } catch (const std::exception& error) {
-        // The others of the batch are read all the same.
-        log::error("emails not listed", {{"account_id", account.text()}, {"error", error.what()}});
-        co_return failure(errc::internal, "The emails cannot be read");
-    }
+    found_emails found;
+    found.reserve(emails.size());
+    for (const auto& [account, id] : emails)
+        found.emplace_back(email_does_not_exist(id));
+    const auto [accounts, ids] = postgres::to_arrays(emails);
+    for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
+        found.at(row.back().as<std::size_t>() - 1) = try_reading(row);
+    return found;
 }
 
 awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> bodies)
@@ -339,27 +297,15 @@ awaitable<result<email_page>> email_repository::list(account_id account, inbox_i
     return list(std::move(query));
 }
 
-// What PostgreSQL refuses of one list (a damaged row) fails that one alone.
 awaitable<std::vector<result<email_page>>>
 email_repository::list_all(std::vector<email_query> queries)
 {
-    if (queries.size() > 1) {
-        try {
-            co_return co_await list_together(db_, queries);
-        } catch (const dependency_error&) {
-            throw;
-        } catch (const std::exception& error) {
-            // One of them holds a damaged row: each is read by itself.
-            log::warning("lists read one by one", {{"error", error.what()}});
-        }
-    }
-    std::vector<result<email_page>> listed;
-    listed.reserve(queries.size());
-    for (auto& query : queries) {
-        auto one = co_await list_alone(db_, std::move(query));
-        listed.push_back(std::move(one));
-    }
-    co_return listed;
+    return postgres::read_each<email_page>(
+        db_, std::move(queries),
+        [](pqxx::nontransaction& tx, const std::vector<email_query>& together) {
+            return list_emails(tx, together);
+        },
+        "The emails cannot be read", [](const email_query& query) { return query.account.text(); });
 }
 
 awaitable<result<stored_email>> email_repository::find(account_id account, email_id id)
@@ -379,26 +325,13 @@ awaitable<result<stored_email>> email_repository::find(account_id account, email
         });
 }
 
-// In one statement. What PostgreSQL refuses of one email (a damaged row) fails that one alone.
+// In one statement.
 awaitable<std::vector<result<stored_email>>>
 email_repository::find_all(std::vector<std::pair<account_id, email_id>> emails)
 {
-    if (emails.size() > 1) {
-        try {
-            co_return co_await find_together(db_, emails);
-        } catch (const dependency_error&) {
-            throw;
-        } catch (const std::exception& error) {
-            // One of them is damaged: each is read by itself.
-            log::warning("emails read one by one", {{"error", error.what()}});
-        }
-    }
-    std::vector<result<stored_email>> found;
-    for (const auto& name : emails) {
-        auto one = co_await find_alone(db_, name);
-        found.push_back(std::move(one));
-    }
-    co_return found;
+    return postgres::read_each<stored_email>(
+        db_, std::move(emails), find_in, "The email cannot be read",
+        [](const std::pair<account_id, email_id>& name) { return name.second.text(); });
 }
 
 awaitable<std::vector<std::optional<std::string>>>

@@ -20,7 +20,7 @@ struct method_terms
     bool may_repeat = true;
 };
 
-// Such a method is not answered the same a second time, as what deletes: not found.
+// Of a method that answers otherwise when it is called again, as deletions do: not found.
 constexpr method_terms only_once(std::string_view path)
 {
     method_terms terms{path};

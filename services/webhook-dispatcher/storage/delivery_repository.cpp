@@ -3,10 +3,10 @@
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/core/text.hpp"
-#include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/daily_counts.hpp"
+#include "common/postgres/read_each.hpp"
 
 #include <algorithm>
 #include <map>
@@ -100,9 +100,6 @@ FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked(account_id, event_i
               OFFSET 0) AS stored,
      unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS said(rule_id, matched, number)
 ORDER BY asked.ordinal, said.number)"};
-
-// Routings are read one by one for this long; who asks waits no longer.
-constexpr std::chrono::seconds max_time_of_each{3};
 
 constexpr const char* past_every_event = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -402,23 +399,19 @@ constexpr postgres::statement purge_replays{"replay_purge", R"(
 DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};
 
 // In one statement.
-awaitable<std::vector<result<delivery_repository::routing>>>
-read_routings(postgres::pool& db, std::vector<std::pair<account_id, event_id>> emails)
+std::vector<result<delivery_repository::routing>>
+read_routings(pqxx::nontransaction& tx, const std::vector<std::pair<account_id, event_id>>& emails)
 {
     using routing = delivery_repository::routing;
-    using found_routings = std::vector<result<routing>>;
-    return postgres::run_autocommit<found_routings>(
-        db, [emails = std::move(emails)](pqxx::nontransaction& tx) {
-            found_routings found(emails.size(), routing());
-            const auto [accounts, events] = postgres::to_arrays(emails);
-            for (const auto& row : tx.exec_prepared(find_routings_sql.name, accounts, events)) {
-                auto& rules = *found.at(row[0].as<std::size_t>() - 1);
-                if (!rules)
-                    rules.emplace();
-                rules->push_back({rule_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
-            }
-            return found;
-        });
+    std::vector<result<routing>> found(emails.size(), routing());
+    const auto [accounts, events] = postgres::to_arrays(emails);
+    for (const auto& row : tx.exec_prepared(find_routings_sql.name, accounts, events)) {
+        auto& rules = *found.at(row[0].as<std::size_t>() - 1);
+        if (!rules)
+            rules.emplace();
+        rules->push_back({rule_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+    }
+    return found;
 }
 
 } // namespace
@@ -496,35 +489,9 @@ awaitable<std::vector<daily_count>> delivery_repository::count_deliveries(accoun
 awaitable<std::vector<result<delivery_repository::routing>>>
 delivery_repository::find_routings(std::vector<std::pair<account_id, event_id>> emails)
 {
-    try {
-        co_return co_await read_routings(db_, emails);
-    } catch (const dependency_error&) {
-        throw;
-    } catch (const std::exception& error) {
-        // One of them is damaged: each is read by itself.
-        log::warning("routings read one by one", {{"error", error.what()}});
-    }
-    const auto give_up = std::chrono::steady_clock::now() + max_time_of_each;
-    std::vector<result<routing>> found;
-    for (const auto& email : emails) {
-        result<routing> one = failure(errc::internal, "The routing cannot be read");
-        if (std::chrono::steady_clock::now() >= give_up) {
-            found.push_back(std::move(one));
-            continue;
-        }
-        try {
-            auto alone = co_await read_routings(db_, {email});
-            one = std::move(alone.front());
-        } catch (const dependency_error&) {
-            throw;
-        } catch (const std::exception& error) {
-            // The others are read all the same.
-            log::error("routing not read",
-                       {{"email", email.second.text()}, {"error", error.what()}});
-        }
-        found.push_back(std::move(one));
-    }
-    co_return found;
+    return postgres::read_each<routing>(
+        db_, std::move(emails), read_routings, "The routing cannot be read",
+        [](const std::pair<account_id, event_id>& email) { return email.second.text(); });
 }
 
 awaitable<email_deliveries> delivery_repository::find_email_deliveries(account_id account,
