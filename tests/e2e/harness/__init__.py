@@ -17,6 +17,7 @@ from harness.otlp_sink import OtlpSink, Span
 from harness.own_kafka import write_acl_tool
 from harness.postbox import Postbox
 from harness.proxy import Proxy
+from harness.quota import in_time, let_through
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
@@ -68,6 +69,8 @@ __all__ = [
     "client_context",
     "event_class",
     "eventually",
+    "in_time",
+    "let_through",
     "make_certificate",
     "message_class",
     "queued_id",
