@@ -14,9 +14,10 @@ _ENOUGH_REQUESTS = "1000000"
 
 @pytest.fixture(scope="session")
 def suite() -> Suite:
-    """The running suite, with a daily limit no test runs into unless it wants to."""
+    """The running suite, with limits on requests no test runs into unless it wants to."""
     running = Suite()
-    running.operate("plan", "set", "premium", "--requests-per-day", _ENOUGH_REQUESTS)
+    unlimited = ("--requests-per-day", _ENOUGH_REQUESTS, "--burst-per-second", "0")
+    running.operate("plan", "set", "premium", *unlimited)
     return running
 
 

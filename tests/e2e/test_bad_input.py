@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Account, Api, Suite, eventually, send
+from harness import Account, Api, Suite, in_force, in_time, send, status_is
 from harness.suite import ROOT
 
 SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
@@ -35,11 +35,7 @@ def test_a_plan_without_api_access_is_403(suite: Suite) -> None:
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "free")
 
-    eventually(
-        lambda: account.api.call("GET", "/v1/inboxes").status_code == 403,
-        "the plan is refused",
-        seconds=1.0,
-    )
+    in_force([account.api], status_is(403), "the plan is refused")
     _assert_error(account.api.call("GET", "/v1/inboxes"), 403, "Forbidden")
 
 
@@ -126,11 +122,14 @@ def test_a_body_of_another_type_is_415_and_a_large_one_413(api: Api) -> None:
 
 def test_every_answer_tells_the_allowance(api: Api, suite: Suite) -> None:
     before = int(time.time())
-    answers = [
-        api.call("GET", "/v1/account"),
-        api.call("GET", "/v1/nothing"),
-        Api(suite["API"], None).call("GET", "/v1/account"),
-    ]
+    answers = in_time(
+        suite,
+        lambda: [
+            api.call("GET", "/v1/account"),
+            api.call("GET", "/v1/nothing"),
+            Api(suite["API"], None).call("GET", "/v1/account"),
+        ],
+    )
 
     for answer in answers:
         limit, remaining, reset = (

@@ -4,12 +4,11 @@ import itertools
 import threading
 import uuid
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
 import requests
-from harness import Api, Dashboard, Gateway, Suite, User, eventually, send
+from harness import Api, Dashboard, Gateway, Suite, User, eventually, in_force, send, status_is
 from harness.dashboard import ROOT
 
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
@@ -144,8 +143,7 @@ def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(
             "keyId": made["keyId"],
             "deleted": True,
         }
-        for api in everywhere:
-            eventually(partial(_refuses_the_key, api), "the key is refused", seconds=1.0)
+        in_force(everywhere, status_is(401), "the key is refused")
     assert user.dashboard.call("DELETE", f"/keys/{made['keyId']}").status_code == 404
 
 
@@ -206,11 +204,7 @@ def test_a_pass_that_ended_is_free(suite: Suite) -> None:
         "the pass has ended",
     )
     assert session["limits"]["apiKeys"] == 0
-    eventually(
-        lambda: api.call("GET", "/v1/domains").status_code == 403,
-        "its key waits for another plan",
-        seconds=2.0,
-    )
+    in_force([api], status_is(403), "its key waits for another plan")
     assert someone.dashboard.get("/keys")["keys"][0]["isActive"] is False
 
 

@@ -1,6 +1,7 @@
 """The log of deliveries, and everything that sends again."""
 
 import signal
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -241,11 +242,13 @@ def silent_dispatchers(suite: Suite) -> Iterator[None]:
 def test_an_email_is_read_while_no_dispatcher_answers(suite: Suite, account: Account) -> None:
     email = send(suite, account.api.new_inbox()["emailAddress"]).email_id
 
-    began = datetime.now(UTC)
-    answer = account.api.get("/v1/emails/" + email)
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        assert account.api.get("/v1/emails/" + email)["routing"] is None
+        took.append(time.monotonic() - began)
 
-    assert answer["routing"] is None
-    assert datetime.now(UTC) - began < timedelta(seconds=2)
+    assert min(took) < 2  # a call waits for 5 s where nothing else is said
 
 
 @pytest.mark.last

@@ -77,12 +77,15 @@ def test_a_service_waits_for_its_dependencies_and_lives_without_them_later(
         eventually(is_whole, "it is ready, with all it stands on", seconds=30)
 
         database.cut()
-        eventually(
-            lambda: "postgresql" in service.readiness()[1].get("degraded", []),
+        status, body = eventually(
+            lambda: (
+                answer
+                if "postgresql" in (answer := service.readiness())[1].get("degraded", [])
+                else None
+            ),
             "the loss shows",
             seconds=30,
         )
-        status, body = service.readiness()
 
         assert status == 200
         assert body["ready"] is True

@@ -83,9 +83,7 @@ def test_a_renewed_certificate_is_taken_without_a_restart(
 
     make_certificate(folder, "second.test")
 
-    eventually(
-        lambda: _name_shown(gateway) == "second.test", "the new certificate is shown", seconds=5
-    )
+    eventually(lambda: _name_shown(gateway) == "second.test", "the new certificate is shown")
     assert old.get(
         f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10
     ).ok, "the old connection goes on"

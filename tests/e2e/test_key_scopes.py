@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Account, Api, Dashboard, Suite, User
+from harness import Account, Api, Dashboard, Suite, User, eventually
 from harness.belongings import NOBODY
 from harness.contract import contract
 from harness.mail import send_raw
@@ -148,7 +148,10 @@ def test_a_key_without_the_scope_of_webhooks_sees_none_in_an_email(
     timeline = api.get(f"/v1/emails/{email['emailId']}/timeline")
 
     assert timeline["missing"] == ["webhooks"]
-    assert account.api.get(f"/v1/emails/{email['emailId']}/timeline")["missing"] == []
+    eventually(
+        lambda: account.api.get(f"/v1/emails/{email['emailId']}/timeline")["missing"] == [],
+        "the dispatcher answers in time",
+    )
     assert api.get(f"/v1/emails/{email['emailId']}")["routing"] is None
 
 

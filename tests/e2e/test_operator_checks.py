@@ -280,8 +280,8 @@ def test_doctor_names_what_it_cannot_reach() -> None:
     done = _ctl("doctor", "--kafka-brokers", away, "--timeout", "3", "--json")
 
     assert done.returncode == 1
-    (bad,) = (one for one in _findings(done) if one["level"] == "bad")
-    assert bad["check"] == "topics"
+    # Another check may be late, too.
+    (bad,) = (one for one in _findings(done) if one["level"] == "bad" and one["check"] == "topics")
     assert bad["message"].startswith("Kafka: ")
     assert "TEMPINBOX_KAFKA_BROKERS" in bad["remedy"]
 

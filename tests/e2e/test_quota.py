@@ -7,9 +7,12 @@ import contextlib
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from signal import SIGKILL
+from typing import Any
 
 import pytest
+import requests
 from harness import (
     Account,
     Api,
@@ -17,6 +20,7 @@ from harness import (
     RateLimit,
     Suite,
     eventually,
+    in_force,
     in_time,
     let_through,
     send,
@@ -180,29 +184,34 @@ def test_what_one_replica_holds_is_asked_back_before_another_refuses(suite: Suit
                 _statuses(Crowd(second, key).send(200)),
             ]
 
-        assert in_time(suite, attempt, *gateways) == [
-            {200: _LIMIT - 200},
-            {200: held},
-            {200: 200 - held, 429: held},
-        ]
+        for _ in range(5):
+            filled, spent, rest = in_time(suite, attempt, *gateways)
+            assert (filled, spent) == ({200: _LIMIT - 200}, {200: held})
+            assert rest[200] <= 200 - held
+            if rest[200] == 200 - held:  # else the holder was late (100 ms)
+                break
+        assert rest == {200: 200 - held, 429: held}
         assert asker.metric("tempinbox_rate_limit_reclaims_total") > 0
         assert holder.is_ready()
 
 
 def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account) -> None:
     gateways = [Api(url, pro.key) for url in suite.of_each("gateway", "URL")]
+    before = let_through(suite)
 
-    def all_answer(status: int, limit: str) -> bool:
-        answers = [gateway.call("GET", "/v1/domains") for gateway in gateways]
-        return all(
-            it.status_code == status and it.headers["X-RateLimit-Limit"] == limit for it in answers
-        )
+    def answered(status: int, limit: str) -> Callable[[requests.Response], bool | None]:
+        def is_so(answer: requests.Response) -> bool | None:
+            if (answer.status_code, answer.headers["X-RateLimit-Limit"]) == (status, limit):
+                return True
+            # What is let through carries the limit that was known last.
+            return None if let_through(suite) > before else False
 
-    assert all_answer(200, str(_LIMIT))
-    suite.operate("plan", "set", "pro", "--requests-per-day", "2")
-    eventually(lambda: all_answer(429, "2"), "the lower limit holds", seconds=1.0)
-    suite.operate("plan", "set", "pro", "--requests-per-day", "5000")
-    eventually(lambda: all_answer(200, "5000"), "the higher limit holds", seconds=1.0)
+        return is_so
+
+    in_force(gateways, answered(200, str(_LIMIT)), "the limit of the plan")
+    for limit, status in (("2", 429), ("5000", 200)):
+        suite.operate("plan", "set", "pro", "--requests-per-day", limit)
+        in_force(gateways, answered(status, limit), f"a limit of {limit}")
 
 
 def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_afterwards(
@@ -257,12 +266,11 @@ def test_what_remains_falls_by_one_a_request_at_alternating_gateways(suite: Suit
 
 
 def test_a_burst_has_its_own_429_and_costs_nothing_of_the_day(suite: Suite, pro: Account) -> None:
-    suite.operate("plan", "set", "pro", "--burst-per-second", "5")
+    suite.operate("plan", "set", "pro", "--burst-per-second", "1")
     one = suite.of_each("gateway", "URL")[:1]
     eventually(
         lambda: 429 in _statuses(Crowd(one, pro.key, clients=8).send(24)),
         "the burst is in force",
-        seconds=5,
     )
 
     def refused() -> bool:
@@ -273,28 +281,32 @@ def test_a_burst_has_its_own_429_and_costs_nothing_of_the_day(suite: Suite, pro:
             and answer.headers["Retry-After"] == "1"
         )
 
-    assert eventually(refused, "its own message", seconds=5)
+    assert eventually(refused, "its own message")
     suite.operate("plan", "set", "pro", "--burst-per-second", "0")
     assert eventually(
         lambda: pro.api.call("GET", "/v1/domains").status_code == 200,
         "the day is not used up",
-        seconds=5,
     )
 
 
-def test_usage_names_the_last_thirty_days(suite: Suite, pro: Account) -> None:
-    for _ in range(4):
-        pro.api.call("GET", "/v1/nothing")
-    inbox = pro.api.new_inbox()
-    assert send(suite, inbox["emailAddress"]).is_accepted
-    pro.api.delete("/v1/inboxes/" + inbox["inboxId"])
-    of_inbox = f"SELECT count(*) FROM mailbox.emails WHERE inbox_id = '{inbox['inboxId']}'"
-    eventually(lambda: _query(suite, of_inbox) == "0", "its mail is gone, and stays counted")
+@pytest.mark.usefixtures("pro")
+def test_usage_names_the_last_thirty_days(suite: Suite) -> None:
+    def attempt() -> tuple[list[dict[str, Any]], int]:
+        api = Account.make(suite, plan="pro").api
+        for _ in range(4):
+            api.call("GET", "/v1/nothing")
+        inbox = api.new_inbox()
+        assert send(suite, inbox["emailAddress"]).is_accepted
+        api.delete("/v1/inboxes/" + inbox["inboxId"])
+        of_inbox = f"SELECT count(*) FROM mailbox.emails WHERE inbox_id = '{inbox['inboxId']}'"
+        eventually(lambda: _query(suite, of_inbox) == "0", "its mail is gone, and stays counted")
+        days = api.get("/v1/account/usage")["days"]
+        return days, api.get("/v1/account")["usage"]["requestsToday"]
 
-    days = pro.api.get("/v1/account/usage")["days"]
+    days, today = in_time(suite, attempt)
 
     assert len(days) == 30
     assert days[0]["date"] == time.strftime("%Y-%m-%d", time.gmtime())
     assert days[0] == {"date": days[0]["date"], "requests": 7, "emails": 1, "deliveries": 0}
     assert all(day["requests"] == 0 for day in days[1:])
-    assert pro.api.get("/v1/account")["usage"]["requestsToday"] == 8
+    assert today == 8

@@ -51,7 +51,7 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
             )
         return answer if answer.startswith("550 5.3.4") else None
 
-    eventually(refused, "the plan's limit is in force", seconds=5)
+    eventually(refused, "the plan's limit is in force")
     (first,) = _rejections(one_mebibyte.api, inbox)
     with Dialogue(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"], sender=_SENDER)

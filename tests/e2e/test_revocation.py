@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from harness import Account, Api, Gateway, Relay, Suite, eventually
+from harness import Account, Api, Gateway, Relay, Suite, eventually, in_force, status_is
 
 _AT_ONCE = 1.0
 
@@ -106,23 +106,15 @@ def test_a_plan_change_is_in_force_at_every_gateway_within_a_second(
     assert [it.call("GET", "/v1/domains").status_code for it in gateways] == [200] * len(gateways)
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "starter")
-    eventually(
-        lambda: all(it.call("GET", "/v1/domains").status_code == 403 for it in gateways),
-        "all refuse it",
-        seconds=_AT_ONCE,
-    )
+    in_force(gateways, status_is(403), "a plan without API")
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "premium")
-    eventually(
-        lambda: all(it.call("GET", "/v1/domains").status_code == 200 for it in gateways),
-        "all take it",
-        seconds=_AT_ONCE,
-    )
+    in_force(gateways, status_is(200), "a plan with API")
 
 
 def test_a_7_day_pass_ends_by_itself_at_every_gateway(suite: Suite, account: Account) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
-    ends = datetime.now(UTC) + timedelta(seconds=5)
+    ends = datetime.now(UTC) + timedelta(seconds=15)
     suite.operate(
         "account",
         "set-plan",
@@ -133,16 +125,16 @@ def test_a_7_day_pass_ends_by_itself_at_every_gateway(suite: Suite, account: Acc
         ends.isoformat().replace("+00:00", "Z"),
     )
     eventually(
-        lambda: all(it.get("/v1/account")["plan"] == "pass7" for it in gateways),
+        lambda: all(it.call("GET", "/v1/account").json().get("plan") == "pass7" for it in gateways),
         "the pass is in force",
-        seconds=_AT_ONCE,
     )
 
     def left() -> float:
         return (ends - datetime.now(UTC)).total_seconds()
 
+    ended = time.monotonic() + left()
     for it in gateways:
-        eventually(partial(_answers, it, 403), "the pass has ended", seconds=left() + _AT_ONCE)
+        in_force([it], status_is(403), "the pass has ended", since=ended)
         assert left() <= 0
 
 
@@ -155,9 +147,10 @@ def _postgres_stopped(suite: Suite) -> Iterator[None]:
         for stat in Path("/proc").glob("[0-9]*/stat")
         if _parent(stat) == server
     }
-    for process in family:
-        os.kill(process, signal.SIGSTOP)
     try:
+        for process in family:
+            with contextlib.suppress(ProcessLookupError):  # one of a connection that was closed
+                os.kill(process, signal.SIGSTOP)
         yield
     finally:
         for process in family:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from harness import Receiver, Suite, User, send
+from harness import Receiver, Suite, User, eventually, send
 from harness.receiver import Request
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -114,7 +114,10 @@ def test_each_operator_of_a_field_routes_mail(suite: Suite, user: User, field: s
         fitting.wait_for(lambda it: it.webhook_id == sent.email_id, "the mail's webhook")
         (delivery,) = _deliveries_of(user, targets[0], sent.email_id)
         assert set(delivery["ruleIds"]) == {rule for rule, fits in made.items() if fits}
-        routing = user.dashboard.get(f"/emails/{sent.email_id}")["routing"]
+        routing = eventually(
+            lambda: user.dashboard.get(f"/emails/{sent.email_id}")["routing"],
+            "the dispatcher answers in time",
+        )
         assert {it["ruleId"]: it["matched"] for it in routing} == made
         assert _deliveries_of(user, targets[1], sent.email_id) == []
         assert [it.webhook_id for it in fitting.requests].count(sent.email_id) == 1

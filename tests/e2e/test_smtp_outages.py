@@ -29,8 +29,8 @@ def test_without_postgresql_mail_is_put_off_and_later_senders_are_sent_away(
                 assert session.address(inbox["emailAddress"]) == ["250 2.1.5 Recipient ok"]
                 stored = [queued_id(session.data(_MESSAGE))]
 
-                database.cut()
                 cut_at = time.monotonic()
+                database.cut()
                 assert session.address(inbox["emailAddress"]) == ["250 2.1.5 Recipient ok"], (
                     "known from before"
                 )

@@ -67,7 +67,7 @@ def test_a_declared_size_over_the_plan_is_refused_at_rcpt(
             (answer,) = session.address(inbox["emailAddress"], parameters=f" SIZE={2 * _MEBIBYTE}")
         return answer.startswith("550 5.3.4")
 
-    eventually(refused_at_rcpt, "the plan's limit is in force", seconds=2)
+    eventually(refused_at_rcpt, "the plan's limit is in force")
     with Dialogue(suite["SMTP"]) as session:
         assert session.address(inbox["emailAddress"], parameters=f" SIZE={len(_MESSAGE)}") == [
             "250 2.1.5 Recipient ok"

@@ -58,13 +58,10 @@ def test_a_certificate_renewed_file_by_file_is_taken(
     eventually(
         lambda: _certificate_shown(server) == first and time.monotonic() > looked_by,
         "a certificate without its key is not taken",
-        seconds=5,
     )
     shutil.move(renewed / "key.pem", folder / "key.pem")
 
-    eventually(
-        lambda: _certificate_shown(server) == second, "the new certificate is shown", seconds=5
-    )
+    eventually(lambda: _certificate_shown(server) == second, "the new certificate is shown")
 
 
 def test_tls_before_1_2_is_refused(server: MailServer) -> None:

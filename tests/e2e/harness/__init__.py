@@ -10,6 +10,7 @@ from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
 from harness.far_host import FarHost
 from harness.haproxy import HAProxy
+from harness.in_force import in_force, status_is
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.mounted_secret import MountedSecret
@@ -69,6 +70,7 @@ __all__ = [
     "client_context",
     "event_class",
     "eventually",
+    "in_force",
     "in_time",
     "let_through",
     "make_certificate",
@@ -76,5 +78,6 @@ __all__ = [
     "queued_id",
     "send",
     "send_raw",
+    "status_is",
     "write_acl_tool",
 ]

@@ -68,5 +68,5 @@ class MailServer:
         assert self._process.poll() is None, "the mail server has ended"
         try:
             return requests.get(f"http://{self._admin}/readyz", timeout=2).status_code == 200
-        except requests.ConnectionError:
+        except requests.RequestException:
             return False

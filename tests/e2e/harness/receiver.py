@@ -100,7 +100,7 @@ class Receiver:
             return list(self._requests)
 
     def wait_for(
-        self, wanted: Callable[[Request], bool], what: str, seconds: float = 20.0
+        self, wanted: Callable[[Request], bool], what: str, seconds: float = 60.0
     ) -> Request:
         """The first request that is wanted, whether it is there already or comes in time."""
         with self._arrived:
@@ -113,7 +113,7 @@ class Receiver:
             f"{[request.json for request in self.requests]}"
         )
 
-    def wait_for_count(self, count: int, seconds: float = 20.0) -> list[Request]:
+    def wait_for_count(self, count: int, seconds: float = 60.0) -> list[Request]:
         """All requests, once there are that many."""
         with self._arrived:
             self._arrived.wait_for(lambda: len(self._requests) >= count, seconds)

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from harness.waiting import eventually
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -74,5 +76,6 @@ class Suite:
         return described
 
     def signal(self, service: str, number: int, sent: int) -> None:
-        """Sends a signal to one replica."""
-        os.kill(self.pid(service, number), sent)
+        """Sends a signal to one replica, once it runs."""
+        process = eventually(lambda: self.pid(service, number), f"{service} {number} runs")
+        os.kill(process, sent)

@@ -140,7 +140,7 @@ class Topic:
                 self.seen.append(event)
                 yield event
 
-    def wait_for(self, wanted: Callable[[Event], bool], what: str, seconds: float = 20.0) -> Event:
+    def wait_for(self, wanted: Callable[[Event], bool], what: str, seconds: float = 60.0) -> Event:
         """The first wanted event."""
         for event in self.events(seconds):
             if wanted(event):
