@@ -132,7 +132,7 @@ def test_a_wrong_email_id_is_said_before_anything_is_deleted(cli: Cli) -> None:
 
 def test_a_connection_cut_for_good_says_so_at_the_deadline(cli: Cli) -> None:
     with Service(lambda *_: CUT) as service:
-        said = cli.with_(TEMPINBOX_BASE_URL=service.url).fails(6, "wait", _INBOX, "--timeout", "2s")
+        said = cli.with_(TEMPINBOX_BASE_URL=service.url).fails(6, "wait", _INBOX, "--timeout", "4s")
 
     assert "was cut" in said
     assert "--hold" in said

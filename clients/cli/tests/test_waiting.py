@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_mail_cannot_command_the_terminal(cli: Cli, inbox: Inbox) -> None:
 
 
 def test_progress_is_shown_on_a_terminal_only(cli: Cli, inbox: Inbox) -> None:
-    words = [str(cli.program), "wait", inbox.inbox_id, "--timeout", "2s"]
+    words = [str(cli.program), "wait", inbox.inbox_id, "--timeout", "4s"]
     reader, terminal = pty.openpty()
     with subprocess.Popen(
         words, env=cli.environment(), stdout=subprocess.DEVNULL, stderr=terminal
@@ -173,6 +174,6 @@ def test_progress_is_shown_on_a_terminal_only(cli: Cli, inbox: Inbox) -> None:
         assert running.wait(timeout=60) == 1
     os.close(reader)
 
-    assert b"waiting for mail: 0 s of 2 s" in shown
-    assert b"waiting for mail: 1 s of 2 s" in shown
-    assert "waiting for mail" not in cli.fails(1, *words[1:])
+    # A busy machine may leave some out.
+    assert len(set(re.findall(rb"waiting for mail: \d s of 4 s", shown))) >= 2
+    assert "waiting for mail" not in cli.fails(1, "wait", inbox.inbox_id, "--timeout", "1s")
