@@ -4,6 +4,7 @@
 #include "common/postgres/pool.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -86,6 +87,7 @@ struct rotated_pool
         chosen.dsn = dsn;
         chosen.dsn_file = file;
         chosen.connections = connections;
+        testing::wait_for_locks(chosen);
         return chosen;
     }
 
@@ -105,11 +107,10 @@ bool shows(const std::string& series)
     return testing::test_host().metrics().text().find(series + "\n") != std::string::npos;
 }
 
-awaitable<std::string> current_role(postgres::pool& db, std::string after_seconds = "0")
+awaitable<std::string> current_role(postgres::pool& db, std::string after = "pg_sleep(0)")
 {
-    return db.transact([after_seconds](pqxx::work& tx) {
-        return tx.exec1("SELECT current_user FROM pg_sleep(" + after_seconds + ")")[0]
-            .as<std::string>();
+    return db.transact([after](pqxx::work& tx) {
+        return tx.exec1("SELECT current_user FROM " + after)[0].as<std::string>();
     });
 }
 
@@ -126,7 +127,7 @@ awaitable<void> keep_working(postgres::pool& db, load& made)
 {
     while (!made.is_over) {
         try {
-            co_await current_role(db, "0.005");
+            co_await current_role(db, "pg_sleep(0.005)");
             ++made.done;
         } catch (const std::exception&) {
             ++made.failed;
@@ -185,19 +186,15 @@ TEST_CASE("a job that runs ends on its connection, the next one has the new one"
     const scratch_role first(scratch, "first"), second(scratch, "second");
     rotated_pool pool(first.dsn(), 1);
     testing::await(current_role(pool.db));
+    testing::held_lock lock(scratch);
     std::string seen;
     boost::asio::co_spawn(
-        testing::test_host().loop(), current_role(pool.db, "1"),
+        testing::test_host().loop(), current_role(pool.db, lock.taken),
         [&](const std::exception_ptr&, std::string role) { seen = std::move(role); });
-    CHECK(testing::eventually([&] {
-        return scratch
-                   .execute("SELECT count(*) FROM pg_stat_activity WHERE usename = '" +
-                            first.name() +
-                            "' AND state = 'active' AND query LIKE '%pg_sleep%'")[0][0]
-                   .as<int>() == 1;
-    }));
+    CHECK(testing::eventually([&lock] { return lock.is_waited_for(); }));
 
     pool.rewrite(second.dsn());
+    lock.release();
 
     CHECK(testing::eventually([&] { return !seen.empty(); }));
     CHECK(seen == first.name());

@@ -2,6 +2,7 @@
 
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 using namespace tempinbox;
 using namespace std::chrono_literals;
@@ -224,12 +226,14 @@ TEST_CASE("a full queue refuses at once", "[postgres]")
     testing::scratch_database scratch(no_schemas);
     auto chosen = settings_for(scratch, 1);
     chosen.queue_limit = 2;
+    testing::wait_for_locks(chosen);
     postgres::pool db(testing::test_host(), chosen);
+    testing::held_lock lock(scratch);
     int done = 0;
     std::string refusal;
 
     for (int i = 0; i < 4; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT pg_sleep(0.2)"),
+        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT FROM " + lock.taken),
                               [&](const std::exception_ptr& error) {
                                   ++done;
                                   try {
@@ -239,35 +243,38 @@ TEST_CASE("a full queue refuses at once", "[postgres]")
                                       refusal = caught.what();
                                   }
                               });
+    CHECK(testing::eventually([&done] { return done > 0; }));
+    lock.release();
 
-    CHECK(testing::eventually([&done] { return done == 4; }));
     CHECK(refusal == "database is busy");
+    CHECK(testing::eventually([&done] { return done == 4; }));
 }
 
 TEST_CASE("a stopped pool refuses work, also what was queued", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    postgres::pool db(testing::test_host(), settings_for(scratch, 1));
+    auto chosen = settings_for(scratch, 1);
+    testing::wait_for_locks(chosen);
+    postgres::pool db(testing::test_host(), chosen);
+    testing::held_lock lock(scratch);
     int refused = 0;
     int done = 0;
     for (int i = 0; i < 3; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT pg_sleep(0.5)"),
+        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT FROM " + lock.taken),
                               [&](const std::exception_ptr& error) {
                                   ++done;
                                   refused += error ? 1 : 0;
                               });
-    const auto is_running = [&] {
-        return scratch
-                   .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE "
-                            "'%pg_sleep(0.5)' AND state = 'active'")[0][0]
-                   .as<int>() == 1;
-    };
-    REQUIRE(testing::eventually(is_running));
+    REQUIRE(testing::eventually([&lock] { return lock.is_waited_for(); }));
 
-    db.stop();
+    std::thread stopping([&db] { db.stop(); }); // which waits for the job that runs
+    const bool are_refused = testing::eventually([&refused] { return refused == 2; });
+    lock.release();
+    stopping.join();
 
+    CHECK(are_refused);
     CHECK(testing::eventually([&done] { return done == 3; }));
-    CHECK(refused >= 2);
+    CHECK(refused == 2);
     CHECK_THROWS_AS(testing::await(execute(db, "SELECT 1")), dependency_error);
 }
 
@@ -275,19 +282,19 @@ TEST_CASE("a caller that is gone before its answer does no harm", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
+    testing::held_lock lock(scratch);
     {
         runtime::host host("gone", runtime::process_settings{});
-        postgres::pool db(host, settings_for(scratch, 1));
-        boost::asio::co_spawn(host.loop(), execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(0.2)"),
+        auto chosen = settings_for(scratch, 1);
+        testing::wait_for_locks(chosen);
+        postgres::pool db(host, chosen);
+        boost::asio::co_spawn(host.loop(), execute(db, "INSERT INTO t SELECT 1 FROM " + lock.taken),
                               boost::asio::detached);
-        const auto is_running = [&] {
+        CHECK(testing::eventually([&] {
             host.loop().poll();
-            return scratch
-                       .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT "
-                                "INTO t%' AND state = 'active'")[0][0]
-                       .as<int>() == 1;
-        };
-        CHECK(testing::eventually(is_running));
+            return lock.is_waited_for();
+        }));
+        lock.release(); // the loop does not run any more
     }
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 1);
 }
