@@ -51,13 +51,25 @@ public:
     }
     std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
 
-    // How long until the condition holds.
+    // How long after now the last query was made whose answer was not the new one. An answer may
+    // take its time, and there may be none while PostgreSQL takes its.
     template <class Condition>
-    steady::duration time_until(Condition holds)
+    steady::duration last_old_answer(Condition is_new)
     {
         const auto began = steady::now();
-        REQUIRE(testing::eventually([&] { return holds(find()); }, 5s));
-        return steady::now() - began;
+        auto last = steady::duration::zero();
+        REQUIRE(testing::eventually([&] {
+            const auto elapsed = steady::now() - began;
+            try {
+                if (is_new(find()))
+                    return true;
+                last = elapsed;
+            } catch (const dependency_error&) {
+                // Not an old answer.
+            }
+            return false;
+        }));
+        return last;
     }
 
     testing::scratch_database scratch{{"accounts"}};
@@ -192,9 +204,9 @@ TEST_CASE("a revoked key is refused within 1 s", "[gateway][postgres]")
     REQUIRE(arranged.find());
     REQUIRE(await(arranged.keys_beside.revoke(arranged.owner, arranged.key)));
 
-    const auto took = arranged.time_until([](const auto& found) { return found == nullptr; });
+    const auto last = arranged.last_old_answer([](const auto& found) { return found == nullptr; });
 
-    CHECK(took < 1s);
+    CHECK(last < 1s);
 }
 
 TEST_CASE("a plan change is seen within 1 s", "[gateway][postgres]")
@@ -203,10 +215,10 @@ TEST_CASE("a plan change is seen within 1 s", "[gateway][postgres]")
     REQUIRE(arranged.find()->account.plan == "premium");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
 
-    const auto took =
-        arranged.time_until([](const auto& found) { return found->account.plan == "free"; });
+    const auto last =
+        arranged.last_old_answer([](const auto& found) { return found->account.plan == "free"; });
 
-    CHECK(took < 1s);
+    CHECK(last < 1s);
 }
 
 TEST_CASE("a key's position follows the revocation of an older one within 1 s",
@@ -218,11 +230,11 @@ TEST_CASE("a key's position follows the revocation of an older one within 1 s",
                             .value();
     const auto first = arranged.key;
     arranged.digest = api_key_digest(second.key.reveal());
-    REQUIRE(arranged.time_until([](const auto& found) { return found && found->position == 2; }) <
-            1s);
+    REQUIRE(arranged.last_old_answer(
+                [](const auto& found) { return found && found->position == 2; }) < 1s);
     REQUIRE(await(arranged.keys_beside.revoke(arranged.owner, first)));
 
-    CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 1s);
+    CHECK(arranged.last_old_answer([](const auto& found) { return found->position == 1; }) < 1s);
 }
 
 TEST_CASE("a key's position follows the expiry of an older one", "[gateway][postgres][key-access]")
@@ -242,7 +254,7 @@ TEST_CASE("a key's position follows the expiry of an older one", "[gateway][post
     REQUIRE(arranged.becomes_known());
     REQUIRE(arranged.find()->position == 2);
 
-    CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 6s);
+    CHECK(arranged.last_old_answer([](const auto& found) { return found->position == 1; }) < 6s);
 }
 
 TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then nobody knows",
@@ -252,11 +264,11 @@ TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then 
     cache_behind_relay arranged;
     REQUIRE(testing::eventually([&] { return arranged.query() == said::yes; }));
 
-    const auto began = steady::now();
     if (way == "killed")
         arranged.relay.cut();
     else
         arranged.relay.freeze();
+    const auto began = steady::now();
     auto last_yes = steady::duration::zero();
     const bool was_refused = testing::eventually([&] {
         const auto elapsed = steady::now() - began;

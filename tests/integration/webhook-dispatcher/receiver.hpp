@@ -4,6 +4,10 @@
 #include "common/http/server.hpp"
 #include "common/testing/await.hpp"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -71,7 +75,10 @@ private:
         }
         if (chosen.delay.count() != 0) {
             boost::asio::steady_timer timer(test_host().loop(), chosen.delay);
-            co_await timer.async_wait(boost::asio::use_awaitable);
+            // Nobody waits for the answer any more, at the end of the test at the latest.
+            request.on_hang_up = [&timer] { timer.cancel(); };
+            co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+            request.on_hang_up = nullptr;
         }
         http::response response(chosen.status, "text/plain", chosen.body);
         for (const auto& [name, value] : chosen.headers)

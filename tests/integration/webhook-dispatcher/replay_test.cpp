@@ -317,22 +317,19 @@ TEST_CASE("mail that comes during a replay is not delayed by it", "[webhooks][po
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(200);
     testing::receiver::scripted_response slow;
-    slow.delay = 200ms;
+    slow.delay = 30s; // longer than the mail is waited for
     s.hook.respond_always(slow);
     CHECK(replay(s, s.replay_request(webhook)) == 200);
-    REQUIRE(s.hook.got(4));
+    REQUIRE(s.hook.got(2)); // as many as a replay sends at a time
 
     const auto mail = email(s.account);
-    const auto began = std::chrono::steady_clock::now();
     s.deliver({email_record(mail)});
 
-    REQUIRE(testing::eventually([&] {
+    CHECK(testing::eventually([&] {
         return std::any_of(
             s.hook.requests().begin(), s.hook.requests().end(),
             [&](const auto& request) { return sent_id(request) == mail.email_id(); });
     }));
-    CHECK(std::chrono::steady_clock::now() - began < 1s);
-    s.hook.respond_always(testing::receiver::scripted_response(200));
 }
 
 TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever its age",

@@ -357,21 +357,20 @@ TEST_CASE("a replica in need reclaims again from others when it has been given s
 
 TEST_CASE("holders that do not answer are asked all at once", "[rate-limit]")
 {
-    constexpr int holders = 8;
+    // 100 ms for each, one after another, would take twice the time there is.
+    constexpr int holders = 100;
     auto chosen = arranged_replicas::quick();
-    chosen.timeout = 2s;
+    chosen.timeout = 5s;
     arranged_replicas all(holders + 1, chosen);
     const auto ann = account_id::make();
     all.between_replicas = arranged_replicas::way::lost;
     for (int i = 1; i <= holders; ++i)
-        CHECK(all.take(all.pool(i), request_for(ann, 1, 3'000)).granted == 1);
+        CHECK(all.take(all.pool(i), request_for(ann, 1, 1'000'000)).granted == 1);
     all.between_replicas = arranged_replicas::way::silent;
 
-    const auto began = std::chrono::steady_clock::now();
-    const auto made = all.take(all.pool(holders + 1), request_for(ann, 1, 3'000));
+    const auto made = all.take(all.pool(holders + 1), request_for(ann, 1, 1'000'000));
 
     CHECK(made.granted == 1);
-    CHECK(std::chrono::steady_clock::now() - began < 100ms * (holders / 2));
 }
 
 TEST_CASE("the number of accounts held is bounded", "[rate-limit]")

@@ -114,28 +114,39 @@ TEST_CASE("the loop turns while the text of many metrics is made", "[admin]")
             .histogram("tempinbox_test_seconds", "A histogram of many series",
                        metrics::wait_buckets(), {{"number", std::to_string(series)}})
             .Observe(1);
-    const auto began = steady::now();
-    const auto text = host.metrics().text();
-    const auto rendering = steady::now() - began;
+    // The machine may do something else at any moment, but not in each of five attempts.
+    constexpr int attempts = 5;
+    std::size_t text_bytes = 0;
+    auto rendering = steady::duration::max();
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const auto began = steady::now();
+        text_bytes = host.metrics().text().size();
+        rendering = std::min(rendering, steady::now() - began);
+    }
     admin::listener listener(host, "");
     listener.start();
     http::client_settings settings;
-    settings.body_limit = 2 * text.size();
+    settings.body_limit = 2 * text_bytes;
     http::client client(host, settings);
 
-    bool is_over = false;
-    steady::duration longest{};
-    boost::asio::co_spawn(host.loop(), watch_turns(host.executor(), is_over, longest),
-                          boost::asio::detached);
-    const auto response = host.await(
-        scrape(client, "http://" + listener.local_address().text() + "/metrics", is_over));
-    listener.stop();
-    host.eventually([&, turns = 0]() mutable { return ++turns > 100; });
+    auto shortest = steady::duration::max();
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        bool is_over = false;
+        steady::duration longest{};
+        boost::asio::co_spawn(host.loop(), watch_turns(host.executor(), is_over, longest),
+                              boost::asio::detached);
+        const auto response = host.await(
+            scrape(client, "http://" + listener.local_address().text() + "/metrics", is_over));
+        host.eventually([&, turns = 0]() mutable { return ++turns > 100; });
+        shortest = std::min(shortest, longest);
 
-    CHECK(response.status == 200);
-    CHECK(response.body.size() > text.size() / 2);
+        REQUIRE(response.status == 200);
+        REQUIRE(response.body.size() > text_bytes / 2);
+    }
+    listener.stop();
+
     // On the loop it would be all of it, and more.
-    CHECK(longest < rendering / 2);
+    CHECK(shortest < rendering / 2);
 }
 
 TEST_CASE("the log level changes while running", "[admin]")

@@ -230,7 +230,7 @@ TEST_CASE("an item whose waiter left is sent only if its call had begun", "[asyn
 {
     doubling all({});
     all.is_held = true;
-    all.ask(1, deadline::after(100ms)); // sent by then
+    all.ask(1, deadline::after(2s)); // sent by then
     REQUIRE(all.has_sent(1));
     all.ask(2, deadline::after(5ms));
     all.ask(3);

@@ -57,7 +57,7 @@ TEST_CASE("a body or header that drips is given up at the deadline of the whole 
         CHECK(response.error == exchange_error::timeout);
         CHECK_THAT(response.error_text, Contains("too long"));
         CHECK(response.took >= milliseconds(145));
-        CHECK(response.took < milliseconds(2'000));
+        CHECK(response.took < milliseconds(10'000));
         check_left(server);
     }
 }

@@ -91,7 +91,7 @@ TEST_CASE("empty lines do not keep a connection alive", "[http][slow]")
 TEST_CASE("slow clients in number keep nobody else from being served", "[http][slow]")
 {
     auto settings = short_times();
-    settings.header_timeout = 10s;
+    settings.header_timeout = 60s; // longer than a response is waited for
     running_server running(ok, settings);
     std::vector<std::unique_ptr<raw_client>> slow;
     for (int i = 0; i < 200; ++i) {
@@ -101,16 +101,15 @@ TEST_CASE("slow clients in number keep nobody else from being served", "[http][s
     REQUIRE(testing::eventually([&] { return running.server.connections() == 200; }));
 
     raw_client quick(running.address());
-    const auto began = clock_type::now();
     const auto response = quick.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
     CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
-    CHECK(clock_type::now() - began < 1s);
 }
 
 TEST_CASE("slow clients that hold every connection are gone after their time", "[http][slow]")
 {
     auto settings = short_times();
+    settings.body_timeout = 3s; // all are there before the first is gone
     settings.connection_limit = 20;
     running_server running(ok, settings);
     std::vector<std::unique_ptr<raw_client>> slow;

@@ -248,7 +248,7 @@ TEST_CASE(
     CHECK(decision.is_fail_open);
     CHECK(decision.rate_limit.remaining == 98);
     CHECK(took >= 240ms);
-    CHECK(took < 2s);
+    CHECK(took < 4s); // the call itself may take 5 s
 
     service.release();
     REQUIRE(testing::eventually([&] { return service.used[account.account.text()] == 2; }));
