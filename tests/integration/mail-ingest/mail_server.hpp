@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/events/events.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mail-ingest/core.hpp"
 #include "mailbox/email_repository.hpp"
@@ -212,22 +213,6 @@ private:
     boost::asio::ip::tcp::socket socket_;
     std::string received_;
     bool is_ended_ = false;
-};
-
-// Another transaction that holds the locks of `statement` until it goes out of scope.
-class held_lock
-{
-public:
-    held_lock(const std::string& dsn, const std::string& statement)
-        : connection_(dsn),
-          transaction_(connection_)
-    {
-        transaction_.exec(statement);
-    }
-
-private:
-    pqxx::connection connection_;
-    pqxx::work transaction_;
 };
 
 inline std::string queued_id(const std::string& reply)

@@ -186,15 +186,15 @@ TEST_CASE("a job that runs ends on its connection, the next one has the new one"
     const scratch_role first(scratch, "first"), second(scratch, "second");
     rotated_pool pool(first.dsn(), 1);
     testing::await(current_role(pool.db));
-    testing::held_lock lock(scratch);
+    testing::held_statement held(scratch);
     std::string seen;
     boost::asio::co_spawn(
-        testing::test_host().loop(), current_role(pool.db, lock.taken),
+        testing::test_host().loop(), current_role(pool.db, testing::held_statement::lock),
         [&](const std::exception_ptr&, std::string role) { seen = std::move(role); });
-    CHECK(testing::eventually([&lock] { return lock.is_waited_for(); }));
+    CHECK(testing::eventually([&held] { return held.is_under_way(); }));
 
     pool.rewrite(second.dsn());
-    lock.release();
+    held.release();
 
     CHECK(testing::eventually([&] { return !seen.empty(); }));
     CHECK(seen == first.name());

@@ -228,12 +228,13 @@ TEST_CASE("a full queue refuses at once", "[postgres]")
     chosen.queue_limit = 2;
     testing::wait_for_locks(chosen);
     postgres::pool db(testing::test_host(), chosen);
-    testing::held_lock lock(scratch);
+    testing::held_statement held(scratch);
     int done = 0;
     std::string refusal;
 
     for (int i = 0; i < 4; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT FROM " + lock.taken),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              execute(db, "SELECT FROM " + testing::held_statement::lock),
                               [&](const std::exception_ptr& error) {
                                   ++done;
                                   try {
@@ -244,7 +245,7 @@ TEST_CASE("a full queue refuses at once", "[postgres]")
                                   }
                               });
     CHECK(testing::eventually([&done] { return done > 0; }));
-    lock.release();
+    held.release();
 
     CHECK(refusal == "database is busy");
     CHECK(testing::eventually([&done] { return done == 4; }));
@@ -256,20 +257,21 @@ TEST_CASE("a stopped pool refuses work, also what was queued", "[postgres]")
     auto chosen = settings_for(scratch, 1);
     testing::wait_for_locks(chosen);
     postgres::pool db(testing::test_host(), chosen);
-    testing::held_lock lock(scratch);
+    testing::held_statement held(scratch);
     int refused = 0;
     int done = 0;
     for (int i = 0; i < 3; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT FROM " + lock.taken),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              execute(db, "SELECT FROM " + testing::held_statement::lock),
                               [&](const std::exception_ptr& error) {
                                   ++done;
                                   refused += error ? 1 : 0;
                               });
-    REQUIRE(testing::eventually([&lock] { return lock.is_waited_for(); }));
+    REQUIRE(testing::eventually([&held] { return held.is_under_way(); }));
 
     std::thread stopping([&db] { db.stop(); }); // which waits for the job that runs
     const bool are_refused = testing::eventually([&refused] { return refused == 2; });
-    lock.release();
+    held.release();
     stopping.join();
 
     CHECK(are_refused);
@@ -282,19 +284,21 @@ TEST_CASE("a caller that is gone before its answer does no harm", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
-    testing::held_lock lock(scratch);
+    testing::held_statement held(scratch);
     {
         runtime::host host("gone", runtime::process_settings{});
         auto chosen = settings_for(scratch, 1);
         testing::wait_for_locks(chosen);
         postgres::pool db(host, chosen);
-        boost::asio::co_spawn(host.loop(), execute(db, "INSERT INTO t SELECT 1 FROM " + lock.taken),
-                              boost::asio::detached);
+        boost::asio::co_spawn(
+            host.loop(),
+            execute(db, "INSERT INTO t SELECT 1 FROM " + testing::held_statement::lock),
+            boost::asio::detached);
         CHECK(testing::eventually([&] {
             host.loop().poll();
-            return lock.is_waited_for();
+            return held.is_under_way();
         }));
-        lock.release(); // the loop does not run any more
+        held.release(); // the loop does not run any more
     }
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 1);
 }
