@@ -27,7 +27,8 @@ using postgres::run_autocommit; // reads need no transaction: each statement has
 constexpr int max_rows_read = 2'000;
 // Until then transactions of one batch begin. Who asks for an inbox waits 5 s.
 constexpr std::chrono::seconds max_creation_time{3};
-// For a row, where all inboxes are one account's.
+// For a row, where all inboxes are one account's and nobody else waits for them, or the others were
+// tried.
 constexpr std::chrono::milliseconds account_lock_wait{1'000};
 
 const std::string find_inbox_sql = "SELECT " + select_list(inbox_columns) +
@@ -303,6 +304,13 @@ std::vector<batch_part> split_by_account(const std::vector<new_inbox>& requested
     return parts;
 }
 
+bool is_of_one_account(const std::vector<new_inbox>& requested)
+{
+    return std::all_of(requested.begin(), requested.end(), [&](const new_inbox& each) {
+        return each.account.account == requested.front().account.account;
+    });
+}
+
 // Any other error is one inbox's: halves find it in a few transactions.
 std::vector<batch_part> halve(const batch_part& part)
 {
@@ -338,11 +346,19 @@ inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
 {
     creations results(requested.size(), failure{errc::unavailable, "The inbox was not created"});
     const auto give_up = std::chrono::steady_clock::now() + max_creation_time;
-    std::deque<batch_part> parts{whole(requested.size())};
-    while (!parts.empty() && std::chrono::steady_clock::now() < give_up) {
-        const auto part = std::move(parts.front());
-        parts.pop_front();
-        const auto status = co_await attempt(requested, part, now, results);
+    const bool is_of_one = is_of_one_account(requested);
+    std::deque<batch_part> parts{whole(requested.size())}, held;
+    while ((!parts.empty() || !held.empty()) && std::chrono::steady_clock::now() < give_up) {
+        const bool is_last_try = parts.empty();
+        auto& next = is_last_try ? held : parts;
+        const auto part = std::move(next.front());
+        next.pop_front();
+        auto lock_wait = postgres::together_lock_wait;
+        if (is_of_one || is_last_try)
+            lock_wait = account_lock_wait;
+        else if (part.size() < requested.size())
+            lock_wait = postgres::part_lock_wait;
+        const auto status = co_await attempt(requested, part, now, lock_wait, results);
         if (status == attempt_status::lost)
             break;
         if (status == attempt_status::done ||
@@ -350,10 +366,12 @@ inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
             continue;
         auto smaller =
             status == attempt_status::contended ? split_by_account(requested, part) : halve(part);
-        // Nobody else waits for a batch of one account, so it is tried until the time is over.
-        if (smaller.size() == 1 && part.size() < requested.size())
-            continue;
-        std::move(smaller.begin(), smaller.end(), std::back_inserter(parts));
+        if (smaller.size() > 1)
+            std::move(smaller.begin(), smaller.end(), std::back_inserter(parts));
+        else if (is_of_one)
+            parts.push_back(part); // nobody else waits for it: until the time is over
+        else if (!is_last_try)
+            held.push_back(part);
     }
     co_return results;
 }
@@ -361,7 +379,7 @@ inbox_repository::create_all(std::vector<new_inbox> requested, time_point now)
 // Creates a part of the batch in one transaction.
 awaitable<inbox_repository::attempt_status>
 inbox_repository::attempt(const std::vector<new_inbox>& requested, const batch_part& part,
-                          time_point now, creations& results)
+                          time_point now, std::chrono::milliseconds lock_wait, creations& results)
 {
     std::vector<new_inbox> chosen;
     for (const auto index : part)
@@ -370,13 +388,8 @@ inbox_repository::attempt(const std::vector<new_inbox>& requested, const batch_p
     failure reason;
     try {
         auto created = co_await db_.transact(
-            [chosen = std::move(chosen), now, owner = outbox_owner_](pqxx::work& tx) {
-                const bool is_shared =
-                    std::any_of(chosen.begin(), chosen.end(), [&](const new_inbox& each) {
-                        return each.account.account != chosen.front().account.account;
-                    });
-                postgres::limit_lock_wait(tx, is_shared ? postgres::together_lock_wait
-                                                        : account_lock_wait);
+            [chosen = std::move(chosen), now, lock_wait, owner = outbox_owner_](pqxx::work& tx) {
+                postgres::limit_lock_wait(tx, lock_wait);
                 return mailbox::create_inboxes(tx, chosen, now, owner);
             });
         for (std::size_t i = 0; i < part.size(); ++i)

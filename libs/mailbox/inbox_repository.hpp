@@ -104,7 +104,7 @@ private:
 
     awaitable<attempt_status> attempt(const std::vector<new_inbox>& requested,
                                       const std::vector<std::size_t>& part, time_point now,
-                                      creations& results);
+                                      std::chrono::milliseconds lock_wait, creations& results);
 
     postgres::pool& db_;
     std::string outbox_owner_;

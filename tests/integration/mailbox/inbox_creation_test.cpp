@@ -152,6 +152,32 @@ TEST_CASE("an account that somebody locks fails alone", "[mailbox][create][postg
     CHECK(created[2]);
 }
 
+TEST_CASE("accounts that somebody locks keep none of another account from its inbox",
+          "[mailbox][create][postgres]")
+{
+    seeds::world world;
+    std::vector<plans::account_state> locked;
+    for (int i = 0; i < 5; ++i)
+        locked.push_back(seeds::account());
+    const auto free = seeds::account(); // made last, so its row is asked for last
+    std::vector<mailbox::new_inbox> batch;
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work holding(other);
+    for (const auto& account : locked) {
+        world.create(account);
+        holding.exec("SELECT 1 FROM mailbox.account_states WHERE account_id = '" +
+                     account.account.text() + "' FOR UPDATE");
+        batch.push_back(of(account));
+    }
+    batch.push_back(of(free));
+
+    const auto created = create_all(world, std::move(batch));
+
+    for (std::size_t i = 0; i < locked.size(); ++i)
+        CHECK(text_of(created[i]) == "unavailable");
+    CHECK(created.back());
+}
+
 TEST_CASE("an account that somebody locks for a moment is tried again",
           "[mailbox][create][postgres]")
 {
