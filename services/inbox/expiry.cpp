@@ -73,15 +73,19 @@ awaitable<std::vector<result<void>>> expiry::end_all(std::vector<mailbox::inbox_
 {
     auto batches = co_await repository_.expire_all(std::move(requested));
     std::vector<result<void>> ended;
+    ended.reserve(batches.size());
+    std::vector<outbox::row> events;
     for (auto& one : batches) {
         if (!one) {
             ended.emplace_back(one.error());
             continue;
         }
         ended_by_owner_.Increment();
-        publisher_.publish(std::move(one->events));
+        std::move(one->events.begin(), one->events.end(), std::back_inserter(events));
         ended.emplace_back();
     }
+    if (!events.empty())
+        publisher_.publish(std::move(events));
     co_return ended;
 }
 
