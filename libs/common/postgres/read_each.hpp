@@ -15,8 +15,8 @@ namespace tempinbox::postgres {
 // Runs `step(pqxx::nontransaction&, const std::vector<Item>&)` for items that came together; it
 // returns a result<T> for each, in their order. If PostgreSQL refuses the statement or a row of it
 // is damaged, each item is read by itself, so that one fails alone: `internal` with the text
-// `refusal`, logged with `name_of(item)`. Nothing is read after max_time_of_each. Throws if the
-// connection is lost.
+// `refusal`, logged with `name_of(item)`. What is not read within max_time_of_each is
+// `unavailable`. Throws if the connection is lost.
 template <class T, class Item, class Step, class Name>
 awaitable<std::vector<result<T>>> read_each(pool& db, std::vector<Item> items, Step step,
                                             std::string refusal, Name name_of)
@@ -37,7 +37,7 @@ awaitable<std::vector<result<T>>> read_each(pool& db, std::vector<Item> items, S
     results found;
     found.reserve(items.size());
     for (const auto& item : items) {
-        result<T> one = failure(errc::internal, refusal);
+        result<T> one = failure(errc::unavailable, refusal + " now; try again");
         try {
             if (std::chrono::steady_clock::now() < give_up) {
                 auto alone = co_await run_autocommit<results>(
@@ -51,6 +51,7 @@ awaitable<std::vector<result<T>>> read_each(pool& db, std::vector<Item> items, S
         } catch (const std::exception& error) {
             // The others are read all the same.
             log::error(refusal, {{"of", name_of(item)}, {"error", error.what()}});
+            one = failure(errc::internal, refusal);
         }
         found.push_back(std::move(one));
     }
