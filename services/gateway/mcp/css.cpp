@@ -2,22 +2,30 @@
 
 #include "common/core/text.hpp"
 #include "gateway/mcp/color_names.hpp"
+#include "gateway/mcp/replace_all.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <vector>
+#include <limits>
+#include <utility>
 
 namespace tempinbox::gateway::mcp {
 namespace {
 
 // Far more than any mail has. What is past it is not looked at.
 constexpr std::size_t max_keys = 10'000;
+// Of those that one key finds: they are gone through for each element that has it.
+constexpr std::size_t max_steps_of_key = 32;
 // The rest of a longer value is not looked at, so that each element costs the same.
 constexpr std::size_t max_value_bytes = 256;
 constexpr int look_alike_distance = 24; // of a channel
+
+// In a rank the order of the rules stands below the specificity of their selectors.
+constexpr int order_bits = 20;
 
 constexpr auto property_count = static_cast<std::size_t>(property::count);
 
@@ -203,20 +211,6 @@ std::string without_comments(std::string_view css)
     }
 }
 
-// `table.wide > .note` is found by `.note`, `p.note` by `.note`, `p` by itself. Empty if the last
-// part has conditions that are not looked at.
-std::string key_of(std::string_view selector)
-{
-    selector = trim(selector);
-    const auto last = selector.find_last_of(" >+~\n\r\t\f");
-    if (last != std::string_view::npos)
-        selector.remove_prefix(last + 1);
-    if (selector.empty() || selector.find_first_of(":[*") != std::string_view::npos)
-        return {};
-    const auto mark = selector.find_last_of(".#");
-    return std::string(mark == std::string_view::npos ? selector : selector.substr(mark));
-}
-
 bool is_for_every_screen(std::string_view media)
 {
     return media.find("width") == std::string_view::npos &&
@@ -269,6 +263,13 @@ std::string normalize_css(std::string_view css)
     return to_lower_ascii(without_comments(css));
 }
 
+bool declarations::declared::gives_way_to(const declared& other) const
+{
+    if (other.is_important != is_important)
+        return other.is_important;
+    return other.rank >= rank;
+}
+
 declarations declarations::parse(std::string_view css)
 {
     declarations read;
@@ -282,30 +283,43 @@ declarations declarations::parse(std::string_view css)
             continue;
         auto value = one.substr(colon + 1);
         declared found;
+        found.rank = std::numeric_limits<std::uint32_t>::max();
         if (const auto mark = value.find('!'); mark != std::string_view::npos) {
             found.is_important = value.find("important", mark) != std::string_view::npos;
             value = value.substr(0, mark);
         }
         found.value = trim(trim(value).substr(0, max_value_bytes));
         auto& held = read.all_[static_cast<std::size_t>(name - property_names.begin())];
-        if (!found.value.empty() && (found.is_important || !held.is_important))
-            held = found;
+        if (found.value.empty() || !held.gives_way_to(found))
+            continue;
+        held = found;
+        read.declared_.set(static_cast<std::size_t>(name - property_names.begin()));
     }
     return read;
 }
 
-void declarations::apply(const declarations& later)
+void declarations::set_rank(std::uint32_t rank)
 {
-    for (std::size_t i = 0; i < property_count; ++i) {
-        const auto& one = later.all_[i];
-        if (!one.value.empty() && (one.is_important || !all_[i].is_important))
-            all_[i] = one;
+    for (auto& one : all_)
+        one.rank = rank;
+}
+
+void declarations::apply(const declarations& other)
+{
+    // Most declare few of them, and this runs for each rule of each element.
+    for (auto rest = other.declared_.to_ulong(); rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+        if (all_[i].gives_way_to(other.all_[i]))
+            all_[i] = other.all_[i];
     }
+    declared_ |= other.declared_;
 }
 
 void style_sheet::add(std::string_view css)
 {
-    add_rules(texts_.emplace_back(normalize_css(css)), true);
+    // The marks of a comment of HTML mean nothing around rules, as browsers read them.
+    const auto bare = replace_all(replace_all(normalize_css(css), "<!--", " "), "-->", " ");
+    add_rules(texts_.emplace_back(bare), true);
 }
 
 // Of rules within rules the outer ones alone are looked into.
@@ -332,39 +346,91 @@ void style_sheet::add_rules(std::string_view rest, bool is_outermost)
 
 void style_sheet::add_rule(std::string_view selectors, std::string_view block)
 {
-    const auto declared = declarations::parse(block);
+    auto declared = declarations::parse(block);
+    if (declared.is_empty())
+        return;
     while (!selectors.empty()) {
         const auto one = selectors.substr(0, selectors.find(','));
         selectors.remove_prefix(std::min(one.size() + 1, selectors.size()));
-        auto key = key_of(one);
-        if (key.empty() || (by_key_.size() >= max_keys && !by_key_.contains(key)))
+        const auto parts = parse_selector(one);
+        if (parts.empty())
             continue;
-        by_key_[std::move(key)].apply(declared);
+        const auto order = std::min<std::uint32_t>(++rules_, (1U << order_bits) - 1);
+        declared.set_rank(specificity(parts) << order_bits | order);
+        if (auto* const held = place_of(parts))
+            held->apply(declared);
     }
 }
 
-void style_sheet::apply_to(declarations& found, const std::string& key) const
+// Where all rules of a selector are held as one; nowhere if there are too many. Those of a selector
+// that is a key alone cost an element one look-up, so they have a bound of their own.
+declarations* style_sheet::place_of(const std::vector<selector_part>& parts)
 {
-    if (const auto held = by_key_.find(key); held != by_key_.end())
-        found.apply(held->second);
+    if (parts.size() == 1 && parts.front().asks.is_key_alone()) {
+        auto* const found = find_keyed(parts.front().asks);
+        return found ? &found->css : nullptr;
+    }
+    std::size_t before = no_step;
+    for (const auto& part : parts) {
+        auto name = std::to_string(before) + (part.is_child ? '>' : ' ');
+        name += part.asks.text;
+        const auto known = step_names_.find(name);
+        if (known != step_names_.end()) {
+            before = known->second;
+            continue;
+        }
+        auto* const found = steps_.size() < max_steps ? find_keyed(part.asks) : nullptr;
+        if (!found || found->steps.size() == max_steps_of_key)
+            return nullptr;
+        found->steps.push_back(steps_.size());
+        step_names_.emplace(std::move(name), steps_.size());
+        steps_.push_back({part.asks, before, part.is_child, {}});
+        before = steps_.size() - 1;
+    }
+    return &steps_[before].css;
 }
 
-declarations style_sheet::find(std::string_view tag, std::string_view id,
-                               std::string_view classes) const
+style_sheet::keyed* style_sheet::find_keyed(const compound& asks)
 {
-    constexpr std::string_view blanks = " \t\r\n\f";
-    declarations found;
+    auto key = asks.key();
+    if (by_key_.size() >= max_keys && !by_key_.contains(key))
+        return nullptr;
+    return &by_key_[std::move(key)];
+}
+
+void style_sheet::look_up(const std::string& key, const compound& element, const met_steps& parent,
+                          found_style& found) const
+{
+    const auto held = by_key_.find(key);
+    if (held == by_key_.end())
+        return;
+    found.css.apply(held->second.css);
+    for (const auto index : held->second.steps) {
+        const auto& one = steps_[index];
+        const bool stands_right =
+            one.before == no_step || (one.is_child ? parent.own : parent.all).test(one.before);
+        if (!stands_right || !one.asks.is_met_by(element))
+            continue;
+        found.met.own.set(index);
+        found.css.apply(one.css);
+    }
+}
+
+found_style style_sheet::find(std::string_view tag, std::string_view id, std::string_view classes,
+                              const met_steps& parent) const
+{
+    found_style found;
     if (by_key_.empty())
         return found;
-    apply_to(found, std::string(tag));
-    const auto names = to_lower_ascii(classes);
-    for (std::size_t at = names.find_first_not_of(blanks); at < names.size();) {
-        const auto end = std::min(names.find_first_of(blanks, at), names.size());
-        apply_to(found, "." + names.substr(at, end - at));
-        at = names.find_first_not_of(blanks, end);
-    }
+    const auto id_name = to_lower_ascii(id), class_names = to_lower_ascii(classes);
+    const compound element{{}, tag, id_name, split_classes(class_names)};
+    look_up("*", element, parent, found);
+    look_up(std::string(tag), element, parent, found);
+    for (const auto name : element.classes)
+        look_up("." + std::string(name), element, parent, found);
     if (!id.empty())
-        apply_to(found, "#" + to_lower_ascii(id));
+        look_up("#" + id_name, element, parent, found);
+    found.met.all = parent.all | found.met.own;
     return found;
 }
 

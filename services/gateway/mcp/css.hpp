@@ -1,13 +1,18 @@
 #pragma once
 
+#include "gateway/mcp/selector.hpp"
+
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace tempinbox::gateway::mcp {
 
@@ -69,15 +74,20 @@ enum class property : std::uint8_t {
 // As it is compared: without comments, in lower case.
 std::string normalize_css(std::string_view css);
 
-// What a block, or all that holds for an element, declares: of each property the last, unless an
-// earlier one is important. It views normalized CSS, which outlives it.
+// What a block, or all that holds for an element, declares: of each property what the cascade
+// leaves. It views normalized CSS, which outlives it.
 class declarations
 {
 public:
     // The text of a `style` attribute or of a rule's block.
     static declarations parse(std::string_view css);
-    // Of what comes later in the cascade. Takes the same time for any.
-    void apply(const declarations& later);
+    bool is_empty() const { return declared_.none(); }
+    // Of a rule: by specificity, then by order. Without it the rank is the highest, which is that
+    // of a `style` attribute.
+    void set_rank(std::uint32_t rank);
+    // Leaves of each property what is important, or else what has the higher rank; of equals, the
+    // other's. Takes time for what the other declares alone.
+    void apply(const declarations& other);
     // Empty if there is none.
     std::string_view find(property name) const { return at(name).value; }
 
@@ -85,17 +95,39 @@ private:
     struct declared
     {
         std::string_view value;
+        std::uint32_t rank = 0;
         bool is_important = false;
+
+        bool gives_way_to(const declared& other) const;
     };
+
+    static constexpr auto size = static_cast<std::size_t>(property::count);
 
     const declared& at(property name) const { return all_[static_cast<std::size_t>(name)]; }
 
-    std::array<declared, static_cast<std::size_t>(property::count)> all_;
+    std::array<declared, size> all_;
+    std::bitset<size> declared_; // which of them are
 };
 
-// The rules of the `<style>` elements of a mail. A rule is found by the last part of its selector
-// (a name, a class or an id): what comes before is not looked at, nor are rules for narrow screens
-// and print.
+// Far more than any mail has. It bounds what an open element takes.
+inline constexpr std::size_t max_steps = 256;
+
+// Which beginnings of selectors an element meets: what stands in it can meet what follows.
+struct met_steps
+{
+    std::bitset<max_steps> own;
+    std::bitset<max_steps> all; // it, or what it stands in
+};
+
+struct found_style
+{
+    declarations css;
+    met_steps met;
+};
+
+// The rules of the `<style>` elements of a mail whose selectors are of names, classes, ids,
+// descendants and children. Others hide nothing: those for neighbors, attributes and states are
+// mostly for one mail program, and those for narrow screens and print are for none of these.
 class style_sheet
 {
 public:
@@ -104,17 +136,40 @@ public:
     style_sheet& operator=(const style_sheet&) = delete;
 
     void add(std::string_view css);
-    // What the rules say of an element: one look-up for its name, its id and each of its classes.
-    declarations find(std::string_view tag, std::string_view id, std::string_view classes) const;
+    // What the rules say of an element in another: a look-up for its name, its id and each of its
+    // classes, and for each of these a bounded number of rules.
+    found_style find(std::string_view tag, std::string_view id, std::string_view classes,
+                     const met_steps& parent) const;
 
 private:
+    static constexpr std::size_t no_step = std::numeric_limits<std::size_t>::max();
+
+    // A selector up to one of its parts; selectors that begin alike share it.
+    struct step
+    {
+        compound asks;
+        std::size_t before = no_step;
+        bool is_child = false;
+        declarations css; // of the rules that end with it
+    };
+    struct keyed
+    {
+        declarations css; // of the rules that ask for the key alone
+        std::vector<std::size_t> steps;
+    };
+
     void add_rules(std::string_view rest, bool is_outermost);
     void add_rule(std::string_view selectors, std::string_view block);
-    void apply_to(declarations& found, const std::string& key) const;
+    declarations* place_of(const std::vector<selector_part>& parts);
+    keyed* find_keyed(const compound& asks);
+    void look_up(const std::string& key, const compound& element, const met_steps& parent,
+                 found_style& found) const;
 
     std::deque<std::string> texts_; // do not move
-    // Of "p", ".note" or "#note", all rules in one.
-    std::unordered_map<std::string, declarations> by_key_;
+    std::vector<step> steps_;
+    std::unordered_map<std::string, std::size_t> step_names_; // by the step before and the text
+    std::unordered_map<std::string, keyed> by_key_;
+    std::uint32_t rules_ = 0;
 };
 
 } // namespace tempinbox::gateway::mcp

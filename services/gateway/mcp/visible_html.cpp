@@ -72,6 +72,7 @@ struct open_element
 {
     std::string name;
     look shown;
+    met_steps met;
 };
 
 // Links never stand in one another.
@@ -309,7 +310,7 @@ std::string words_of(std::string_view html)
 class html_filter
 {
 public:
-    explicit html_filter(std::string_view html) : html_(html) { open_.emplace_back(); }
+    explicit html_filter(std::string_view html) : html_(html) {}
 
     // What stands before the host of a link in the text; no mail knows it.
     const std::string& host_mark() const { return host_mark_; }
@@ -318,18 +319,29 @@ public:
     visible_page run()
     {
         read_style_sheets();
+        open_page();
         while (at_ < html_.size()) {
             if (is_markup_at(html_, at_))
                 read_markup();
             else
                 read_text();
         }
-        while (open_.size() > 1)
+        while (open_.size() > page_elements)
             close_last();
         return std::move(seen_);
     }
 
 private:
+    static constexpr std::size_t page_elements = 3;
+
+    // A page has them whether or not its tags are written, and rules ask for them.
+    void open_page()
+    {
+        open_.emplace_back();
+        open_.push_back(read_element("html", "<html>"));
+        open_.push_back(read_element("body", "<body>"));
+    }
+
     // A rule may stand behind what it hides.
     void read_style_sheets()
     {
@@ -390,26 +402,34 @@ private:
         }
         if (is_one_of(self_ending, name) && open_.back().name == name)
             close_last();
+        if (name == "tr" && open_.back().name == "table")
+            open(read_element("tbody", "<tbody>")); // as browsers do
         if (name == "a")
             end_link_before();
         seen_.text.append("<").append(name).append(">");
-        auto shown = read_look(name, tag);
+        auto element = read_element(name, tag);
         if (name == "img" && link_)
-            add_picture(tag, shown);
+            add_picture(tag, element.shown);
         else if (name == "area")
-            add_area(tag, shown);
+            add_area(tag, element.shown);
         if (is_one_of(void_elements, name))
             return;
         if (name == "a")
             begin_link(tag);
-        open_.push_back({name, shown});
-        ++open_names_[name];
+        open(std::move(element));
     }
 
-    look read_look(const std::string& name, std::string_view tag) const
+    void open(open_element element)
     {
-        auto css = sheet_.find(name, find_attribute(tag, "id").value_or(""),
-                               find_attribute(tag, "class").value_or(""));
+        ++open_names_[element.name];
+        open_.push_back(std::move(element));
+    }
+
+    // What a tag opens in what is open.
+    open_element read_element(const std::string& name, std::string_view tag) const
+    {
+        auto [css, met] = sheet_.find(name, find_attribute(tag, "id").value_or(""),
+                                      find_attribute(tag, "class").value_or(""), open_.back().met);
         const auto style = normalize_css(find_attribute(tag, "style").value_or(""));
         css.apply(declarations::parse(style));
         auto shown = open_.back().shown;
@@ -421,7 +441,7 @@ private:
         if (name == "img")
             shown.is_gone = shown.is_gone || is_at_most(css.find(property::width), 1) ||
                             is_at_most(css.find(property::height), 1);
-        return shown;
+        return {name, shown, met};
     }
 
     void begin_link(std::string_view tag)

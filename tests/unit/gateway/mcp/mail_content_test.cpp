@@ -184,6 +184,26 @@ TEST_CASE("where a mail has HTML, codes and links are those that it shows", "[ga
     CHECK(words->removed == 6);
 }
 
+TEST_CASE("a rule for what stands in one element hides nothing elsewhere", "[gateway][mcp]")
+{
+    const auto link = find_link(
+        email_with("<style>a{color:#06c}.header{background:#223}.header a{color:#fff}</style><div "
+                   "class=header><a href=https://shop.example>Shop</a></div><p><a "
+                   "href='https://shop.example/verify?t=1'>Confirm your email</a></p>"),
+        "verify");
+    const auto code = codes_of(email_with("<style>.preheader span{display:none}</style><p>Your "
+                                          "code is <span>482913</span></p>"));
+    const auto hidden =
+        codes_of(email_with("<style>.preheader span{display:none}</style><p "
+                            "class=preheader>Your code is <span>482913</span></p>"));
+
+    REQUIRE(link);
+    CHECK(link->url == "https://shop.example/verify?t=1");
+    CHECK(link->text == "Confirm your email");
+    CHECK(code == std::vector<std::string>{"482913"});
+    CHECK(hidden.empty());
+}
+
 TEST_CASE("HTML that shows nothing leaves the text beside it, and what was hidden stays so",
           "[gateway][mcp]")
 {

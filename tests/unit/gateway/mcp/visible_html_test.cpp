@@ -66,7 +66,20 @@ TEST_CASE("text that a person does not see is left out and counted", "[gateway][
         "<div style='display:none'><b><i>12345</b></div>",
         "<style>.x{color:red}.y,.z{display:none}</style><p class='a Z'>12345</p>",
         "<p class=late>12345</p><style>@media screen{.late{display:none}}</style>",
-        "<style>div .deep{display:none}</style><b class=deep>12345</b>",
+        "<style>div .deep{display:none}</style><div><b class=deep>12345</b></div>",
+        "<style>.a td > .b.c{display:none}</style><table class=a><td><b class='c b'>12345</table>",
+        "<style><!-- i b{display:none} --></style><i><b>12345</b></i>",
+        "<style>#i .a b{display:none}</style><p id=I><i class=a><u><b>12345</b></u></i></p>",
+        "<style>div.a.b>b{display:none}</style><div class='b x A'><b>12345</b></div>",
+        "<style>* > .x *{display:none}</style><i class=x><b>12345</b></i>",
+        "<style>html>body > .x{display:none}</style><b class=x>12345</b>",
+        "<style>table>tbody>tr>.x{display:none}</style><table><tr><td class=x>12345</table>",
+        "<style>i b{display:none}b{display:inline}</style><i><b>12345</b></i>",
+        "<style>.n .x{display:none}.o{display:inline}</style><i class=n><b class='o x'>12345</b>"
+        "</i>",
+        "<style>.x{display:inline}.a{display:none}</style><b class='a x'>12345</b>",
+        "<style>" + repeated("u b{color:red}", 40'000) +
+            "i b{display:none}</style><i><b>12345</b></i>",
         "<style>#i{display:none!important}</style><b id=i style='display:block'>12345</b>",
         "<i style='font-size:0'><b style='font-size:inherit'>12345</b></i>",
         "<i style='font-size:0'><b style='font-size:calc(1px)'>12345</b></i>",
@@ -101,6 +114,21 @@ TEST_CASE("text that a person sees stays", "[gateway][mcp]")
         "<style>@media (max-width:600px){p{display:none}}</style><p>seen</p>",
         "<style>@media print{p{display:none}}</style><p>seen</p>",
         "<style>p:before{display:none}</style><p>seen</p>",
+        "<style>.pre span{display:none}</style><p><span>seen</span></p>",
+        "<style>.pre span{display:none}</style><p class=pre></p><span>seen</span>",
+        "<style>div.x,p.x.y{display:none}</style><p class=x>seen</p>",
+        "<style>p#x{display:none}</style><b id=x>seen</b>",
+        "<style>.a>b{display:none}</style><p class=a><i><b>seen</b></i></p>",
+        "<style>i b{display:none}</style><b><i>seen</i></b>",
+        "<style>.a .b .c{display:none}</style><p class=b><i class=a><u class=c>seen</u></i></p>",
+        "<style>b + b,i ~ b,i+b b{display:none}</style><b><b>seen</b></b>",
+        "<style>[owa] .x,u:hover .x,.x\\.y{display:none}</style><p class=x>seen</p>",
+        "<style>> p,p >,i > > p,.,p.,#a#b,p .{display:none}</style><p id=b>seen</p>",
+        "<style>.n .x{display:none}.n b.x{display:inline}</style><i class=n><b "
+        "class=x>seen</b></i>",
+        "<style>.n b{display:inline}b{display:none}</style><i class=n><b>seen</b></i>",
+        "<style>.x{display:none}.a{display:block}</style><p class='a x'>seen</p>",
+        "<style>body{background:#111}</style><p style='color:#fff'>seen</p>",
         "<p style='display:none;display:block'>seen</p>", "<br hidden>seen",
         "<p style='display:none'></p>seen", "<p style='display:none'/><p>seen</p>",
         "<p style='font-size:1.5vw'>seen</p>", "<p style='font-size:0.2in'>seen</p>",
@@ -254,12 +282,26 @@ TEST_CASE("HTML made to take long takes no longer than other HTML", "[gateway][m
         rules += "color:red;background:" + repeated("x ", 400) + "}";
     }
     selectors += repeated(".a,", size / 2) + "b{display:none}</style>";
+    // As many selectors as are looked at, each met by every element that is deep enough.
+    std::string steps = "<style>", classes;
+    for (char name = 'a'; name <= 'o'; ++name) {
+        classes += std::string(" ") + name;
+        for (unsigned bits = 0; bits < 32; ++bits) {
+            std::string selector = "b";
+            for (unsigned i = 0; i < 5; ++i)
+                selector += std::string((bits >> i & 1) != 0 ? ">" : " ") + (i < 4 ? "b" : ".");
+            steps += selector + name + ",";
+        }
+    }
+    steps += "i{display:block;color:red;opacity:1;width:9px;height:9px;top:1px;left:1px}</style>";
     const auto body = repeated("<b class='" + repeated("a ", 64) + "'>x</b>", size);
     const auto plain = time_to_read(body);
     const auto bound = 20 * plain + CLOCKS_PER_SEC / 20;
 
     CHECK(time_to_read(rules + "</style>" + body) < bound);
     CHECK(time_to_read(selectors + repeated("<b class=a>x</b>", size / 2)) < bound);
+    CHECK(time_to_read(steps + repeated("<b>x", size / 4)) < bound);
+    CHECK(time_to_read(steps + repeated("<b class='" + classes + "'>x", size / 4)) < bound);
     for (const auto* piece : {"<b>x", "<", "<a href=x>", "</x>", "<b></x>", "<style>@media{"})
         CHECK(time_to_read(repeated(piece, size)) < bound);
     CHECK(time_to_read("<a href='" + repeated("@", size) + "'>x") < bound);
