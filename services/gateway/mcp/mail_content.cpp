@@ -50,16 +50,20 @@ bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-// Words are in groups: `DELETE-ALL-1`.
+// Words are in groups: `DELETE-ALL-1`, `SEND-KEYS-TO-ME-1`. Two groups of up to four letters, as in
+// `ABC-123` and `QRW-KTP`, are codes of well-known senders and too short for an order.
 bool has_words(std::string_view code)
 {
-    constexpr std::size_t min_word = 5;
-    std::size_t letters = 0, longest = 0;
+    constexpr std::size_t min_word = 3, min_long_word = 5, max_words = 2;
+    std::size_t letters = 0, words = 0, longest = 0, hyphens = 0;
     for (const char c : code) {
         letters = is_letter(c) ? letters + 1 : 0;
         longest = std::max(longest, letters);
+        words += letters == min_word ? 1 : 0;
+        hyphens += c == '-' ? 1 : 0;
     }
-    return longest >= min_word && code.find('-') != std::string_view::npos;
+    return hyphens > 0 &&
+           (longest >= min_long_word || words > max_words || (hyphens > 1 && longest >= min_word));
 }
 
 bool is_plain_code(std::string_view code)

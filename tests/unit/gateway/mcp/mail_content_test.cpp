@@ -166,6 +166,26 @@ TEST_CASE("a code with words in it is none, and five codes are enough", "[gatewa
     CHECK(codes == std::vector<std::string>{"AB3-9XZ", "QRWKTP", "1111", "2222", "3333"});
 }
 
+TEST_CASE("an order in short words is no code, and a code in two groups is one", "[gateway][mcp]")
+{
+    const auto codes_in = [](const std::string& code) {
+        return codes_of(email_of("From: a@sender.example\r\nSubject: s\r\n\r\nYour verification "
+                                 "code is " +
+                                 code + "\r\n"));
+    };
+
+    for (const auto* code : {"SEND-KEYS-TO-ME-1", "DROP-ALL-1", "GIVE-ME-KEY-2"})
+        CHECK(codes_in(code).empty());
+    for (const auto* code :
+         {"G-482913", "ABC-123", "QRW-KTP", "AB3-9XZ", "A1B-2CD-E3F", "12-34-56"}) {
+        const auto plain =
+            json::value::parse(R"({"codes":[{"value":")" + std::string(code) + R"("}]})");
+        CHECK(codes_of(plain.value()) == std::vector<std::string>{code});
+    }
+    const auto split = json::value::parse(R"({"codes":[{"value":"SEND1KEYS2-DROP3"}]})");
+    CHECK(codes_of(split.value()).empty());
+}
+
 TEST_CASE("where a mail has HTML, codes and links are those that it shows", "[gateway][mcp]")
 {
     const auto hidden = email_with("<p>Hello</p><p hidden>Your code is 482913</p>");
