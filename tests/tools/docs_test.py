@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 import plans_page
 import yaml
@@ -344,18 +345,71 @@ class Tools(unittest.TestCase):
     """docs/mcp.md lists the tools of MCP in their order, each with operations of the API."""
 
     rows = _rows(_read(_DOCS / "mcp.md"), "Tools")
+    tools = json.loads(_read(ROOT / "services" / "gateway" / "mcp" / "tools.json"))
+    contract = yaml.safe_load(_read(_DOCS / "openapi.yaml"))
+    # A tool answers before its client gives up, sooner than the API.
+    of_their_own = frozenset({"timeoutSeconds"})
+
+    def _operations(self) -> list[tuple[str, str, str]]:
+        """Tool, method and path; `the same` is what the row before has."""
+        found = []
+        before: list[tuple[str, str]] = []
+        for tool, _, cell in self.rows:
+            here = re.findall(r"`([A-Z]+) (\S+)`", cell)
+            before = (before if "the same" in cell else []) + here
+            found += [(tool.strip("`"), *one) for one in before]
+        return found
+
+    def _resolved(self, node: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in node:
+            at, node = node["$ref"], self.contract
+            for name in at.removeprefix("#/").split("/"):
+                node = node[name]
+        return node
+
+    def _accepted(self, method: str, path: str) -> dict[str, dict[str, Any]]:
+        """What an operation accepts, by name: its parameters and the members of its body."""
+        item = self.contract["paths"][path]
+        operation = item[method.lower()]
+        schemas = {}
+        for one in item.get("parameters", []) + operation.get("parameters", []):
+            parameter = self._resolved(one)
+            schemas[parameter["name"]] = self._resolved(parameter["schema"])
+        body = self._resolved(operation.get("requestBody", {}))
+        for content in body.get("content", {}).values():
+            for name, one in self._resolved(content["schema"]).get("properties", {}).items():
+                schemas[name] = self._resolved(one)
+        return schemas
+
+    def _bounds(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """What a schema asks of the size of a value, and of what is in it."""
+        found = {name: one for name, one in schema.items() if name.startswith(("min", "max"))}
+        for name in ("items", "propertyNames", "additionalProperties"):
+            if isinstance(schema.get(name), dict):
+                found[name] = self._bounds(self._resolved(schema[name]))
+        return found
 
     def test_every_tool_has_its_row(self) -> None:
-        tools = json.loads(_read(ROOT / "services" / "gateway" / "mcp" / "tools.json"))
-
-        self.assertEqual([f"`{tool['name']}`" for tool in tools], [row[0] for row in self.rows])
+        self.assertEqual(
+            [f"`{tool['name']}`" for tool in self.tools], [row[0] for row in self.rows]
+        )
 
     def test_their_operations_are_in_the_contract(self) -> None:
-        paths = yaml.safe_load(_read(_DOCS / "openapi.yaml"))["paths"]
-        for tool, _, operations in self.rows:
-            for method, path in re.findall(r"`([A-Z]+) (\S+)`", operations):
-                with self.subTest(tool):
-                    self.assertIn(method.lower(), paths[path])
+        for tool, method, path in self._operations():
+            with self.subTest(tool):
+                self.assertIn(method.lower(), self.contract["paths"][path])
+
+    def test_arguments_have_the_bounds_of_the_contract(self) -> None:
+        arguments = {tool["name"]: tool["inputSchema"]["properties"] for tool in self.tools}
+        compared = 0
+        for tool, method, path in self._operations():
+            accepted = self._accepted(method, path)
+            for name in (arguments[tool].keys() & accepted.keys()) - self.of_their_own:
+                with self.subTest(f"{tool} {name}"):
+                    said = self._bounds(arguments[tool][name])
+                    self.assertEqual(said, self._bounds(accepted[name]))
+                    compared += 1
+        self.assertGreater(compared, 20)
 
 
 class WhereItIsDecided(unittest.TestCase):

@@ -9,8 +9,11 @@ namespace tempinbox::gateway {
 constexpr std::size_t max_name_length = 100;
 constexpr std::size_t max_tags = 10;
 constexpr std::size_t max_tag_length = 50;
-// RFC 5321 4.5.3.1.3: of a path, without its brackets.
+// RFC 5321 4.5.3.1.3: of a path, without its brackets. What stands before the @ and what stands
+// behind it fit together.
 constexpr std::size_t max_address_length = 254;
+constexpr std::size_t max_local_part_length = 63;
+constexpr std::size_t max_domain_length = max_address_length - max_local_part_length - 1;
 constexpr std::size_t max_metadata = 20;
 constexpr std::size_t max_metadata_key_length = 50;
 constexpr std::size_t max_metadata_value_length = 500;

@@ -34,8 +34,8 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
     auto body = read_body(received);
     if (!body)
         return body.error();
-    const auto local_part = body->text("localPart", 1, 64);
-    const auto domain = body->text("domain", 1, 253);
+    const auto local_part = body->text("localPart", 1, max_local_part_length);
+    const auto domain = body->text("domain", 1, max_domain_length);
     const auto ttl = body->integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
     const auto name = body->text("name", 1, max_name_length);
     auto tags = body->texts("tags", max_tags, 1, max_tag_length);
