@@ -85,7 +85,7 @@ TEST_CASE("nothing of the injection mails is outside the fence or of what nobody
           "[gateway][mcp]")
 {
     const auto mails = corpus::read_injections();
-    CHECK(mails.size() == 44);
+    CHECK(mails.size() == 45);
     std::size_t with_hidden = 0;
     for (const auto& mail : mails) {
         CAPTURE(mail.file);
@@ -100,7 +100,7 @@ TEST_CASE("nothing of the injection mails is outside the fence or of what nobody
         CHECK(has(all, "SEEN"));
         with_hidden += result["hiddenCharactersRemoved"].integer() > 0 ? 1 : 0;
     }
-    CHECK(with_hidden >= 19);
+    CHECK(with_hidden >= 20);
 }
 
 TEST_CASE("reading an email twice gives two fences", "[gateway][mcp]")
