@@ -224,6 +224,40 @@ def test_pauses_grow_although_retry_after_is_one_second_each_time(
     assert len(driver.requests) < 3600 / 6
 
 
+BUSY = answer(503, {"message": "Busy"}, Retry_After="1")
+UNDER_WAY = answer(409, {"message": "Under way"}, Retry_After="1")
+
+
+@pytest.mark.parametrize("refused", [[BUSY], [RESET, UNDER_WAY]])
+def test_a_call_outlasts_a_service_that_says_when_to_come_again(
+    driver: Driver, refused: list[Outcome]
+) -> None:
+    back = driver.now + 20
+    respond = driver.in_turn(*refused)
+
+    done = driver.run(
+        _calls.call(SETTINGS, "createInbox", {}),
+        lambda one: answer(201, INBOX) if driver.now >= back else respond(one),
+    )
+
+    assert done.status == 201
+    assert len(driver.requests) > 6
+
+
+def test_a_service_that_stays_busy_ends_a_call_at_its_deadline(driver: Driver) -> None:
+    with pytest.raises(ServiceUnavailable):
+        driver.run(_calls.call(SETTINGS, "getAccount", {}), driver.in_turn(BUSY))
+
+    assert 30 - 10 <= sum(driver.pauses) < 30
+    assert driver.pauses[-1] > driver.pauses[0]
+
+
+def test_refusals_do_not_use_up_the_tries_of_what_is_cut(driver: Driver) -> None:
+    respond = driver.in_turn(*[BUSY] * 4, *[RESET] * 5, answer(200))
+
+    assert driver.run(_calls.call(SETTINGS, "getAccount", {}), respond).status == 200
+
+
 def test_a_longer_retry_after_is_kept(driver: Driver) -> None:
     outcomes = driver.in_turn(answer(429, Retry_After="12"), answer(200, {}))
 

@@ -33,7 +33,7 @@ from tempinbox.settings import Settings
 
 T = TypeVar("T")
 
-_MAX_TRIES = 6  # of what is cut, or answered 502, 503 or 504
+_MAX_CUTS = 6  # and answers of 502 or 504; then it is no restart
 _FIRST_DELAY = 0.25
 _MAX_DELAY = 8.0
 _MAX_CUT_DELAY = 2.0  # of a hold: mail that comes meanwhile is seen soon after a restart
@@ -119,14 +119,14 @@ def call(
     `hold` says how many seconds the service may keep the request before it answers (its parameter
     `timeoutSeconds`), and is asked again for each try. Such a call is repeated until its deadline,
     however often it is cut, once the service was reached, by this call or one before
-    (`was_reached`).
+    (`was_reached`). A service that says when to come again is asked until the deadline by each.
     """
     operation = OPERATIONS[name]
     _arguments.check_all(operation, given)
     deadline = deadline or Deadline.after(settings.timeout)
     request = _build(settings, operation, given, key, accept)
     max_cut_delay = _MAX_CUT_DELAY if hold else _MAX_DELAY
-    tries = 0
+    tries = cuts = refusals = 0
     may_have_worked = False
     refusal: ApiError | None = None  # the last one
     while True:
@@ -150,11 +150,13 @@ def call(
                 return outcome  # an earlier try did it
             error = refusal = error_of(_error_answer(settings, request, outcome))
             if outcome.status in _PROXY_CUTS:
-                delay = backoff(tries, max_cut_delay)
+                cuts += 1
+                delay = backoff(cuts, max_cut_delay)
             else:
+                refusals += 1
                 was_reached = True
                 is_repeat = may_have_worked and operation.has_key
-                delay = _delay_of(refusal, tries, is_repeat=is_repeat)
+                delay = _delay_of(refusal, refusals, is_repeat=is_repeat)
             may_have_worked |= outcome.status in {503, *_PROXY_CUTS}
         else:
             cut = outcome or Cut("no answer")
@@ -163,11 +165,12 @@ def call(
             error = ConnectionFailed(request.shown, cut.problem, tries)
             if refusal and deadline.seconds_left <= 0:
                 error = refusal  # the last try had little time: what was answered before helps more
-            delay = backoff(tries, max_cut_delay)
+            cuts += 1
+            delay = backoff(cuts, max_cut_delay)
 
         # A hold outlasts every restart of the service; other calls outlast a short one.
-        is_unlimited = isinstance(error, RateLimited) or (hold is not None and was_reached)
-        if tries >= _MAX_TRIES and not is_unlimited:
+        outlasts_all = hold is not None and was_reached
+        if cuts >= _MAX_CUTS and not outlasts_all:
             raise error
         if delay is None or delay >= deadline.seconds_left:
             raise error
@@ -197,7 +200,7 @@ def backoff(tries: int, max_delay: float = _MAX_DELAY) -> float:
     return delay * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
 
 
-def _delay_of(error: ApiError, tries: int, *, is_repeat: bool) -> float | None:
+def _delay_of(error: ApiError, refusals: int, *, is_repeat: bool) -> float | None:
     """How long to wait before the same request makes sense; None where it never does."""
     if isinstance(error, RateLimited) and error.is_day_used_up:
         return None
@@ -207,7 +210,7 @@ def _delay_of(error: ApiError, tries: int, *, is_repeat: bool) -> float | None:
         return None
     # Each request counts against the day's quota, also where Retry-After is 1 s each time.
     requested = (error.retry_after or 0) + random.uniform(0, 0.1)  # noqa: S311 - no secret
-    return max(requested, backoff(tries))
+    return max(requested, backoff(refusals))
 
 
 def _url(settings: Settings, operation: Operation, given: Mapping[str, Any]) -> str:
