@@ -133,8 +133,11 @@ std::optional<failure> judge(const http::client_response& response, const settin
                                                   ". Is it wrong or revoked? You make one at " +
                                                   chosen.base_url + "/dashboard/settings/keys"};
     case 403:
-        return failure{errc::permission_denied, message + ". What the plan allows: " +
-                                                    chosen.base_url + "/dashboard/account"};
+        // The API's sentence does not tell a program which of the two it is.
+        return failure{errc::permission_denied,
+                       message + ". What the plan allows: " + chosen.base_url +
+                           "/dashboard/account; what a key may do: " + chosen.base_url +
+                           "/dashboard/settings/keys"};
     case 404:
     case 410:
         return failure{errc::not_found, message + ". `tempinbox list` shows what there is"};

@@ -51,7 +51,8 @@ TEST_CASE("each refusal says what to do", "[cli]")
           "or revoked? You make one at https://mail.example.com/prefix/dashboard/settings/keys");
     CHECK(refusal(403, "No API access on this plan").message ==
           "No API access on this plan. What the plan allows: "
-          "https://mail.example.com/prefix/dashboard/account");
+          "https://mail.example.com/prefix/dashboard/account; what a key may do: "
+          "https://mail.example.com/prefix/dashboard/settings/keys");
     CHECK(
         refusal(
             429, "The daily limit is used up",
