@@ -128,10 +128,10 @@ std::optional<failure> judge(const http::client_response& response, const settin
     const auto message = message_of(response);
     switch (status) {
     case 401:
-        return failure{errc::unauthenticated, "the service refuses the API key of " +
-                                                  chosen.key_origin + ": " + message +
-                                                  ". Is it wrong or revoked? You make one at " +
-                                                  chosen.base_url + "/dashboard/settings/keys"};
+        return failure{errc::unauthenticated,
+                       "the service refuses the API key of " + chosen.key_origin + ": " + message +
+                           ". Is it wrong, revoked or expired? You make one at " + chosen.base_url +
+                           "/dashboard/settings/keys"};
     case 403:
         // The API's sentence does not tell a program which of the two it is.
         return failure{errc::permission_denied,

@@ -194,6 +194,7 @@ def test_a_wrong_key_is_told_where_to_make_one() -> None:
     with Tempinbox(api_key=wrong) as client, pytest.raises(Unauthorized) as caught:
         client.get_account()
 
+    assert "wrong, revoked or expired" in str(caught.value)
     assert "make one in the dashboard under Settings, API Keys" in str(caught.value)
     assert "/dashboard/settings/keys" in str(caught.value)
     assert wrong not in str(caught.value)

@@ -84,13 +84,13 @@ export class BadRequest extends ApiError {
   }
 }
 
-/** 401: the key is wrong or was revoked. */
+/** 401: the key is wrong, revoked or expired. */
 export class Unauthorized extends ApiError {
   constructor(answer: ErrorAnswer) {
     super(
       answer,
-      'The API key is wrong or was revoked: make one in the dashboard under Settings, API Keys ' +
-        `(${answer.dashboard}/settings/keys), and give it as apiKey or in TEMPINBOX_API_KEY.`,
+      'The API key is wrong, revoked or expired: make one in the dashboard under Settings, API ' +
+        `Keys (${answer.dashboard}/settings/keys), and give it as apiKey or in TEMPINBOX_API_KEY.`,
     );
   }
 }

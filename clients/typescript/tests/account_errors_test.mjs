@@ -12,7 +12,7 @@ test('a wrong key says that it is wrong and where to make one', async () => {
 
   assert.ok(error instanceof Unauthorized, String(error));
   assert.ok(error.message.includes(`${suite.baseUrl}/dashboard/settings/keys`));
-  assert.match(error.message, /TEMPINBOX_API_KEY/);
+  assert.match(error.message, /wrong, revoked or expired: .*TEMPINBOX_API_KEY/);
   assert.ok(error.requestId);
 });
 

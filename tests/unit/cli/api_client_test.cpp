@@ -47,8 +47,9 @@ TEST_CASE("what goes into a query is encoded", "[cli]")
 TEST_CASE("each refusal says what to do", "[cli]")
 {
     CHECK(refusal(401, "API key is not valid").message ==
-          "the service refuses the API key of TEMPINBOX_API_KEY: API key is not valid. Is it wrong "
-          "or revoked? You make one at https://mail.example.com/prefix/dashboard/settings/keys");
+          "the service refuses the API key of TEMPINBOX_API_KEY: API key is not valid. Is it "
+          "wrong, revoked or expired? You make one at "
+          "https://mail.example.com/prefix/dashboard/settings/keys");
     CHECK(refusal(403, "No API access on this plan").message ==
           "No API access on this plan. What the plan allows: "
           "https://mail.example.com/prefix/dashboard/account; what a key may do: "

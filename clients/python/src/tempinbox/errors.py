@@ -88,13 +88,13 @@ class BadRequest(ApiError):
 
 
 class Unauthorized(ApiError):
-    """401: the key is wrong or was revoked."""
+    """401: the key is wrong, revoked or expired."""
 
     def __init__(self, answer: ErrorAnswer) -> None:
         super().__init__(
             answer,
-            "The API key is wrong or was revoked: make one in the dashboard under Settings, API "
-            f"Keys ({answer.dashboard}/settings/keys), and give it as api_key or in "
+            "The API key is wrong, revoked or expired: make one in the dashboard under Settings, "
+            f"API Keys ({answer.dashboard}/settings/keys), and give it as api_key or in "
             "TEMPINBOX_API_KEY.",
         )
 
