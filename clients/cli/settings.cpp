@@ -62,6 +62,9 @@ std::string read_base_url(const arguments& given, const environment& variables)
         refuse(origin + ": " + parsed.error().message);
     if (url->find_first_of("?#") != std::string::npos)
         refuse(origin + " must be an address without a query, not " + quote(*url));
+    // Each request would be answered 404, as if the inbox did not exist.
+    if (parsed->target.ends_with("/v1"))
+        refuse(origin + " must be without /v1, not " + quote(*url));
     return *url;
 }
 

@@ -66,7 +66,10 @@ TEST_CASE("an address that is none is refused", "[cli]")
     CHECK_THAT(refused("ftp://a"), Catch::Contains("must begin with http:// or https://"));
     CHECK_THAT(refused("https://user@a"), Catch::Contains("must not carry a user name"));
     CHECK_THAT(refused("https://a/?b=c"), Catch::Contains("without a query"));
+    CHECK(refused("https://a/v1/") == "--base-url must be without /v1, not \"https://a/v1\"");
+    CHECK_THAT(refused("https://a/prefix/v1"), Catch::Contains("without /v1"));
     CHECK(refused("https://a/prefix/").empty());
+    CHECK(refused("https://v1").empty());
 }
 
 TEST_CASE("a key file that others can read is refused with what to type", "[cli]")
