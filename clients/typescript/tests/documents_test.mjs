@@ -65,10 +65,11 @@ test("the tasks of the Cypress page work as Cypress' process calls them", async 
     Object.assign(tasks, given);
   });
 
-  const inbox = await tasks.createInbox({});
+  const inbox = await tasks.createInbox({ tags: ['mine'] });
   await send(inbox.emailAddress, { text: 'Your code is 482913: https://a.example/verify?a=b' });
 
   assert.ok(taskTimeout > 60_000);
+  assert.ok(inbox.tags.includes('mine'), inbox.tags.join());
   assert.equal(await tasks.waitForCode({ inbox }), '482913');
   assert.equal(
     await tasks.waitForLink({ inbox, url: 'a.example' }),
