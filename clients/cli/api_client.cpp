@@ -164,6 +164,13 @@ std::optional<failure> judge(const http::client_response& response, const settin
     return failure{errc::invalid_argument, message};
 }
 
+bool is_day_used_up(const http::client_response& response)
+{
+    // A limit of the second may be met by the day's last requests too: the sentence tells which.
+    return response.status == 429 && response.header("X-RateLimit-Remaining") == "0" &&
+           message_of(response).find("daily limit") != std::string::npos;
+}
+
 result<json::value> read_object(const http::client_response& response, const settings& chosen)
 {
     json::limits allowed;
@@ -264,7 +271,8 @@ awaitable<result<http::client_response>> api_client::send(api_call call, async::
         // What the service said before helps more.
         if (has_little_time && made.response.error == exchange_error::timeout && refused)
             co_return std::move(*refused);
-        if (!made.retry_after || *made.retry_after >= until.remaining())
+        if (!made.retry_after || *made.retry_after >= until.remaining() ||
+            is_day_used_up(made.response))
             co_return std::move(*made.error);
         if (made.response.status != 0)
             refused = std::move(made.error);

@@ -54,8 +54,11 @@ struct attempt
 // What went wrong, in a sentence that says what to do. Absent for 2xx.
 std::optional<failure> judge(const http::client_response& response, const settings& chosen);
 
+// Whether it is refused until the next UTC day: more than a command waits for unasked.
+bool is_day_used_up(const http::client_response& response);
+
 // Calls of the API. What fails is a value; requests are sent again as retry_delay says, never past
-// the deadline, and what makes something under one Idempotency-Key.
+// the deadline nor once the day's are used up, and what makes something under one Idempotency-Key.
 class api_client
 {
 public:

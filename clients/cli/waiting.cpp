@@ -147,7 +147,8 @@ awaitable<result<wait_result>> wait_for_email(api_client& api, std::string inbox
             // A connection that died under the wait says nothing; the next one asks again.
             if (made.response.error == http::exchange_error::timeout)
                 made.retry_after = interrupted_delay;
-            if (!made.retry_after || *made.retry_after >= until.remaining())
+            if (!made.retry_after || *made.retry_after >= until.remaining() ||
+                is_day_used_up(made.response))
                 co_return std::move(*made.error);
             co_await wait_a_while(*made.retry_after);
             continue;

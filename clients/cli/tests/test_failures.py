@@ -181,6 +181,19 @@ def test_a_delay_past_the_deadline_is_not_waited_for(cli: Cli) -> None:
     assert len(service.calls) == 1
 
 
+@pytest.mark.parametrize("words", [("wait", _INBOX, "--timeout", "1d"), ("list",)])
+def test_a_used_up_day_is_not_waited_for(cli: Cli, words: tuple[str, ...]) -> None:
+    day = {"Retry-After": "1", "X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "0"}
+    used_up = Reply(429, {"message": "The daily limit of 2 requests is used up"}, day)
+    gone = Reply(404, {"message": "gone"})
+
+    with Service(lambda number, _: used_up if number == 1 else gone) as service:
+        said = cli.with_(TEMPINBOX_BASE_URL=service.url).fails(5, *words)
+
+    assert "daily limit of 2 requests is used up; try again in 1s" in said
+    assert len(service.calls) == 1
+
+
 def test_another_server_than_the_service_is_told_apart(cli: Cli) -> None:
     def redirect(_: int, call: Call) -> Reply:
         return Reply(301, "", {"Location": "https://elsewhere.example/" + call.path})

@@ -67,6 +67,22 @@ TEST_CASE("each refusal says what to do", "[cli]")
           "address as TEMPINBOX_BASE_URL or --base-url");
 }
 
+TEST_CASE("a used-up day is told from a limit of the second", "[cli]")
+{
+    const auto is_over = [](unsigned status, const std::string& message, std::string remaining) {
+        http::client_response response;
+        response.status = status;
+        response.headers = {{"X-RateLimit-Remaining", std::move(remaining)}};
+        response.body = R"({"message":")" + message + R"("})";
+        return is_day_used_up(response);
+    };
+
+    CHECK(is_over(429, "The daily limit of 2 requests is used up", "0"));
+    CHECK_FALSE(is_over(429, "More than 5 requests in one second", "0"));
+    CHECK_FALSE(is_over(429, "The daily limit of 2 requests is used up", "1"));
+    CHECK_FALSE(is_over(403, "The daily limit of 2 requests is used up", "0"));
+}
+
 TEST_CASE("each refusal has its exit code", "[cli]")
 {
     const auto code = [](unsigned status) { return exit_code_of(refusal(status, "x").code); };
