@@ -7,6 +7,7 @@ import { contract, version } from './contract.js';
 import {
   ConnectionFailed,
   InvalidArgument,
+  RateLimited,
   TempinboxError,
   errorOf,
   quoted,
@@ -113,7 +114,8 @@ export class Deadline {
 
 /**
  * Calls operations of the contract. Retries what the service asks to repeat (429, 503) and what was
- * cut, all tries of a POST under one Idempotency-Key, and never waits past the deadline.
+ * cut, all tries of a POST under one Idempotency-Key, and never waits past the deadline, nor for the
+ * next day once the requests of this one are used up.
  */
 export class Transport {
   readonly #settings: KnownSettings;
@@ -227,7 +229,8 @@ export class Transport {
           return { request, answer: deletedBefore(request) };
         failure = told = this.#failure(request, answer);
         if (PROXY_CUTS.has(answer.status)) waitSeconds = afterCut(true);
-        else waitSeconds = retryAfter(answer, ++refusals, mayHaveWorked);
+        else if (!(failure instanceof RateLimited && failure.isDayUsedUp))
+          waitSeconds = retryAfter(answer, ++refusals, mayHaveWorked);
         mayHaveWorked ||= answer.status === 503;
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error;

@@ -104,6 +104,25 @@ test('no retry begins after the deadline: the error in hand comes at once', asyn
   assert.equal(server.requests.length, 1);
 });
 
+test('a used-up day is not waited for, however much time there is', async (t) => {
+  const time = clock(t);
+  const headers = {
+    'retry-after': '1',
+    'x-ratelimit-limit': '100',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': '1795305600',
+  };
+  const body = { message: 'The daily limit of 100 requests is used up' };
+  const server = await scripted(t, [{ status: 429, headers, body }, GONE]);
+
+  const error = await failure(clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 86_400 }));
+
+  assert.ok(error instanceof RateLimited, String(error));
+  assert.equal(error.isDayUsedUp, true);
+  assertPauses(time, []);
+  assert.equal(server.requests.length, 1);
+});
+
 test('a service that stays busy is given up at the deadline', async (t) => {
   const time = clock(t);
   const server = await scripted(t, [busy({ 'retry-after': '1' })]);
