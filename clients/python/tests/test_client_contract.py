@@ -82,7 +82,8 @@ def test_other_calls_refuse_theirs() -> None:
         calls: list[tuple[str, Callable[[], object]]] = [
             ("inbox_id must be a UUID", lambda: client.get_inbox("../account")),
             ("status must be one of active", lambda: next(client.list_inboxes(status=wrong))),
-            ("limit must be an integer from 1", lambda: next(client.list_emails(page_size=0))),
+            ("page_size must be an integer", lambda: next(client.list_emails(page_size=0))),
+            ("has_code must be True or", lambda: client.wait_for_email(ID, has_code=wrong)),
             ("timeout must be a number from 1", lambda: client.wait_for_email(ID, timeout=0)),
             ("after must be a sequence from 0", lambda: client.wait_for_email(ID, after=-1)),
             ("from_ must be a string of 1 to 500", lambda: client.wait_for_code(ID, from_="")),

@@ -27,7 +27,12 @@ def check_all(operation: Operation, given: Mapping[str, Any]) -> None:
     """Refuses values out of bounds, by the argument's name in Python."""
     rules = operation.in_path | operation.query | (operation.body or {})
     for name, value in given.items():
-        check(snake_case(name), rules[name], value)
+        check(argument_name(name), rules[name], value)
+
+
+def argument_name(name: str) -> str:
+    """As callers of this client write a name of the API."""
+    return "page_size" if name == "limit" else snake_case(name)
 
 
 def check(name: str, rule: Mapping[str, Any], value: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tempinbox import types
 from tempinbox._answers import read
-from tempinbox._arguments import check
+from tempinbox._arguments import argument_name, check
 from tempinbox._calls import Deadline, Flow, Sleep, call, read_json
 from tempinbox._contract import OPERATIONS
 from tempinbox.errors import InvalidArgument, Miss, UnexpectedEmail, Wait, WaitTimeout, quoted
@@ -66,7 +66,7 @@ def begin(
     known = {name: value for name, value in filters.items() if value is not None}
     rules = OPERATIONS["waitForEmail"].query
     for name, value in known.items():
-        check("from_" if name == "from" else name, rules[name], value)
+        check(argument_name(name), rules[name], value)
     if after is None:
         after = inbox if isinstance(inbox, types.Inbox) else 0
     position = sequence_of(after)
