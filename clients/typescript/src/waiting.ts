@@ -59,7 +59,14 @@ const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
 
 /** The id of an inbox. */
 export function idOf(inbox: InboxReference): string {
-  return typeof inbox === 'string' ? inbox : inbox.inboxId;
+  const given: unknown = inbox; // by a program without types it may be anything
+  if (typeof given === 'string') return given;
+  const isObject = typeof given === 'object' && given !== null;
+  if (isObject && 'inboxId' in given && typeof given.inboxId === 'string') return given.inboxId;
+  throw new InvalidArgument(
+    'inbox',
+    `must be an inbox or its id, not ${isObject ? 'an object without inboxId' : String(given)}`,
+  );
 }
 
 /** The matching email with the lowest sequence. Throws WaitTimeout when none comes. */
@@ -150,6 +157,7 @@ function begin(
       'timeoutSeconds',
       `must be a number from 1 to 86400, not ${String(timeoutSeconds)}`,
     );
+  const inboxId = idOf(inbox);
   const position = sequenceOf(after ?? (typeof inbox === 'string' ? 0 : (inbox.lastSequence ?? 0)));
   const criteria = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
@@ -157,7 +165,7 @@ function begin(
   return {
     transport,
     about: {
-      inboxId: idOf(inbox),
+      inboxId,
       emailAddress: typeof inbox === 'string' ? undefined : inbox.emailAddress,
       criteria: [...criteria, `after: ${position}`],
       timeoutSeconds,
@@ -172,13 +180,10 @@ function begin(
 }
 
 function sequenceOf(position: Position): number {
-  const sequence =
-    typeof position === 'number'
-      ? position
-      : 'sequence' in position
-        ? position.sequence
-        : position.lastSequence;
-  if (Number.isSafeInteger(sequence) && sequence >= 0) return sequence;
+  let sequence: unknown = position;
+  if (typeof position === 'object')
+    sequence = 'sequence' in position ? position.sequence : position.lastSequence;
+  if (Number.isSafeInteger(sequence) && (sequence as number) >= 0) return sequence as number;
   throw new InvalidArgument(
     'after',
     `must be a sequence from 0, an email or an inbox, not ${String(sequence)}`,
