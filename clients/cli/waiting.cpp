@@ -18,6 +18,8 @@ constexpr auto max_timeout = std::chrono::seconds(24h);
 constexpr auto max_hold = 60s;
 // What the response to a request that waits may take longer than it waits.
 constexpr auto hold_slack = 15s;
+// Of this, beyond the end of the wait.
+constexpr auto last_hold_slack = 5s;
 // Between two requests, where the service answers at once that nothing is decided.
 constexpr auto interrupted_delay = 500ms;
 constexpr std::size_t max_rejections_shown = 5;
@@ -117,7 +119,7 @@ std::string describe(const criteria& wanted)
 }
 
 api_call wait_call(const std::string& inbox, const criteria& wanted, std::int64_t after,
-                   std::chrono::seconds hold)
+                   std::chrono::seconds hold, std::chrono::seconds left)
 {
     query asked;
     asked.add("from", wanted.from).add("to", wanted.to).add("subject", wanted.subject);
@@ -127,8 +129,9 @@ api_call wait_call(const std::string& inbox, const criteria& wanted, std::int64_
         asked.add("expect", std::optional<std::string>("none"));
     asked.add("after", std::optional(after))
         .add("timeoutSeconds", std::optional<std::int64_t>(hold.count()));
+    const auto spare = std::clamp(left - hold, 0s, hold_slack - last_hold_slack);
     return {.path = "/v1/inboxes/" + inbox + "/emails/wait" + asked.text(),
-            .timeout = hold + hold_slack};
+            .timeout = hold + spare + last_hold_slack};
 }
 
 awaitable<result<wait_result>> wait_for_email(api_client& api, std::string inbox, criteria wanted,
@@ -141,7 +144,8 @@ awaitable<result<wait_result>> wait_for_email(api_client& api, std::string inbox
         if (left <= 0s && last)
             co_return wait_result{wait_result::outcome::timeout, *last};
         const auto part = std::clamp(left, 1s, hold);
-        attempt made = co_await api.send_once(wait_call(inbox, wanted, after, part), attempts);
+        attempt made =
+            co_await api.send_once(wait_call(inbox, wanted, after, part, left), attempts);
         if (made.error) {
             ++attempts;
             // A connection that died under the wait says nothing; the next one asks again.

@@ -46,9 +46,10 @@ awaitable<result<std::int64_t>> read_position(session& working, std::string inbo
 // `subject contains "code", with a code`; empty without any.
 std::string describe(const criteria& wanted);
 
-// One request that waits.
+// One request that waits, of a wait that has so long left.
 api_call wait_call(const std::string& inbox, const criteria& wanted, std::int64_t after,
-                   std::chrono::seconds hold);
+                   std::chrono::seconds hold,
+                   std::chrono::seconds left = std::chrono::seconds::max());
 
 // Waits until the deadline, longer than one request can: each next one has the same `after`, so no
 // email is missed in between. A cut connection or a busy service costs the wait nothing but time.

@@ -449,7 +449,7 @@ def test_a_wait_that_was_cut_asks_for_the_time_that_is_left(driver: Driver) -> N
     first, second = driver.requests
     assert hold_of(first) == 55  # many proxies end a request at 60 s
     assert hold_of(second) == 10
-    assert second.seconds == 10 + 15
+    assert second.seconds == 10 + 5
 
 
 def test_a_dead_connection_takes_one_hold_of_a_wait(driver: Driver) -> None:
@@ -460,6 +460,18 @@ def test_a_dead_connection_takes_one_hold_of_a_wait(driver: Driver) -> None:
 
     assert driver.requests[0].seconds == 55 + 15
     assert len(driver.requests) > 9
+
+
+@pytest.mark.parametrize("timeout", [1, 20, 55, 60, 65, 72, 100])
+def test_a_silent_host_ends_a_wait_within_seconds_of_its_deadline(
+    driver: Driver, timeout: int
+) -> None:
+    ends = driver.now + timeout
+
+    with pytest.raises(ConnectionFailed, match="no answer"):
+        driver.run(quiet_wait(timeout), driver.lose)
+
+    assert ends - 1 <= driver.now <= ends + 5.5  # holds are of whole seconds
 
 
 @pytest.mark.parametrize(

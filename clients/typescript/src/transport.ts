@@ -67,6 +67,7 @@ const CUT_RETRY_SECONDS = [0.25, 0.5, 1, 2]; // then it is no restart
 const LONG_TRY_SECONDS = 5; // a connection that stood so long was cut anew, as idle ones are
 const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'; // after 10 s, in which no connection stood
 const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
+const LAST_ANSWER_SECONDS = 5; // of these, beyond the deadline
 const MIN_WAIT_SECONDS = 0.5; // between retries of a 429 or 503; twice as long each time
 const MAX_WAIT_SECONDS = 8; // unless Retry-After says more
 /** What a server that restarts does to connections; everything else stays as it is. */
@@ -132,7 +133,7 @@ export class Transport {
 
   /**
    * The answer's JSON object, whatever its fields, known or not. No try begins after the deadline;
-   * one that the service may hold has some seconds more for its answer.
+   * one that the service may hold has about 5 s more for its answer.
    */
   async json<Result>(
     id: OperationId,
@@ -326,7 +327,7 @@ function segment(name: string, value: string): string {
 /** One request, up to the last byte of its answer. */
 async function once(request: Request, pace: Pace, attempt: number): Promise<Answer> {
   const { deadline, holdSeconds, signal } = pace;
-  const held = holdSeconds === undefined ? undefined : holdSeconds() + ANSWER_SECONDS;
+  const held = holdSeconds && patience(holdSeconds(), deadline);
   const seconds = held ?? Math.max(0, deadline.secondsLeft);
   signal?.throwIfAborted();
   const ended = new AbortController();
@@ -359,6 +360,12 @@ async function once(request: Request, pace: Pace, attempt: number): Promise<Answ
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
   }
+}
+
+/** How long the answer to a hold may take with the hold itself. */
+function patience(holdSeconds: number, { secondsLeft }: Deadline): number {
+  const spare = Math.max(0, Math.round(secondsLeft) - holdSeconds);
+  return holdSeconds + Math.min(ANSWER_SECONDS, spare + LAST_ANSWER_SECONDS);
 }
 
 async function bytesOf(request: Request, response: Response): Promise<Uint8Array> {

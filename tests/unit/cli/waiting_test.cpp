@@ -30,7 +30,19 @@ TEST_CASE("a wait asks for all its conditions", "[cli]")
 
     CHECK(call.path == "/v1/inboxes/id/emails/wait?subject=Your%20code&hasCode=true&expect=none"
                        "&after=4&timeoutSeconds=25");
-    CHECK(call.timeout > 25s);
+    CHECK(call.timeout == 40s);
+}
+
+TEST_CASE("the last request of a wait does not outlast it by more than seconds", "[cli]")
+{
+    const auto timeout = [](std::chrono::seconds hold, std::chrono::seconds left) {
+        return wait_call("id", {}, 0, hold, left).timeout;
+    };
+
+    CHECK(timeout(55s, 600s) == 70s);
+    CHECK(timeout(55s, 62s) == 67s);
+    CHECK(timeout(55s, 55s) == 60s);
+    CHECK(timeout(1s, 0s) == 6s);
 }
 
 TEST_CASE("conditions are described for people", "[cli]")

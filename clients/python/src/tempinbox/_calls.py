@@ -37,7 +37,8 @@ _MAX_CUTS = 6  # and answers of 502 or 504; then it is no restart
 _FIRST_DELAY = 0.25
 _MAX_DELAY = 8.0
 _MAX_CUT_DELAY = 2.0  # of a hold: mail that comes meanwhile is seen soon after a restart
-_ANSWER_SECONDS = 15.0  # for the answer to come, beyond a hold
+_ANSWER_SECONDS = 15  # for the answer to come, beyond a hold
+_LAST_ANSWER_SECONDS = 5  # of these, beyond the deadline
 _PROXY_CUTS = frozenset({502, 504})  # a proxy's, whose service went away under the request
 _RETRIED_DELETES = frozenset({"deleteInbox", "deleteEmail", "deleteWebhook"})
 
@@ -136,7 +137,8 @@ def call(
             held = hold()
             url = _url(settings, operation, {**given, "timeoutSeconds": held})
             request = dataclasses.replace(request, url=url)
-            seconds = held + _ANSWER_SECONDS
+            spare = max(0, round(seconds) - held)
+            seconds = held + min(_ANSWER_SECONDS, spare + _LAST_ANSWER_SECONDS)
         outcome = yield dataclasses.replace(request, seconds=max(seconds, 0.05))
         tries += 1
 
