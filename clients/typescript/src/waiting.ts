@@ -61,12 +61,10 @@ const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
 export function idOf(inbox: InboxReference): string {
   const given: unknown = inbox; // by a program without types it may be anything
   if (typeof given === 'string') return given;
-  const isObject = typeof given === 'object' && given !== null;
-  if (isObject && 'inboxId' in given && typeof given.inboxId === 'string') return given.inboxId;
-  throw new InvalidArgument(
-    'inbox',
-    `must be an inbox or its id, not ${isObject ? 'an object without inboxId' : String(given)}`,
-  );
+  if (typeof given !== 'object' || given === null)
+    throw new InvalidArgument('inbox', `must be an inbox or its id, not ${String(given)}`);
+  if ('inboxId' in given && typeof given.inboxId === 'string') return given.inboxId;
+  throw new InvalidArgument('inbox', 'must be an inbox or its id, not an object without inboxId');
 }
 
 /** The matching email with the lowest sequence. Throws WaitTimeout when none comes. */
