@@ -14,10 +14,6 @@ from harness.dashboard import ROOT
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 
-def _refuses_the_key(api: Api) -> bool:
-    return api.call("GET", "/v1/domains").status_code == 401
-
-
 @pytest.fixture(scope="module")
 def user(suite: Suite) -> User:
     """On Premium."""

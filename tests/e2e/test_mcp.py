@@ -250,8 +250,8 @@ def test_past_the_accounts_waits_a_call_says_so(
     suite.operate("plan", "set", "business", "--burst-per-second", "1")
     suite.operate("account", "set-plan", account.account_id, "--plan", "business")
     gateway = Api(suite["GATEWAY_1_URL"], account.key)
-    in_force([gateway], lambda answer: answer.status_code == 429 or None, "the plan's burst")
     try:
+        in_force([gateway], lambda answer: answer.status_code == 429 or None, "the plan's burst")
         with concurrent.futures.ThreadPoolExecutor(most) as pool:
             wait = {"inboxId": inbox["inboxId"], "timeoutSeconds": 45}
             calls = [

@@ -1,20 +1,32 @@
-"""What the clients' packages carry beside the code."""
+"""The list of Debian packages can be read, and each has its reason."""
 
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from dev import packages
+from dev.packages import Package, read_list
+from dev.terminal import Failure
 
 
-class Packages(unittest.TestCase):
-    """The packers of npm and of Python take the file LICENSE of a package's own folder."""
+class List(unittest.TestCase):
+    """The format of packages.txt."""
 
-    def test_each_has_the_license(self) -> None:
-        text = (ROOT / "LICENSE").read_text(encoding="utf-8")
-        for client in ("python", "typescript"):
-            with self.subTest(client):
-                own = ROOT / "clients" / client / "LICENSE"
-                self.assertEqual(own.read_text(encoding="utf-8"), text)
+    def test_a_line(self) -> None:
+        text = "# said to all\n[run]\nmaven unless mvn # brings jars\nkcat # reads topics\n"
+        self.assertEqual(
+            read_list(text),
+            [
+                Package("maven", "run", "brings jars", "mvn"),
+                Package("kcat", "run", "reads topics", None),
+            ],
+        )
+
+    def test_a_line_without_a_reason_is_refused(self) -> None:
+        with self.assertRaises(Failure):
+            read_list("[run]\nkcat\n")
+
+    def test_the_projects_own_list(self) -> None:
+        groups = {package.group for package in read_list(packages.LIST.read_text(encoding="utf-8"))}
+        self.assertEqual(groups, {"build", "run", "test", "bench", "check", "sanitize", "k8s"})
 
 
 if __name__ == "__main__":

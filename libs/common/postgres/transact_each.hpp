@@ -45,7 +45,7 @@ transact_part(pool& db, const std::vector<Item>& items, const std::vector<std::s
         log::info("changes held up", {{"changes", part.size()}, {"error", error.what()}});
         co_return transaction_end::held;
     } catch (const dependency_error&) {
-        // Items of a single transaction have nobody else to tell.
+        // Without a connection nothing of the batch is known; of a part, the others may be.
         if (part.size() == items.size())
             throw;
         co_return transaction_end::lost;

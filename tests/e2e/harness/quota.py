@@ -29,7 +29,7 @@ def let_through(suite: Suite, *gateways: Gateway) -> int:
 def in_time(suite: Suite, attempt: Callable[[], Result], *gateways: Gateway) -> Result:
     """What an attempt returns during which no request was let through.
 
-    Each attempt begins afresh, with an account of its own.
+    An attempt may be made again, so what it counts begins with it.
     """
     for _ in range(_ATTEMPTS):
         before = let_through(suite, *gateways)
