@@ -51,6 +51,16 @@ bool needs_schema_id(const message& one)
                         [](const auto& header) { return header.first == schema_id_header; });
 }
 
+// Whether the log of the partition has the message: only the offset that the leader gave it says
+// so. An idempotent client also reports success for a message that it infers to be there, because a
+// later one of the partition was accepted. A leader that does not know the producer id yet accepts
+// a gap, and then the inferred one is nowhere
+// (docs/decisions/0024-an-acknowledgement-is-an-offset.md).
+bool is_acknowledged(const rd_kafka_message_t& report)
+{
+    return report.err == RD_KAFKA_RESP_ERR_NO_ERROR && report.offset >= 0;
+}
+
 // Sent while the client is replaced.
 struct held_message
 {
@@ -84,7 +94,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     void release_held();
     void on_delivery(const rd_kafka_message_t& message);
     void dispatch();
-    prometheus::Histogram& duration(const rd_kafka_message_t& message);
+    prometheus::Histogram& duration(const std::string& topic, bool acknowledged);
 
     runtime::host& host;
     const settings cluster; // for names; the properties in use are those of `clients`
@@ -107,6 +117,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     std::vector<delivery_report> delivered;  // used on the poll thread
     steady::time_point next_attempt;         // to replace a client that failed for good
     std::map<std::pair<std::string, bool>, prometheus::Histogram*> durations;
+    prometheus::Counter& implicit_acks;
     boost::asio::steady_timer nothing_outstanding;
 };
 
@@ -119,6 +130,9 @@ producer::state::state(runtime::host& where, const settings& chosen)
       clients(where, chosen, [this](const settings& now) { return make_client(now); }),
       schemas(where, chosen.schema_ids_file),
       client(clients.start()),
+      implicit_acks(where.metrics().counter(
+          "tempinbox_kafka_implicit_acks_total",
+          "Events that the Kafka client reported as written without an offset; sent again")),
       nothing_outstanding(where.loop())
 {}
 
@@ -237,21 +251,25 @@ void producer::state::release_held()
 
 void producer::state::on_delivery(const rd_kafka_message_t& message)
 {
-    const bool acknowledged = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    duration(message).Observe(static_cast<double>(rd_kafka_message_latency(&message)) / 1e6);
-    if (!acknowledged) {
-        log::warning("event not acknowledged", {{"topic", rd_kafka_topic_name(message.rkt)},
-                                                {"reason", rd_kafka_err2str(message.err)}});
+    const bool acknowledged = is_acknowledged(message);
+    const std::string topic = rd_kafka_topic_name(message.rkt);
+    duration(topic, acknowledged)
+        .Observe(static_cast<double>(rd_kafka_message_latency(&message)) / 1e6);
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        log::warning("event not acknowledged",
+                     {{"topic", topic}, {"reason", rd_kafka_err2str(message.err)}});
         watch.doubt();
+    } else if (!acknowledged) {
+        log::warning("event not acknowledged",
+                     {{"topic", topic}, {"reason", "the broker named no offset"}});
+        implicit_acks.Increment();
     }
     std::unique_ptr<outcome_handler> handler(static_cast<outcome_handler*>(message._private));
     delivered.push_back({std::move(handler), acknowledged});
 }
 
-prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& message)
+prometheus::Histogram& producer::state::duration(const std::string& topic, bool acknowledged)
 {
-    const bool acknowledged = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    const std::string topic = rd_kafka_topic_name(message.rkt);
     auto& known = durations[{topic, acknowledged}];
     if (known == nullptr)
         known = &host.metrics().histogram(

@@ -17,8 +17,9 @@ namespace tempinbox::kafka {
 // brokers are down, met again when one is back. Outcomes that arrive after the destructor are
 // dropped.
 //
-// The messages of one key are written in the order of `send`; one that is reported as not
-// acknowledged may be missing or may have been written.
+// Acknowledged means that the broker named the message's offset. The messages of one key are
+// written in the order of `send`; one that is reported as not acknowledged may be missing or may
+// have been written: whoever needs it sends it again.
 //
 // Events of a topic that has a schema in `schema_ids_file` get the header of its id: it is binary,
 // while headers in an outbox are text (schema_ids.hpp).
