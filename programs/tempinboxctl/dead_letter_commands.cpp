@@ -115,6 +115,9 @@ awaitable<result<command_result>> replay(session& suite, arguments given)
         co_await write_messages(suite.host(), suite.kafka(), std::move(messages), timeout);
     if (!written)
         co_return written.error();
+    if (*written > 0)
+        suite.print_line(std::to_string(*written) +
+                         " sent again, since Kafka had not acknowledged them");
     co_return command_result("replayed", std::move(shown));
 }
 

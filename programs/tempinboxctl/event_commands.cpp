@@ -185,6 +185,7 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
     const auto limit = static_cast<int>(std::min(request->rate, max_batch));
     pace steady_pace(suite.host(), request->rate);
     auto next_line = steady::now() + line_interval;
+    std::int64_t sent_again = 0; // in this run: Kafka had not acknowledged them
     while (!progress.is_finished) {
         auto batch = co_await mailbox::read_backfill(suite.db(), wanted, progress, limit);
         const auto count = static_cast<std::int64_t>(batch.events.size());
@@ -196,16 +197,20 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
                               written.error().message +
                                   ". Is the topic there? The same command goes on where this "
                                   "one stopped");
+        sent_again += static_cast<std::int64_t>(*written);
         progress = std::move(batch.progress);
         co_await mailbox::save_backfill(suite.db(), wanted, progress);
         if (steady::now() >= next_line) {
             next_line += line_interval;
             suite.print_line(std::to_string(progress.written) + " written, " +
-                             std::to_string(progress.skipped) + " skipped");
+                             std::to_string(progress.skipped) + " skipped, " +
+                             std::to_string(sent_again) + " sent again");
         }
         co_await steady_pace.wait(count);
     }
-    co_return command_result(to_record(wanted, progress));
+    auto shown = to_record(wanted, progress);
+    shown.add("sentAgain", sent_again);
+    co_return command_result(std::move(shown));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace tempinbox::ctl {
 namespace {
@@ -27,11 +28,42 @@ awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds,
     co_return holds();
 }
 
-struct sent_count
+// The messages under way in one attempt to write them.
+struct attempt
 {
     std::size_t open = 0;
-    std::size_t refused = 0;
+    std::vector<kafka::message> unacknowledged;
+    bool is_refused = false; // a message that no attempt can send, such as one that is too large
 };
+
+// Sends every message and waits until each has its outcome. Past the deadline the outcomes of some
+// may be unknown: `open` counts them.
+awaitable<std::shared_ptr<attempt>> send_once(runtime::host& host, kafka::producer& producer,
+                                              std::vector<kafka::message> messages,
+                                              steady::time_point deadline)
+{
+    const auto sent = std::make_shared<attempt>();
+    // The producer's queue is bounded: a further message waits until a part of it is sent.
+    const std::function<bool()> has_room = [sent] { return sent->open < 1'000; };
+    const std::function<bool()> is_done = [sent] { return sent->open == 0; };
+    for (auto& message : messages) {
+        co_await wait_until(host, has_room, deadline);
+        ++sent->open;
+        auto copy = message;
+        const bool is_taken = producer.send(
+            std::move(copy), [sent, message = std::move(message)](bool acknowledged) mutable {
+                --sent->open;
+                if (!acknowledged)
+                    sent->unacknowledged.push_back(std::move(message));
+            });
+        if (!is_taken) {
+            --sent->open;
+            sent->is_refused = true;
+        }
+    }
+    co_await wait_until(host, is_done, deadline);
+    co_return sent;
+}
 
 } // namespace
 
@@ -57,41 +89,32 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
     co_return found;
 }
 
-awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
-                                       std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds timeout)
+awaitable<result<std::size_t>> write_messages(runtime::host& host, kafka::settings cluster,
+                                              std::vector<kafka::message> messages,
+                                              std::chrono::milliseconds timeout)
 {
     kafka::producer producer(host, cluster);
     co_return co_await write_messages(host, producer, std::move(messages), timeout);
 }
 
-awaitable<result<void>> write_messages(runtime::host& host, kafka::producer& producer,
-                                       std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds timeout)
+awaitable<result<std::size_t>> write_messages(runtime::host& host, kafka::producer& producer,
+                                              std::vector<kafka::message> messages,
+                                              std::chrono::milliseconds timeout)
 {
     const auto deadline = steady::now() + timeout;
-    const auto count = std::make_shared<sent_count>();
-    for (auto& message : messages) {
-        ++count->open;
-        kafka::producer::outcome_handler on_outcome = [count](bool acknowledged) {
-            --count->open;
-            count->refused += acknowledged ? 0 : 1;
-        };
-        // The producer's queue is bounded: wait until part of it is sent.
-        std::function<bool()> has_room = [count] { return count->open < 1'000; };
-        co_await wait_until(host, std::move(has_room), deadline);
-        if (!producer.send(std::move(message), std::move(on_outcome))) {
-            --count->open;
-            ++count->refused;
-        }
+    std::size_t sent_again = 0;
+    while (true) {
+        const auto sent = co_await send_once(host, producer, std::move(messages), deadline);
+        const bool is_known = !sent->is_refused && sent->open == 0;
+        if (is_known && sent->unacknowledged.empty())
+            co_return sent_again;
+        if (!is_known || steady::now() >= deadline)
+            co_return failure(errc::unavailable,
+                              "Kafka did not acknowledge every message; those it acknowledged are "
+                              "in their topics, sending all again does no harm");
+        messages = std::exchange(sent->unacknowledged, {});
+        sent_again += messages.size();
     }
-    std::function<bool()> is_done = [count] { return count->open == 0; };
-    const bool are_taken = co_await wait_until(host, std::move(is_done), deadline);
-    if (!are_taken || count->refused != 0)
-        co_return failure(errc::unavailable,
-                          "Kafka did not acknowledge every message; those it acknowledged are in "
-                          "their topics, sending all again does no harm");
-    co_return result<void>();
 }
 
 } // namespace tempinbox::ctl

@@ -20,14 +20,15 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
                                                                 std::vector<std::string> topics,
                                                                 std::chrono::milliseconds timeout);
 
-// Writes the messages and returns when the broker has all of them; unavailable if it does not take
+// Writes the messages and returns when the broker has all of them. What it did not acknowledge is
+// sent again until the time is over; the value is how many were. Unavailable if it does not take
 // one.
-awaitable<result<void>> write_messages(runtime::host& host, kafka::producer& producer,
-                                       std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds timeout);
+awaitable<result<std::size_t>> write_messages(runtime::host& host, kafka::producer& producer,
+                                              std::vector<kafka::message> messages,
+                                              std::chrono::milliseconds timeout);
 // The same by a producer of its own.
-awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
-                                       std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds timeout);
+awaitable<result<std::size_t>> write_messages(runtime::host& host, kafka::settings cluster,
+                                              std::vector<kafka::message> messages,
+                                              std::chrono::milliseconds timeout);
 
 } // namespace tempinbox::ctl
