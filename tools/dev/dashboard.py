@@ -22,10 +22,15 @@ _BUILD_STAMP = places.ROOT / "build" / "dashboard.built"
 _LOCK = places.ROOT / "build" / "dashboard.lock"
 
 
+def bring_packages() -> dict[str, str]:
+    """The packages that the page is built with, and a Node.js; the environment for them."""
+    return node_packages.ensure(FOLDER)
+
+
 def build() -> None:
     """Makes `dist` what the sources say."""
     with in_turn(_LOCK):
-        environment = node_packages.ensure(FOLDER)
+        environment = bring_packages()
         sources = node_packages.digest(FOLDER, _sources())
         if (BUILT / "index.html").exists() and node_packages.read_stamp(_BUILD_STAMP) == sources:
             return
@@ -48,7 +53,7 @@ def check(fix: bool = False) -> bool:
     """Types and unit tests; layout and faults of all TypeScript, JavaScript and CSS."""
     with in_turn(_LOCK):
         make_types()
-        environment = node_packages.ensure(FOLDER)
+        environment = bring_packages()
         is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
     # Both, whatever the first one finds.

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Self
 
-from dev import places
+from dev import go_toolchain, places
 from dev.kafka import verify_jars
 from dev.locks import in_turn
 from dev.terminal import fail
@@ -48,7 +48,7 @@ def build(language: str) -> Path:
             done = subprocess.run(
                 ["sh", "build.sh"],
                 cwd=folder,
-                env=os.environ | {"SCHEMAS": str(_SCHEMAS)},
+                env=_environment(language) | {"SCHEMAS": str(_SCHEMAS)},
                 capture_output=True,
                 text=True,
                 stdin=subprocess.DEVNULL,
@@ -59,6 +59,10 @@ def build(language: str) -> Path:
                 verify_jars(folder / "target" / "dependency", folder / "jars.sha512")
             (folder / "ready").touch()
     return folder
+
+
+def _environment(language: str) -> dict[str, str]:
+    return go_toolchain.ensure() if language == "go" else dict(os.environ)
 
 
 class ExampleConsumer:

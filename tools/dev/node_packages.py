@@ -17,6 +17,7 @@ from dev.terminal import fail, say
 
 _STAMP = Path("node_modules") / ".tempinbox-packages"
 _NODE = places.ROOT / "tools" / "npm" / "node"
+_PROCESSORS = {"x86_64": "x64", "aarch64": "arm64"}  # as npm calls them
 _CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
 
@@ -98,12 +99,13 @@ def _with_node(least: int) -> dict[str, str]:
     environment = places.clean_environment()
     if is_new_enough(own, least):
         return environment
-    programs = _packages(_NODE, environment) / "node_modules" / ".bin"
+    # The package's own folder: npm 9, which is Debian 12's, makes no link in .bin for it.
+    modules = _packages(_NODE, environment) / "node_modules"
+    programs = modules / f"node-linux-{_PROCESSORS.get(platform.machine())}" / "bin"
     if not (programs / "node").exists():
         fail(
             f"Node.js {own.strip() or 'is missing'}; the page needs 20.19 or later, and npm has "
-            "none"
-            f" for {platform.machine()} in tools/npm/node: install one by hand"
+            f"none for {platform.machine()} in tools/npm/node: install one by hand"
         )
     return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
 

@@ -4,7 +4,7 @@ import signal
 import time
 from types import FrameType
 
-from dev import build, dashboard, packages, places, services
+from dev import build, dashboard, kafka, packages, places, preflight, services
 from dev.locks import exclusively
 from dev.suite import Suite, Wishes
 from dev.terminal import Failure, heading, item, paint, say
@@ -28,6 +28,7 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
     stop_on_signals()
     preset = wishes.preset or suite.preset()
     packages.ensure(*build.package_groups(preset), "run")
+    _try_what_is_quick(suite, wishes, builds, with_page)
     if builds:
         build.build(preset, services.PROGRAMS)
         if with_page:
@@ -46,6 +47,17 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
     except KeyboardInterrupt:
         say("\nstopping")
         suite.down(wipe=False)
+
+
+def _try_what_is_quick(suite: Suite, wishes: Wishes, builds: bool, with_page: bool) -> None:
+    if not suite.is_running():
+        preflight.check_ports({"--api-port": wishes.api_port, "--smtp-port": wishes.smtp_port})
+    if not builds:
+        return
+    preflight.check_disk({wishes.preset or suite.preset()})
+    kafka.ensure_jars()
+    if with_page:
+        dashboard.bring_packages()
 
 
 def _start(suite: Suite, wishes: Wishes, detached: bool, was_running: bool) -> None:

@@ -21,11 +21,13 @@ from dev import (
     build,
     check,
     dashboard,
+    go_toolchain,
     kafka,
     kubernetes_tools,
     node_packages,
     packages,
     places,
+    preflight,
     python_packages,
     services,
     suite_env,
@@ -49,6 +51,7 @@ _TIMEOUT_SECONDS = {
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
 _E2E = places.ROOT / "tests" / "e2e"
+_BROWSER = places.ROOT / "tests" / "browser"
 _DEPLOY = places.ROOT / "tests" / "deploy"
 _TYPESCRIPT_TESTS = places.ROOT / "clients" / "typescript" / "tests"
 _CLIENT_TESTS = [
@@ -287,7 +290,7 @@ def _run_deploy(run: Run) -> Tally:
 
 
 def _run_browser(run: Run) -> Tally:
-    folder = places.ROOT / "tests" / "browser"
+    folder = _BROWSER
     dashboard.build()  # the mail-html tests build with its packages
     environment = node_packages.ensure(folder)
     with own_suite("browser", run.preset) as suite:
@@ -400,21 +403,48 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
 @dataclass(frozen=True)
 class Tier:
     """One kind of tests: what runs them, of which preset unless another is asked for, and what that
-    needs built.
+    needs built and brought.
     """
 
     run: Callable[[Run], Tally]
     preset: str
     targets: list[str]
+    brings: Callable[[], object]  # from elsewhere: tried before the build
 
 
+def _bring_for_e2e() -> None:
+    kafka.ensure_jars()
+    python_packages.python()
+    node_packages.ensure(_E2E / "node")
+    dashboard.bring_packages()
+    go_toolchain.ensure()
+
+
+def _bring_for_browser() -> None:
+    kafka.ensure_jars()
+    dashboard.bring_packages()
+    node_packages.ensure(_BROWSER)
+
+
+def _bring_for_deploy() -> None:
+    python_packages.python()
+    kubernetes_tools.helm()
+
+
+def _bring_for_clients() -> None:
+    kafka.ensure_jars()
+    python_packages.python(python_packages.CLIENTS)
+    node_packages.ensure(_TYPESCRIPT_TESTS.parent)
+
+
+_INTEGRATION_TESTS = ["integration_tests"]
 TIERS = {
-    "unit": Tier(_run_unit, build.SANITIZE, ["unit_tests"]),
-    "integration": Tier(_run_integration, build.SANITIZE, ["integration_tests"]),
-    "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS),
-    "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS),
-    "deploy": Tier(_run_deploy, build.RELEASE, services.PROGRAMS),
-    "clients": Tier(_run_clients, build.RELEASE, _WITH_COMMAND_LINE),
+    "unit": Tier(_run_unit, build.SANITIZE, ["unit_tests"], lambda: None),
+    "integration": Tier(_run_integration, build.SANITIZE, _INTEGRATION_TESTS, kafka.ensure_jars),
+    "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS, _bring_for_e2e),
+    "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS, _bring_for_browser),
+    "deploy": Tier(_run_deploy, build.RELEASE, services.PROGRAMS, _bring_for_deploy),
+    "clients": Tier(_run_clients, build.RELEASE, _WITH_COMMAND_LINE, _bring_for_clients),
 }
 
 
@@ -434,6 +464,9 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
     try:
         packages.ensure("build", "run", "test", "sanitize")
         if builds:
+            preflight.check_disk({preset or TIERS[tier].preset for tier in requested})
+            for tier in requested:
+                TIERS[tier].brings()
             _build(requested, preset)
         for tier in requested:
             started = time.monotonic()
