@@ -33,6 +33,10 @@ public:
     // Once the requests have ended.
     awaitable<void> stop();
 
+    std::optional<http::response> judge_header(const http::request& received)
+    {
+        return pipeline_.judge_header(received);
+    }
     awaitable<http::response> handle(http::request& received) { return pipeline_.handle(received); }
 
 private:

@@ -60,6 +60,13 @@ bool dashboard::serves(std::string_view path)
     return dashboard_pipeline::serves(path) || dashboard_assets::serves(path);
 }
 
+std::optional<http::response> dashboard::judge_header(const http::request& received) const
+{
+    if (dashboard_pipeline::serves(received.path))
+        return pipeline_.judge_header(received);
+    return std::nullopt;
+}
+
 awaitable<http::response> dashboard::handle(http::request& received)
 {
     if (dashboard_pipeline::serves(received.path))

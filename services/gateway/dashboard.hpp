@@ -50,6 +50,7 @@ public:
     awaitable<void> stop();
 
     static bool serves(std::string_view path);
+    std::optional<http::response> judge_header(const http::request& received) const;
     awaitable<http::response> handle(http::request& received);
     void take_events(const std::vector<kafka::record>& batch) { event_stream_.take_events(batch); }
 

@@ -14,17 +14,19 @@ using namespace std::chrono_literals;
 constexpr auto publish_timeout = 3s;
 constexpr auto flush_timeout = 1s;
 
-http::server_hooks hooks_of(runtime::host& host)
+} // namespace
+
+// What the header alone decides is answered before the body is read.
+http::server_hooks service::make_hooks()
 {
     http::server_hooks hooks;
-    hooks.complete_own_response = [&clock = host.clock()](const http::request&,
-                                                          http::response& response) {
+    hooks.judge_header = [this](http::request& received) { return judge_header(received); };
+    hooks.complete_own_response = [&clock = host_.clock()](const http::request&,
+                                                           http::response& response) {
         complete_response_without_account(response, clock.now());
     };
     return hooks;
 }
-
-} // namespace
 
 service::service(runtime::host& host, settings chosen)
     : host_(host),
@@ -39,7 +41,7 @@ service::service(runtime::host& host, settings chosen)
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
       server_(
           host, settings_.api, [this](http::request& received) { return handle(received); },
-          hooks_of(host))
+          make_hooks())
 {
     add_documentation(site_, settings_.base_path);
 }
@@ -50,6 +52,16 @@ void service::take_events(const std::vector<kafka::record>& batch)
     dashboard_.take_events(batch);
 }
 
+std::optional<http::response> service::judge_header(http::request& received)
+{
+    remove_base_path(received, settings_.base_path);
+    if (pipeline::serves(received.path))
+        return api_.judge_header(received);
+    if (dashboard::serves(received.path))
+        return dashboard_.judge_header(received);
+    return std::nullopt;
+}
+
 awaitable<http::response> service::handle(http::request& received)
 {
     return settings_.base_path.empty() ? dispatch(received) : handle_below_base_path(received);
@@ -57,7 +69,6 @@ awaitable<http::response> service::handle(http::request& received)
 
 awaitable<http::response> service::handle_below_base_path(http::request& received)
 {
-    remove_base_path(received, settings_.base_path);
     auto response = co_await dispatch(received);
     add_base_path(response, settings_.base_path);
     co_return response;

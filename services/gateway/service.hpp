@@ -24,6 +24,8 @@ public:
     awaitable<void> drain() override;
 
 private:
+    http::server_hooks make_hooks();
+    std::optional<http::response> judge_header(http::request& received);
     awaitable<http::response> handle(http::request& received);
     awaitable<http::response> handle_below_base_path(http::request& received);
     awaitable<http::response> dispatch(http::request& received);

@@ -31,7 +31,12 @@ http::server_settings read_api_settings(config::reader& reader)
     api.connection_limit = static_cast<std::size_t>(
         reader.integer("connection-limit", 10'000, 1, 1'000'000,
                        "Maximum open connections; to accept further ones, idle connections and "
-                       "those with a slow header are closed, else the new ones are answered 503"));
+                       "those with a slow header or body are closed, else the new ones are "
+                       "answered 503"));
+    api.min_body_bytes_per_second = static_cast<std::uint64_t>(reader.integer(
+        "body-min-rate", 4'096, 1, 1'048'576,
+        "Minimum bytes a second of a request's body after its first 5 s; a slower one is answered "
+        "408"));
     api.connections_per_address = static_cast<std::size_t>(reader.integer(
         "connections-per-address", 1'000, 0, 1'000'000,
         "Maximum open connections from one IPv4 address or IPv6 /64, 3 times as many from a /56, 6 "

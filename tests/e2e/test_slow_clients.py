@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+import requests
 from dev.ports import free_port
 from harness import Account, FarHost, Gateway, Suite, eventually
 
@@ -98,7 +99,7 @@ def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway
 
 
 def _dribble(connection: socket.socket) -> bool:
-    """One more byte of a header that never ends; false once it was answered 408."""
+    """One more byte of a header or body that never ends; false once it was answered 408."""
     connection.settimeout(0.01)
     try:
         connection.sendall(b"x")
@@ -128,6 +129,72 @@ def test_slow_lorises_in_all_places_keep_nobody_out(gateway: Gateway) -> None:
         assert [_ask(gateway, "127.0.0.43") for _ in range(10)] == [200] * 10
 
         assert gateway.metric("http_server_slow_connections_closed_total") > before
+    eventually(lambda: _all_free(gateway), "the places are free again")
+
+
+_STRANGERS = {
+    "no key": b"POST /v1/inboxes HTTP/1.1",
+    "an ill-formed key": b"POST /v1/inboxes HTTP/1.1\r\nX-API-Key: ti_live_guess",
+    "no key for MCP": b"POST /mcp HTTP/1.1",
+    "no session": b"POST /dashboard/api/inboxes HTTP/1.1",
+}
+_OTHER_SITES = {
+    "MCP": b"POST /mcp HTTP/1.1\r\nOrigin: https://other.example",
+    "signing in": b"POST /dashboard/api/session HTTP/1.1\r\nOrigin: https://other.example",
+}
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [(head, b"401") for head in _STRANGERS.values()]
+    + [(head, b"403") for head in _OTHER_SITES.values()],
+    ids=[*_STRANGERS, *_OTHER_SITES],
+)
+def test_a_stranger_is_refused_before_the_body(
+    gateway: Gateway, head: bytes, status: bytes
+) -> None:
+    length = b"Host: h\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n"
+    with _connect(gateway, "127.0.0.50") as connection:
+        connection.sendall(head + b"\r\n" + length)
+        answer = connection.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 " + status), answer
+    eventually(lambda: _all_free(gateway), "the place is free again")
+
+
+def test_a_stranger_who_sends_the_body_too_sees_the_refusal(gateway: Gateway) -> None:
+    for _ in range(20):
+        response = requests.post(
+            f"http://{gateway.address}/v1/inboxes", data=b"x" * 60_000, timeout=5
+        )
+        assert response.status_code == 401
+        assert response.json()["message"] == "Header X-API-Key is missing"
+
+
+def test_slow_bodies_with_a_key_end_by_their_rate_and_keep_nobody_out(
+    gateway: Gateway, account: Account
+) -> None:
+    head = (
+        f"POST /v1/inboxes HTTP/1.1\r\nHost: h\r\nX-API-Key: {account.key}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n{"
+    ).encode()
+    with ExitStack() as open_ones:
+        slow = [
+            open_ones.enter_context(_connect(gateway, f"127.0.0.{51 + number // _AN_ADDRESS}"))
+            for number in range(_PLACES)
+        ]
+        for connection in slow:
+            connection.sendall(head)
+        eventually(
+            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
+            "all places are taken",
+        )
+
+        assert [_ask(gateway, "127.0.0.53") for _ in range(10)] == [200] * 10
+
+        began = time.monotonic()
+        last = slow[-1]
+        while _dribble(last):
+            assert time.monotonic() - began < 15, "a byte now and then keeps its place"
     eventually(lambda: _all_free(gateway), "the places are free again")
 
 

@@ -38,9 +38,9 @@ constexpr std::size_t max_refusals = 256;
 constexpr std::size_t idle_share = 10;
 // Idle connections checked for one new connection: a request may be on its way on some.
 constexpr int max_idle_checks = 16;
-// A full server evicts a handshake before idle connections only if it takes longer than this, so
-// that new connections do not evict each other.
-constexpr std::chrono::milliseconds handshake_timeout{1'000};
+// A full server evicts a body or a handshake before idle connections only if it takes longer than
+// this, so that new connections do not evict each other.
+constexpr std::chrono::milliseconds slow_after{1'000};
 
 asio::ip::address peer_of(const tcp::socket& socket)
 {
@@ -266,16 +266,26 @@ std::string server::state::reason_to_refuse(const asio::ip::address& peer)
     return "Too many connections; try again shortly";
 }
 
-// A well-meaning client sends its header in one piece, so a connection that is still sending one is
-// evicted first.
+// A client that was refused has had its response. A well-meaning one sends its header in one piece
+// and its body soon after, so connections that are still sending them come next.
 session* server::state::find_eviction_candidate() const
 {
-    if (!context.reading_header.empty())
-        return context.reading_header.front();
-    const auto oldest_handshake =
-        context.handshaking.empty() ? nullptr : context.handshaking.front();
-    if (oldest_handshake && session::clock::now() - oldest_handshake->started() > handshake_timeout)
-        return oldest_handshake;
+    const auto oldest = [](const std::list<session*>& phase) {
+        return phase.empty() ? nullptr : phase.front();
+    };
+    const auto is_slow = [now = session::clock::now()](const session* one) {
+        return one && now - one->started() > slow_after;
+    };
+    if (const auto refused = oldest(context.lingering))
+        return refused;
+    if (const auto header = oldest(context.reading_header))
+        return header;
+    const auto body = oldest(context.reading_body);
+    if (is_slow(body))
+        return body;
+    const auto handshake = oldest(context.handshaking);
+    if (is_slow(handshake))
+        return handshake;
     if (context.idle.size() > context.settings.connection_limit / idle_share) {
         auto next = context.idle.begin();
         for (int checks = 0; checks < max_idle_checks && next != context.idle.end();
@@ -283,7 +293,7 @@ session* server::state::find_eviction_candidate() const
             if ((*next)->is_quiet())
                 return *next;
     }
-    return oldest_handshake;
+    return handshake ? handshake : body;
 }
 
 bool server::state::make_room()

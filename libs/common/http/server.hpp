@@ -32,7 +32,9 @@ struct server_settings
     std::uint64_t body_limit = 64 * 1024;
     std::chrono::milliseconds header_timeout{
         10'000}; // from the first byte of a request to the end of its header
-    std::chrono::milliseconds body_timeout{30'000};
+    // A body may take this long, and longer as far as it comes at the rate: 408 past it.
+    std::chrono::milliseconds body_timeout{5'000};
+    std::uint64_t min_body_bytes_per_second = 4 * 1024;
     std::chrono::milliseconds idle_timeout{75'000}; // between requests
     std::chrono::milliseconds write_timeout{30'000};
     std::size_t connection_limit = 10'000;
@@ -58,8 +60,8 @@ struct server_hooks
 {
     // Called once the header is read, before the body is: a response ends the request there, and
     // closes the connection unless nothing of the request is left to read. Also called for a
-    // complete request without a body.
-    std::function<std::optional<response>(const request&)> judge_header;
+    // complete request without a body. It may change the request for the handler.
+    std::function<std::optional<response>(request&)> judge_header;
     // May add to the responses that the server makes itself: 400, 408, 431, 500, 501 and 503. The
     // request holds as much as could be read, perhaps nothing.
     std::function<void(const request&, response&)> complete_own_response;
@@ -68,9 +70,10 @@ struct server_hooks
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit
 // reaches the handler as an empty body with `body_too_large` set. Malformed requests get 400,
 // header overflow 431, a timeout 408, then the connection closes. A full server evicts a connection
-// to make room for a new one: the one that has been sending its header for longest, else the oldest
-// TLS handshake if it takes over a second, else the longest idle connection if idle ones exceed a
-// tenth of the limit, else the oldest TLS handshake. If there is none to evict, the new one gets
+// to make room for a new one, the longest in its phase, in this order: one that was refused and has
+// yet to close, one that is sending its header, one that has been sending its body for over a
+// second, a TLS handshake that takes over a second, an idle one if idle ones exceed a tenth of the
+// limit, a TLS handshake, one that is sending its body. If there is none to evict, the new one gets
 // 503.
 class server
 {

@@ -190,8 +190,7 @@ awaitable<session::next_step> session::read_request()
                 has_unread_body_ = true;
                 co_return next_step::handle;
             case progress::header:
-                go_to(phase::reading_body);
-                arm(time_for(settings.body_timeout, parser.expected_bytes()));
+                begin_body();
                 // RFC 9110 10.1.1: not needed if the body has begun.
                 if (parser.expects_continue() && is_http_11_ && input_.empty()) {
                     const buffer_pair interim{
@@ -216,11 +215,16 @@ awaitable<session::next_step> session::read_request()
         const transfer got = co_await transport_.read_some(into);
         if (got.error) {
             if (is_expired_ && (phase_ == phase::reading_header || phase_ == phase::reading_body))
-                co_return refuse(408, parser.is_in_body() ? "The body took too long"
-                                                          : "The request header took too long");
+                co_return refuse(408, parser.is_in_body()
+                                          ? "The body came at less than " +
+                                                std::to_string(settings.min_body_bytes_per_second) +
+                                                " bytes a second"
+                                          : "The request header took too long");
             co_return next_step::closed;
         }
         input_.commit(got.bytes);
+        if (phase_ == phase::reading_body)
+            extend_body_deadline(got.bytes);
     }
 }
 
@@ -235,6 +239,19 @@ void session::begin_header()
     go_to(phase::reading_header);
     started_ = clock::now();
     arm(context_.settings.header_timeout);
+}
+
+void session::begin_body()
+{
+    go_to(phase::reading_body);
+    arm(context_.settings.body_timeout);
+    extend_body_deadline(input_.size());
+}
+
+void session::extend_body_deadline(std::size_t received)
+{
+    deadline_ += std::chrono::microseconds(received * 1'000'000 /
+                                           context_.settings.min_body_bytes_per_second);
 }
 
 session::next_step session::refuse(unsigned status, std::string reason)
@@ -350,9 +367,11 @@ awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
 }
 
 // Closing while the client still sends would reset the connection, and the client might lose the
-// response (RFC 9112 9.6).
+// response (RFC 9112 9.6). Meanwhile the connection is the first to make room.
 awaitable<void> session::linger()
 {
+    if (counts_)
+        go_to(phase::lingering);
     arm(linger_time);
     if (tls_) {
         co_await transport_.shut_down_tls();
@@ -373,10 +392,14 @@ awaitable<void> session::linger()
 std::list<session*>& session::line_of(phase which)
 {
     switch (which) {
+    case phase::lingering:
+        return context_.lingering;
     case phase::handshaking:
         return context_.handshaking;
     case phase::reading_header:
         return context_.reading_header;
+    case phase::reading_body:
+        return context_.reading_body;
     case phase::idle:
         return context_.idle;
     default:

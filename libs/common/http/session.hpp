@@ -37,8 +37,10 @@ struct session_context
     server_metrics metrics;
     date_header date;
     // Candidates for eviction, the longest in their phase first.
+    std::list<session*> lingering; // refused, with what the client still sends to be discarded
     std::list<session*> handshaking;
     std::list<session*> reading_header;
+    std::list<session*> reading_body;
     std::list<session*> idle; // between requests, or before the first
     bool is_draining = false;
     bool is_stopped = false;
@@ -77,12 +79,21 @@ public:
     bool is_idle() const { return phase_ == phase::idle; }
     // Whether an idle connection may be evicted: no request is on its way.
     bool is_quiet();
+    // Of the handshake, or of the request that is read.
     clock::time_point started() const { return started_; }
     // Closes the connection at once; it no longer counts.
     void evict();
 
 private:
-    enum class phase { handshaking, idle, reading_header, reading_body, handling, writing };
+    enum class phase {
+        handshaking,
+        idle,
+        reading_header,
+        reading_body,
+        handling,
+        writing,
+        lingering
+    };
     enum class next_step { closed, handle, refuse, send_response };
 
     awaitable<void> serve();
@@ -98,6 +109,8 @@ private:
     bool is_refused_by_header();
     response own_response(unsigned status, std::string_view message);
     void begin_header();
+    void begin_body();
+    void extend_body_deadline(std::size_t received);
     std::list<session*>& line_of(phase which);
     void go_to(phase next);
     void arm(std::chrono::milliseconds timeout);

@@ -46,28 +46,37 @@ template <class Parts>
 class basic_pipeline
 {
 public:
+    using refusal = std::optional<http::response>;
+
     basic_pipeline(const clock_source& clock, std::vector<route> operations, Parts parts,
                    std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
+    // The response to a request that its header alone decides: a preflight, a page of another site,
+    // no key or an ill-formed one. `handle` answers the same; asked first, so that a stranger's
+    // body is not read.
+    refusal judge_header(const http::request& received);
     awaitable<http::response> handle(http::request& received);
 
 private:
     struct request_context;
     struct passed_checks;
-    using refusal = std::optional<http::response>;
 
     awaitable<http::response> run(request_context& x);
     awaitable<http::response> perform(request_context& x);
     awaitable<http::response> perform_for(passed_checks by, http::request& inner);
-    refusal check_entry(const request_context& x) const;
+    refusal check_entry(const http::request& received) const;
     awaitable<refusal> check_key(request_context& x);
     awaitable<refusal> find_owner(request_context& x);
     awaitable<refusal> check_quota(request_context& x);
     refusal check_plan(request_context& x);
     refusal check_burst(request_context& x);
     awaitable<http::response> call(request_context& x, const route& operation);
-    http::response refuse_key(request_context& x, std::string_view reason);
+    http::response refuse_key(rate_limit_headers& rate_limit,
+                              const boost::asio::ip::address& client, std::string_view reason,
+                              time_point now);
+    static void complete(http::response& response, const http::request& received,
+                         const rate_limit_headers& rate_limit);
     http::response refuse_lookup(request_context& x, const failure& reason);
 
     const clock_source& clock_;
@@ -144,17 +153,42 @@ awaitable<http::response> basic_pipeline<Parts>::handle(http::request& received)
     const auto address = client_address(received, trusted_proxies_);
     request_context x(received, address, failures_.rate_limit(address, now), now);
     auto response = co_await respond(run(x), received);
-    set_rate_limit_headers(response, x.rate_limit);
+    complete(response, received, x.rate_limit);
+    co_return response;
+}
+
+template <class Parts>
+typename basic_pipeline<Parts>::refusal
+basic_pipeline<Parts>::judge_header(const http::request& received)
+{
+    auto refused = check_entry(received);
+    const auto key = find_api_key(received);
+    if (!refused && key)
+        return std::nullopt;
+    const auto now = clock_.now();
+    const auto client = client_address(received, trusted_proxies_);
+    auto rate_limit = failures_.rate_limit(client, now);
+    if (!refused)
+        refused = refuse_key(rate_limit, client, key.error().message, now);
+    complete(*refused, received, rate_limit);
+    return refused;
+}
+
+// What every response carries.
+template <class Parts>
+void basic_pipeline<Parts>::complete(http::response& response, const http::request& received,
+                                     const rate_limit_headers& rate_limit)
+{
+    set_rate_limit_headers(response, rate_limit);
     response.set("Cache-Control", "no-store");
     if (!is_mcp(received))
         allow_origin(received, response);
-    co_return response;
 }
 
 template <class Parts>
 awaitable<http::response> basic_pipeline<Parts>::run(request_context& x)
 {
-    if (auto refused = check_entry(x))
+    if (auto refused = check_entry(x.request))
         co_return std::move(*refused);
     if (auto refused = co_await check_key(x))
         co_return std::move(*refused);
@@ -170,11 +204,11 @@ awaitable<http::response> basic_pipeline<Parts>::run(request_context& x)
 // What another site's page may ask, and how.
 template <class Parts>
 typename basic_pipeline<Parts>::refusal
-basic_pipeline<Parts>::check_entry(const request_context& x) const
+basic_pipeline<Parts>::check_entry(const http::request& received) const
 {
-    if (is_mcp(x.request))
-        return check_mcp_entry(x.request, trusted_proxies_);
-    if (is_preflight(x.request))
+    if (is_mcp(received))
+        return check_mcp_entry(received, trusted_proxies_);
+    if (is_preflight(received))
         return preflight_response();
     return std::nullopt;
 }
@@ -241,7 +275,7 @@ basic_pipeline<Parts>::check_key(request_context& x)
 {
     const auto key = find_api_key(x.request);
     if (!key)
-        co_return refuse_key(x, key.error().message);
+        co_return refuse_key(x.rate_limit, x.client, key.error().message, x.who.now);
     x.key_digest = accounts::api_key_digest(*key);
     co_return co_await find_owner(x);
 }
@@ -258,24 +292,26 @@ basic_pipeline<Parts>::find_owner(request_context& x)
     if (!found->owner) {
         if (found->was_looked_up)
             failed_lookups_.note(x.client, x.who.now);
-        co_return refuse_key(x, invalid_api_key(x.request));
+        co_return refuse_key(x.rate_limit, x.client, invalid_api_key(x.request), x.who.now);
     }
     if (found->owner->access.has_expired(x.who.now))
-        co_return refuse_key(x, invalid_api_key(x.request));
+        co_return refuse_key(x.rate_limit, x.client, invalid_api_key(x.request), x.who.now);
     x.identify(found->owner);
     co_return std::nullopt;
 }
 
 // The failure counts against the client's address: 401 while its allowance lasts, then 429.
 template <class Parts>
-http::response basic_pipeline<Parts>::refuse_key(request_context& x, std::string_view reason)
+http::response basic_pipeline<Parts>::refuse_key(rate_limit_headers& rate_limit,
+                                                 const boost::asio::ip::address& client,
+                                                 std::string_view reason, time_point now)
 {
-    const auto outcome = failures_.note(x.client, x.who.now);
-    x.rate_limit = outcome.rate_limit;
+    const auto outcome = failures_.note(client, now);
+    rate_limit = outcome.rate_limit;
     if (outcome.is_within)
         return http::error_response(401, reason);
     return too_many_requests("Too many requests without a valid API key from this address",
-                             x.rate_limit, x.who.now);
+                             rate_limit, now);
 }
 
 // The key was not looked up: too many lookups are under way, or too many keys from this address did

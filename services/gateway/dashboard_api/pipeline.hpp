@@ -42,6 +42,8 @@ template <class Parts>
 class basic_dashboard_pipeline
 {
 public:
+    using refusal = std::optional<http::response>;
+
     static constexpr int requests_per_second = 50;
 
     basic_dashboard_pipeline(const clock_source& clock, std::vector<route> open_operations,
@@ -49,14 +51,19 @@ public:
                              std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
+    // The response to a request that its header alone decides: a page of another site where no
+    // session is needed, else no session. `handle` answers the same; asked first, so that a
+    // stranger's body is not read.
+    refusal judge_header(const http::request& received) const;
     awaitable<http::response> handle(http::request& received);
 
 private:
     struct request_context;
-    using refusal = std::optional<http::response>;
 
     awaitable<http::response> run(request_context& x);
     awaitable<http::response> run_open(request_context& x);
+    refusal check_origin(const http::request& received) const;
+    static void complete(http::response& response);
     awaitable<http::response> call(request_context& x);
     awaitable<refusal> check_session(request_context& x);
     refusal check_csrf_token(request_context& x);
@@ -119,11 +126,32 @@ awaitable<http::response> basic_dashboard_pipeline<Parts>::handle(http::request&
 {
     request_context x(received, is_over_tls(received, trusted_proxies_), clock_.now());
     auto response = co_await respond(run(x), received);
+    complete(response);
+    co_return response;
+}
+
+template <class Parts>
+typename basic_dashboard_pipeline<Parts>::refusal
+basic_dashboard_pipeline<Parts>::judge_header(const http::request& received) const
+{
+    refusal refused;
+    if (open_operations_.find(received).operation)
+        refused = check_origin(received);
+    else if (!session_cookie(is_over_tls(received, trusted_proxies_)).find(received))
+        refused = error_response(dashboard_error::no_session);
+    if (refused)
+        complete(*refused);
+    return refused;
+}
+
+// What every response carries.
+template <class Parts>
+void basic_dashboard_pipeline<Parts>::complete(http::response& response)
+{
     add_error_code(response);
     response.set("Cache-Control", "no-store");
     response.set("X-Content-Type-Options", "nosniff");
     response.set("Cross-Origin-Resource-Policy", "same-origin");
-    co_return response;
 }
 
 template <class Parts>
@@ -161,13 +189,24 @@ awaitable<http::response> basic_dashboard_pipeline<Parts>::run(request_context& 
 template <class Parts>
 awaitable<http::response> basic_dashboard_pipeline<Parts>::run_open(request_context& x)
 {
-    if (changes_something(x.request))
-        if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
-            co_return error_response(dashboard_error::other_site, own.error().message);
+    if (auto refused = check_origin(x.request))
+        co_return std::move(*refused);
     if (auto refused = check_request(x.request, x.target, x.who))
         co_return std::move(*refused);
     const auto& handle = x.target.operation->handle;
     co_return co_await handle(x.request, x.who);
+}
+
+template <class Parts>
+typename basic_dashboard_pipeline<Parts>::refusal
+basic_dashboard_pipeline<Parts>::check_origin(const http::request& received) const
+{
+    if (!changes_something(received))
+        return std::nullopt;
+    const auto own = check_same_origin(received, trusted_proxies_);
+    if (own)
+        return std::nullopt;
+    return error_response(dashboard_error::other_site, own.error().message);
 }
 
 template <class Parts>

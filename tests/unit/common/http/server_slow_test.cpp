@@ -106,10 +106,44 @@ TEST_CASE("slow clients in number keep nobody else from being served", "[http][s
     CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("slow clients that hold every connection are gone after their time", "[http][slow]")
+TEST_CASE("a body that stops after a quick beginning is cut off when its bytes are used up",
+          "[http][slow]")
 {
     auto settings = short_times();
-    settings.body_timeout = 3s; // all are there before the first is gone
+    settings.min_body_bytes_per_second = 20'000;
+    running_server running(ok, settings);
+    raw_client client(running.address());
+    const auto began = clock_type::now();
+
+    client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n" +
+                std::string(10'000, 'x'));
+
+    CHECK_THAT(client.read_to_end(5s),
+               StartsWith("HTTP/1.1 408 ") && Contains("less than 20000 bytes a second"));
+    CHECK(clock_type::now() - began >= 600ms); // 0.2 s, and 0.5 s for 10,000 bytes
+}
+
+TEST_CASE("a body that comes at the rate may take longer than its timeout", "[http][slow]")
+{
+    auto settings = short_times();
+    settings.min_body_bytes_per_second = 100;
+    running_server running(ok, settings);
+    raw_client client(running.address());
+    const auto began = clock_type::now();
+    client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n");
+
+    std::size_t sent = 0;
+    for (; sent < 59'000 && clock_type::now() - began < 1s && !client.pause(); sent += 1'000)
+        client.send(std::string(1'000, 'x'));
+    client.send(std::string(60'000 - sent, 'x'));
+
+    CHECK_THAT(client.read_response(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("slow bodies that hold every connection make room for whoever comes", "[http][slow]")
+{
+    auto settings = short_times();
+    settings.body_timeout = 60s; // longer than a response is waited for
     settings.connection_limit = 20;
     running_server running(ok, settings);
     std::vector<std::unique_ptr<raw_client>> slow;
@@ -118,14 +152,56 @@ TEST_CASE("slow clients that hold every connection are gone after their time", "
         slow.back()->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx");
     }
     REQUIRE(testing::eventually([&] { return running.server.connections() == 20; }));
-    CHECK_THAT(raw_client(running.address()).read_to_end(), StartsWith("HTTP/1.1 503 "));
 
-    std::string response;
-    CHECK(testing::eventually([&] {
-        raw_client next(running.address());
-        response = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
-        return response.starts_with("HTTP/1.1 200 ");
-    }));
+    raw_client next(running.address());
+    const auto response = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+
+    CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
+    CHECK(slow.front()->is_closed());
+    CHECK(running.server.connections() == 20);
+}
+
+TEST_CASE("a slow header makes room before a body does", "[http][slow]")
+{
+    auto settings = short_times();
+    settings.header_timeout = settings.body_timeout = 60s; // longer than a response is waited for
+    settings.connection_limit = 2;
+    running_server running(ok, settings);
+    raw_client body(running.address()), header(running.address());
+    body.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx");
+    header.send("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+    REQUIRE(testing::eventually([&] { return running.server.connections() == 2; }));
+
+    raw_client next(running.address());
+    const auto response = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+
+    CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
+    CHECK(header.is_closed());
+    CHECK_THAT(body.send("y").read_response(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("who was refused and goes on sending is the first to make room", "[http][slow]")
+{
+    auto settings = short_times();
+    settings.header_timeout = 60s; // longer than a response is waited for
+    settings.connection_limit = 2;
+    http::server_hooks hooks;
+    hooks.judge_header = [](const http::request& received) -> std::optional<http::response> {
+        if (received.path == "/refused")
+            return http::response(401, "text/plain", "");
+        return std::nullopt;
+    };
+    running_server running(ok, settings, hooks);
+    raw_client header(running.address()), refused(running.address());
+    header.send("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+    refused.send("POST /refused HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n");
+    REQUIRE_THAT(refused.read_response(), StartsWith("HTTP/1.1 401 "));
+
+    raw_client next(running.address());
+    const auto response = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+
+    CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(header.send("x\r\n\r\n").read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("a client that closed its own side still gets its answer", "[http][slow]")

@@ -119,3 +119,36 @@ TEST_CASE("two keys are none", "[gateway][pipeline]")
 
     CHECK(arranged.send(received).status == 401);
 }
+
+TEST_CASE("the header alone decides over a request without a well-formed key, as the whole request "
+          "does",
+          "[gateway][pipeline]")
+{
+    const auto path = GENERATE(as<std::string>(), "/v1/things", "/mcp");
+    const auto key = GENERATE(as<std::string>(), "", "nonsense");
+    arranged_pipeline arranged, whole;
+    const auto received = make_request("POST", path, key);
+
+    const auto early = arranged.checked.judge_header(received);
+    const auto late = whole.send(received);
+
+    REQUIRE(early);
+    CHECK(early->status == 401);
+    CHECK(early->body == late.body);
+    CHECK(number(*early, "X-RateLimit-Remaining") == 59);
+    CHECK(number(late, "X-RateLimit-Remaining") == 59);
+    CHECK(early->header("Cache-Control") == late.header("Cache-Control"));
+    CHECK(arranged.keys_looked_up == 0);
+}
+
+TEST_CASE("a well-formed key is not judged by the header, and costs nothing there",
+          "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+
+    CHECK_FALSE(arranged.checked.judge_header(make_request("POST", "/v1/things", unknown_key)));
+
+    CHECK(arranged.keys_looked_up == 0);
+    CHECK(number(arranged.send(make_request("GET", "/v1/things", "")), "X-RateLimit-Remaining") ==
+          59);
+}

@@ -79,14 +79,21 @@ public:
     http::response send(const std::string& method, const std::string& path,
                         http::header_list headers = {}, std::string body = "")
     {
+        auto received = make_request(method, path, std::move(headers));
+        received.body = std::move(body);
+        return testing::await(checked.handle(received));
+    }
+
+    static http::request make_request(const std::string& method, const std::string& path,
+                                      http::header_list headers)
+    {
         http::request received;
         received.method = method;
         received.target = received.path = path;
         received.headers = std::move(headers);
-        received.body = std::move(body);
         received.peer = boost::asio::ip::make_address("192.0.2.1");
         received.id = "request-1";
-        return testing::await(checked.handle(received));
+        return received;
     }
 
     accounts::account owner;
@@ -356,4 +363,39 @@ TEST_CASE("a session's large answers are counted until they are sent", "[gateway
     CHECK(http::find_header(refused.headers, "Retry-After") == "1");
     CHECK(arranged.send("GET", "/dashboard/api/large", signed_in()).status == 200);
     CHECK(arranged.memory.used() == 0);
+}
+
+TEST_CASE("the header alone decides over a request without a session or from another site",
+          "[gateway][dashboard]")
+{
+    arranged_dashboard arranged;
+    const auto [path, headers, status] = GENERATE(table<std::string, http::header_list, unsigned>({
+        {"/dashboard/api/things", {}, 401u},
+        {"/dashboard/api/nothing", {}, 401u},
+        {"/dashboard/api/session", {{"Origin", "https://other.example"}}, 403u},
+        {"/dashboard/api/session", {}, 403u},
+    }));
+
+    const auto early =
+        arranged.checked.judge_header(arranged_dashboard::make_request("POST", path, headers));
+    const auto late = arranged.send("POST", path, headers);
+
+    REQUIRE(early);
+    CHECK(early->status == status);
+    CHECK(early->body == late.body);
+    CHECK(early->headers == late.headers);
+    CHECK(arranged.looked_up == 0);
+}
+
+TEST_CASE("a request of the own page or with a session is not judged by its header",
+          "[gateway][dashboard]")
+{
+    arranged_dashboard arranged;
+    const auto judge = [&arranged](const std::string& path, http::header_list headers) {
+        return arranged.checked.judge_header(
+            arranged_dashboard::make_request("POST", path, std::move(headers)));
+    };
+
+    CHECK_FALSE(judge("/dashboard/api/session", {{"Sec-Fetch-Site", "same-origin"}}));
+    CHECK_FALSE(judge("/dashboard/api/things", {{"Cookie", "tempinbox_session=any"}}));
 }
