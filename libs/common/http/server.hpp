@@ -53,6 +53,10 @@ struct server_settings
     // decides.
     std::vector<network> trace_parents;
     bool logs_access = true;
+    // Sent on an idle connection that a draining server is about to close, as GOAWAY of RFC 9113
+    // 6.8: to a request that crosses it, which the server does not begin, it is the response. For
+    // clients that know it; absent: the connection is just closed.
+    std::optional<response> goaway;
 };
 
 // Callbacks of a server to its owner besides the handler. Each may be empty; they must not throw.

@@ -21,6 +21,8 @@ constexpr std::uint64_t min_bytes_per_second = 64 * 1024;
 // Bytes of an unread body that are discarded before the connection is cut.
 constexpr std::size_t max_discarded = 1024 * 1024;
 constexpr std::chrono::milliseconds linger_time{2'000};
+// A client on the same network reads well within it that the server goes away.
+constexpr std::chrono::milliseconds goaway_time{500};
 // While the server drains, a request may still be on its way on a connection that looks idle.
 constexpr std::chrono::milliseconds drain_grace{1'000};
 constexpr std::size_t body_read_size = 32 * 1024;
@@ -94,7 +96,9 @@ awaitable<void> session::serve()
         request_.peer = peer_;
         request_.is_tls = tls_ != nullptr;
         const next_step step = co_await read_request();
-        if (step == next_step::closed || context_.is_stopped)
+        if (step == next_step::goaway && !context_.is_stopped)
+            co_await send_goaway();
+        if (step == next_step::closed || step == next_step::goaway || context_.is_stopped)
             co_return;
         const server_metrics::active_request counted(context_.metrics);
         request_.id = choose_request_id(request_);
@@ -220,7 +224,9 @@ awaitable<session::next_step> session::read_request()
                                                 std::to_string(settings.min_body_bytes_per_second) +
                                                 " bytes a second"
                                           : "The request header took too long");
-            co_return next_step::closed;
+            const bool says_so = is_expired_ && phase_ == phase::idle && context_.is_draining &&
+                                 context_.settings.goaway;
+            co_return says_so ? next_step::goaway : next_step::closed;
         }
         input_.commit(got.bytes);
         if (phase_ == phase::reading_body)
@@ -377,6 +383,21 @@ awaitable<void> session::linger()
         co_await transport_.shut_down_tls();
         co_return;
     }
+    co_await discard_input();
+}
+
+// A request that crosses it must not reset the connection before the client has read it.
+awaitable<void> session::send_goaway()
+{
+    request_ = request();
+    const bool is_sent = co_await send(*context_.settings.goaway, false);
+    arm(goaway_time);
+    if (is_sent)
+        co_await discard_input();
+}
+
+awaitable<void> session::discard_input()
+{
     error_code ignored;
     transport_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
     input_.release();

@@ -94,7 +94,7 @@ private:
         writing,
         lingering
     };
-    enum class next_step { closed, handle, refuse, send_response };
+    enum class next_step { closed, goaway, handle, refuse, send_response };
 
     awaitable<void> serve();
     awaitable<next_step> read_request();
@@ -104,6 +104,8 @@ private:
     awaitable<bool> send(response answer, bool is_kept);
     awaitable<bool> send_pieces(std::shared_ptr<const body_source> source);
     awaitable<void> linger();
+    awaitable<void> send_goaway();
+    awaitable<void> discard_input();
 
     next_step refuse(unsigned status, std::string reason);
     bool is_refused_by_header();

@@ -449,8 +449,9 @@ awaitable<http::client_response> client::send_to_replicas(exchange& outgoing)
         const busy_replica busy(batches_at_, outgoing.is_batch ? chosen->at.text() : "");
         http_response = co_await send(std::move(request));
         // Once the request was written, the replica may have received it: only the caller can judge
-        // whether to retry. Until then the next replica is tried.
-        if (http_response.is_sent) {
+        // whether to retry. Until then, or if it says that it did not begin, the next replica is
+        // tried.
+        if (http_response.is_sent && !http_response.header(goaway_header)) {
             outgoing.last = chosen->at;
             break;
         }

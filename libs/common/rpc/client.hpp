@@ -45,7 +45,8 @@ struct client_settings
 
 // Calls one service over its replicas in turn (application/proto). A name stands for all its
 // addresses, resolved again every few seconds while there are calls, and at once when a replica
-// refuses the connection. The call then moves to the next replica, until each was tried once.
+// refuses the connection or is ending. The call then moves to the next replica, until each was
+// tried once.
 // Transport failures are errc::unavailable or deadline_exceeded, so a handler can pass them on;
 // never throws for them. Exposes tempinbox_rpc_client_duration_seconds.
 class client

@@ -28,6 +28,10 @@ constexpr method_terms only_once(std::string_view path)
     return terms;
 }
 
+// The header of what a draining replica sends on a connection before it closes it. As a response to
+// a call it says that the replica did not begin the call, so another one may carry it out.
+inline constexpr std::string_view goaway_header = "Tempinbox-Goaway";
+
 // A unary method, as client and server both name it, and what goes in and out. The constants are in
 // *_methods.hpp; the names of the calls stand nowhere else.
 template <class Request, class Response>

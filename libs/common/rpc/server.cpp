@@ -28,11 +28,21 @@ constexpr std::size_t max_timeout_digits = 10;
 // Of the answers to several calls in one request; one always fits.
 constexpr std::size_t max_answers_bytes = 4 * 1024 * 1024;
 
+http::response error_response(unsigned status, std::string_view code, std::string_view message);
+
+http::response make_goaway()
+{
+    auto goaway = error_response(503, connect_code(errc::unavailable), "this replica is ending");
+    goaway.set(goaway_header, "1");
+    return goaway;
+}
+
 http::server_settings for_rpc(http::server_settings settings)
 {
     if (settings.body_limit == http::server_settings().body_limit)
         settings.body_limit = 1024 * 1024;
     settings.tracing = http::trace_mode::internal;
+    settings.goaway = make_goaway();
     return settings;
 }
 

@@ -109,6 +109,35 @@ TEST_CASE("a draining server answers what is under way and closes what is idle",
     CHECK(testing::eventually([&] { return is_drained; }));
 }
 
+TEST_CASE("a request that crosses the end of an idle connection is answered that it was not begun",
+          "[http]")
+{
+    int begun = 0;
+    http::server_settings settings;
+    settings.goaway = http::response(503, "text/plain", "ending");
+    running_server running(
+        [&begun](http::request&) -> awaitable<http::response> {
+            ++begun;
+            co_return http::response(200, "text/plain", "ok");
+        },
+        settings);
+    raw_client client(running.address());
+    client.send(get);
+    REQUIRE_THAT(client.read_response(), StartsWith("HTTP/1.1 200"));
+    bool is_drained = false;
+
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          running.server.drain(std::chrono::seconds(10)),
+                          [&is_drained](std::exception_ptr) { is_drained = true; });
+    const auto goaway = client.read_response();
+    client.send(get);
+
+    CHECK_THAT(goaway, StartsWith("HTTP/1.1 503") && Contains("\r\nConnection: close\r\n"));
+    CHECK(client.is_closed());
+    CHECK(begun == 1);
+    CHECK(testing::eventually([&] { return is_drained; }));
+}
+
 TEST_CASE("a connection made just before the drain still gets its answer", "[http]")
 {
     running_server running([](http::request&) -> awaitable<http::response> {

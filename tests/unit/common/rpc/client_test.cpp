@@ -269,3 +269,25 @@ TEST_CASE("what must not be done twice is not sent again by a connection that wa
 
     CHECK(replica.requests().size() == (is_once ? 2 : 3));
 }
+
+TEST_CASE("what reaches a replica that is ending is carried out by another, and once", "[rpc]")
+{
+    const std::string done =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 0\r\n\r\n";
+    const std::string goaway = "HTTP/1.1 503 Service Unavailable\r\nTempinbox-Goaway: 1\r\n"
+                               "Connection: close\r\nContent-Length: 0\r\n\r\n";
+    testing::token_file file;
+    scripted_server ending({testing::script({done, goaway})});
+    scripted_server other({testing::script({done, done})});
+    rpc::client client(testing::test_host(), {ending.address(), other.address()}, file.tokens);
+    const auto call = [&client] {
+        return testing::await(client.call(inbox_methods::delete_inbox, {})).has_value();
+    };
+    REQUIRE(call());
+    REQUIRE(call());
+
+    CHECK(call());
+
+    CHECK(ending.requests().size() == 2);
+    CHECK(other.requests().size() == 2);
+}
