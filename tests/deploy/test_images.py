@@ -98,6 +98,21 @@ def test_compose_runs_every_service_hardened() -> None:
         assert service["security_opt"] == ["no-new-privileges:true"], name
 
 
+def test_compose_gives_each_service_the_secrets_that_it_reads_and_no_others() -> None:
+    services = _COMPOSE["services"]
+    settings_of = {"rpc": "TEMPINBOX_RPC_TOKEN_FILE", "keys": "TEMPINBOX_MASTER_KEY_FILE"}
+    for name in [*_SERVICES, "migrate", "topics", "bootstrap", "smoke"]:
+        variables = services[name].get("environment", {})
+        mounts = {mount.split(":")[0]: mount for mount in services[name].get("volumes", [])}
+        for volume, variable in settings_of.items():
+            path = variables.get(variable)
+            assert (path is not None) == (volume in mounts), (name, volume)
+            if path:
+                assert mounts[volume] == f"{volume}:{Path(path).parent}:ro", name
+    sealing = [name for name in _SERVICES if settings_of["keys"] in services[name]["environment"]]
+    assert sealing == ["gateway", "webhook-dispatcher"]
+
+
 def test_every_variable_of_compose_is_in_its_env_file() -> None:
     written = (_ROOT / "deploy" / "compose" / ".env").read_text(encoding="utf-8")
     listed = set(re.findall(r"^([A-Z_]+)=", written, flags=re.MULTILINE))
