@@ -1,6 +1,7 @@
 """The plugin for pytest, in runs of its own against the real suite."""
 
 import os
+import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from suite_tools import ROOT
 
 from tempinbox import Tempinbox
+from tempinbox.pytest_plugin import _BROWSERS
 
 _HELP = f"""
 import sys
@@ -78,8 +80,11 @@ def _color_of_first_pixel(picture: Path) -> tuple[int, ...]:
 
 
 def test_the_report_of_a_failed_test_has_its_mail(
-    pytester: pytest.Pytester, run: str, client: Tempinbox
+    pytester: pytest.Pytester, run: str, client: Tempinbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # By name: these tests may run as root.
+    browser = next(filter(None, map(shutil.which, _BROWSERS)))
+    monkeypatch.setenv("TEMPINBOX_BROWSER", browser)
     pytester.makepyfile(
         _HELP
         + """
@@ -128,6 +133,45 @@ def test_waits_in_a_fixture(reader):
     [picture] = pytester.path.glob("tempinbox-failures/*/*.png")
     assert _color_of_first_pixel(picture) == (0x00, 0xAA, 0x00)
     assert _left(client, run) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("user", "is_named", "has_sandbox"),
+    [(1000, False, True), (0, True, False), (0, False, None)],
+    ids=["user", "root by name", "root"],
+)
+@pytest.mark.usefixtures("run")
+def test_as_root_only_a_browser_named_by_hand_draws(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    user: int,
+    is_named: bool,
+    has_sandbox: bool | None,  # None: nothing is drawn
+) -> None:
+    browser = pytester.mkdir("programs") / "chromium"
+    browser.write_text(f'#!/bin/sh\necho "$@" >{pytester.path}/drawn\n', encoding="utf-8")
+    browser.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{browser.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("TEMPINBOX_BROWSER", str(browser) if is_named else "")
+    pytester.makeconftest(f"import os\n\nos.geteuid = lambda: {user}\n")
+    pytester.makepyfile(
+        _HELP
+        + """
+def test_fails(inbox):
+    send(inbox.email_address, "Welcome", "Hello", "<p>Hello</p>")
+    inbox.wait_for_email()
+    assert False
+"""
+    )
+
+    done = pytester.runpytest_subprocess(*_PLUGIN, timeout=180)
+
+    done.assert_outcomes(failed=1)
+    drawn = pytester.path / "drawn"
+    assert drawn.exists() == (has_sandbox is not None)
+    assert ("no picture: not as root" in done.stdout.str()) == (has_sandbox is None)
+    if drawn.exists():
+        assert ("--no-sandbox" not in drawn.read_text(encoding="utf-8")) == has_sandbox
 
 
 def test_a_session_ends_no_inbox_of_another_one_of_the_same_run(

@@ -202,11 +202,17 @@ def _write(inbox: Inbox, email_id: str, path: Path) -> list[str]:
 
 
 def _draw(page: Path, picture: Path) -> list[str]:
-    """The page as a picture, where there is a browser: TEMPINBOX_BROWSER, or one in PATH."""
+    """The page as a picture, where there is a browser: TEMPINBOX_BROWSER, or one in PATH.
+
+    As root only the former: there the browser has no sandbox between a stranger's HTML and root.
+    """
     named = os.environ.get("TEMPINBOX_BROWSER")
     browser = named or next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser in (None, "none") or browser in _BROKEN_BROWSERS:
         return []
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root and not named:
+        return [f"     no picture: not as root, unless TEMPINBOX_BROWSER names {browser}"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [
             browser,
@@ -222,7 +228,7 @@ def _draw(page: Path, picture: Path) -> list[str]:
             f"--screenshot={picture}",
             page.as_uri(),
         ]
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
+        if is_root:
             command.insert(1, "--no-sandbox")  # Chromium does not start as root otherwise
         # Keys and other secrets of the run are not for whoever reads a stranger's mail.
         environment = {"PATH": os.environ.get("PATH", ""), "HOME": profile}
