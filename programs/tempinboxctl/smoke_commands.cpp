@@ -7,21 +7,43 @@
 #include "tempinboxctl/text_file.hpp"
 
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 namespace tempinbox::ctl {
 namespace {
 
+// As `./dev env` and the clients call them.
+constexpr const char* api_variable = "TEMPINBOX_BASE_URL";
 constexpr const char* key_variable = "TEMPINBOX_API_KEY";
+constexpr const char* smtp_variable = "TEMPINBOX_SMTP";
 constexpr const char* default_api = "http://127.0.0.1:8080";
 constexpr const char* default_smtp = "127.0.0.1:2525";
+
+// Absent if the variable is unset or empty: deployment templates leave empty ones behind.
+std::optional<std::string> read_variable(const char* name)
+{
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0')
+        return std::nullopt;
+    return value;
+}
+
+std::string value_or_variable(const arguments& given, const std::string& option_name,
+                              const char* variable, const char* otherwise)
+{
+    if (const auto value = given.value(option_name))
+        return *value;
+    return read_variable(variable).value_or(otherwise);
+}
 
 // From a file or the environment: a list of processes shows the command line.
 result<secret> read_key(const arguments& given)
 {
     if (const auto file = given.value("api-key-file"))
         return read_secret_file(*file);
-    if (const char* key = std::getenv(key_variable); key && *key != '\0')
-        return secret(key);
+    if (const auto key = read_variable(key_variable))
+        return secret(*key);
     return failure{errc::invalid_argument,
                    std::string("the API key is missing: --api-key-file or ") + key_variable};
 }
@@ -29,7 +51,7 @@ result<secret> read_key(const arguments& given)
 result<mail::server> read_smtp(const arguments& given, std::chrono::seconds timeout)
 {
     mail::server smtp;
-    smtp.address = given.value("smtp").value_or(default_smtp);
+    smtp.address = value_or_variable(given, "smtp", smtp_variable, default_smtp);
     if (!host_port::parse(smtp.address))
         return failure{errc::invalid_argument,
                        "--smtp must be host:port, not " + quote(smtp.address)};
@@ -65,7 +87,7 @@ result<smoke_request> read_request(const arguments& given)
     if (!wait)
         return wait.error();
     request.wait = *wait;
-    request.api_url = given.value("api").value_or(default_api);
+    request.api_url = value_or_variable(given, "api", api_variable, default_api);
     while (request.api_url.ends_with('/'))
         request.api_url.pop_back();
     if (!http::target_url::parse(request.api_url))
@@ -111,12 +133,15 @@ std::vector<command> smoke_commands()
     auto& testing = commands.emplace_back(
         "smoke", "Sends one mail through the whole suite: inbox, SMTP, wait, code, webhook");
     auto& options = testing.options;
-    options.emplace_back("api", "URL", "base URL of the API, by default http://127.0.0.1:8080",
+    options.emplace_back("api", "URL",
+                         "base URL of the API, by default TEMPINBOX_BASE_URL or "
+                         "http://127.0.0.1:8080",
                          option::kind::optional);
     options.emplace_back("api-key-file", "FILE",
                          "a file with the API key; without it the key is in TEMPINBOX_API_KEY",
                          option::kind::optional);
-    options.emplace_back("smtp", "HOST:PORT", "where mail is taken, by default 127.0.0.1:2525",
+    options.emplace_back("smtp", "HOST:PORT",
+                         "where mail is taken, by default TEMPINBOX_SMTP or 127.0.0.1:2525",
                          option::kind::optional);
     options.emplace_back("smtp-tls", "MODE", "none (the default), starttls or tls",
                          option::kind::optional);

@@ -124,8 +124,21 @@ def test_a_smoke_test_says_that_its_key_is_wrong_and_never_shows_it(
     assert wrong not in done.stdout + done.stderr
 
 
+def test_the_smoke_test_of_dev_ctl_knows_the_suite_and_its_key() -> None:
+    done = _ctl("smoke")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "smoke test passed"
+
+
 def test_a_smoke_test_without_a_key_is_a_wrong_command_line(suite: Suite) -> None:
-    done = _ctl("smoke", "--api", suite["API"])
+    done = subprocess.run(
+        [str(suite.program("tempinboxctl")), "smoke", "--api", suite["API"]],
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
     assert done.returncode == 2
     assert "--api-key-file or TEMPINBOX_API_KEY" in done.stderr

@@ -187,8 +187,20 @@ def _version(service: str, program: Path) -> str:
     )
 
 
-def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[str, str]:
-    """What tempinboxctl needs to reach the suite."""
+def api_url(replicas: list[Replica]) -> str:
+    """Where the first gateway takes requests; empty if there is none."""
+    return next((f"http://{replica.listener}" for replica in of("gateway", replicas)), "")
+
+
+def smtp_address(replicas: list[Replica]) -> str:
+    """Where the first mail-ingest takes mail; empty if there is none."""
+    return next((replica.listener for replica in of("mail-ingest", replicas)), "")
+
+
+def operator_environment(
+    replicas: list[Replica], around: Surroundings, api_key: str
+) -> dict[str, str]:
+    """What tempinboxctl needs to reach the suite, as an operator and, for `smoke`, as a user."""
     settings = {
         "database": around.database,
         "inbox-rpc": _addresses("inbox", replicas),
@@ -196,5 +208,8 @@ def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[
         "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
         "rpc-token-file": str(around.keys.rpc_token),
         "kafka-brokers": around.brokers,
+        "base-url": api_url(replicas),
+        "smtp": smtp_address(replicas),
+        "api-key": api_key,
     }
     return as_environment({name: value for name, value in settings.items() if value})

@@ -323,7 +323,10 @@ class Suite:
 
     def operator_command(self, arguments: list[str]) -> tuple[list[str], dict[str, str]]:
         """Command and environment of tempinboxctl against this suite."""
-        settings = services.operator_environment(self.replicas, self.around)
+        account = self.record.account
+        settings = services.operator_environment(
+            self.replicas, self.around, account.api_key if account else ""
+        )
         return [str(self.release.program("tempinboxctl")), *arguments], {
             **places.clean_environment(),
             **settings,

@@ -4,6 +4,7 @@ running suite.
 
 import shlex
 
+from dev import services
 from dev.services import Replica
 from dev.suite import Suite
 from dev.terminal import fail
@@ -17,14 +18,13 @@ def variables(suite: Suite) -> dict[str, str]:
     pids = {name: child["pid"] or "" for name, child in suite.supervision.status().items()}
     replicas = suite.replicas
     account = known.account or fail("the suite has not come up completely: ./dev up")
-    api = next((f"http://{it.listener}" for it in replicas if it.service == "gateway"), "")
-    smtp = next((it.listener for it in replicas if it.service == "mail-ingest"), "")
+    api = services.api_url(replicas)
     found = {
         "API": api,
         "BASE_URL": api,  # what the clients read
         "API_KEY": account.api_key,
         "ACCOUNT": account.account_id,
-        "SMTP": smtp,
+        "SMTP": services.smtp_address(replicas),
         "KAFKA": suite.cluster.brokers,
         "DATABASE": suite.server.dsn(),
         "DOMAIN": known.domain,
