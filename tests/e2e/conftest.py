@@ -3,13 +3,17 @@
 The suite under test is made by `./dev test e2e`, or is the one of `./dev up`.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dev import places
 from harness import Account, Api, Suite, make_certificate
 
 _ENOUGH_REQUESTS = "1000000"
+# Hypothesis would keep its tables in a folder of the checkout.
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(places.ROOT / "build" / "hypothesis"))
 
 
 @pytest.fixture(scope="session")

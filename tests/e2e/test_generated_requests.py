@@ -3,6 +3,9 @@ undocumented, no body out of shape.
 """
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +15,7 @@ from harness import Account, Suite, send
 from harness.contract import Answer, contract
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
+from schemathesis.config import CacheConfig, SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -34,9 +38,11 @@ _CHECKS = [
 ]
 
 # Without the security scheme: requests that lack the key would use up what an address has of them,
-# which others test.
+# which others test. Without a cache: it would be a folder of the checkout, and make later runs
+# differ.
 schema = schemathesis.openapi.from_dict(
-    {name: part for name, part in contract().content.items() if name != "security"}
+    {name: part for name, part in contract().content.items() if name != "security"},
+    config=SchemathesisConfig(cache=CacheConfig(enabled=False)),
 )
 
 
@@ -140,3 +146,20 @@ def test_made_up_requests_are_answered_as_documented(
         assert not _UNKNOWN_NAME.search(answer.text), (
             f"the file has a name that the gateway does not know: {answer.text}"
         )
+
+
+def test_made_up_requests_leave_no_files_in_the_current_folder(
+    suite: Suite, tmp_path: Path
+) -> None:
+    assert suite["API"]
+    command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(
+        [*command, "-k", "v1/domains"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
