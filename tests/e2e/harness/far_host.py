@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from typing import Any, Self
+from typing import Self
 
 _NETWORK = "198.18.61"  # of those kept for benchmarks of networks (RFC 2544)
 
@@ -17,6 +17,9 @@ class FarHost:
 
     def __init__(self) -> None:
         self._name = f"tempinbox-{os.getpid()}"
+        # Not `ip -n` or `ip netns exec`: they change how / is mounted, which fails in a chroot
+        # whose / is a plain folder.
+        self._there = ["nsenter", f"--net=/run/netns/{self._name}"]
         self._card = f"ti{os.getpid()}"
 
     def __enter__(self) -> Self:
@@ -36,8 +39,8 @@ class FarHost:
             )
             self._ip("address", "add", f"{self.here}/30", "dev", self._card)
             self._ip("link", "set", self._card, "up")
-            self._ip("-n", self._name, "address", "add", f"{_NETWORK}.2/30", "dev", "far")
-            self._ip("-n", self._name, "link", "set", "far", "up")
+            self._ip_there("address", "add", f"{_NETWORK}.2/30", "dev", "far")
+            self._ip_there("link", "set", "far", "up")
         except BaseException:
             self.__exit__()
             raise
@@ -51,14 +54,18 @@ class FarHost:
     def start(self, command: list[str]) -> subprocess.Popen[bytes]:
         """A program there."""
         return subprocess.Popen(
-            ["ip", "netns", "exec", self._name, *command],
+            [*self._there, *command],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
     def vanish(self) -> None:
         """Neither FIN nor RST comes, nor will."""
-        self._ip("-n", self._name, "link", "set", "far", "down")
+        self._ip_there("link", "set", "far", "down")
 
-    def _ip(self, *arguments: Any) -> None:
+    def _ip(self, *arguments: str) -> None:
         subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=10)
+
+    def _ip_there(self, *arguments: str) -> None:
+        command = [*self._there, "ip", *arguments]
+        subprocess.run(command, check=True, capture_output=True, timeout=10)
