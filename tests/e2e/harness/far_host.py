@@ -47,9 +47,10 @@ class FarHost:
         return self
 
     def __exit__(self, *_: object) -> None:
-        subprocess.run(
-            ["ip", "netns", "delete", self._name], capture_output=True
-        )  # the cards go with it
+        # The cards do not always go with the namespace: the kernel keeps it while it waits for
+        # answers to its connections, and the next FarHost needs the same addresses.
+        subprocess.run(["ip", "link", "delete", self._card], capture_output=True)
+        subprocess.run(["ip", "netns", "delete", self._name], capture_output=True)
 
     def start(self, command: list[str]) -> subprocess.Popen[bytes]:
         """A program there."""
