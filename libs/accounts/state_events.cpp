@@ -1,6 +1,7 @@
 #include "accounts/state_events.hpp"
 
 #include "common/events/events.hpp"
+#include "common/outbox/swept_rows.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/trace/current.hpp"
@@ -9,15 +10,6 @@ namespace tempinbox::accounts {
 namespace {
 
 constexpr const char* schema = "accounts";
-
-std::vector<event_id> ids_of(const std::vector<outbox::row>& rows)
-{
-    std::vector<event_id> ids;
-    ids.reserve(rows.size());
-    for (const auto& row : rows)
-        ids.push_back(row.id);
-    return ids;
-}
 
 } // namespace
 
@@ -35,11 +27,10 @@ std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publishe
     rows.reserve(changed.size());
     for (const auto& state : changed)
         rows.push_back(events::make_row(state, event_id::make(), cause));
-    outbox::insert(tx, schema, publisher.owner, rows);
-    if (!publisher.publish)
-        tx.exec_params(
-            "UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])",
-            postgres::to_array(ids_of(rows)));
+    if (publisher.publish)
+        outbox::insert(tx, schema, publisher.owner, rows);
+    else
+        outbox::insert_for_sweep(tx, schema, publisher.owner, rows);
     return rows;
 }
 
