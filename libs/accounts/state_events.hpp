@@ -37,6 +37,15 @@ std::int64_t next_version(pqxx::work& tx);
 std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
                                             const std::vector<plans::account_state>& changed);
 
+// Deletes published rows of accounts.outbox that `owner` still holds, for outbox::publisher. Of an
+// account that changed again before its row was deleted, the record of the older state may stand
+// behind that of the newer one, published by another process, and a compacted topic keeps the last
+// record of a key. So it returns events of the states as they are now, to be published after both
+// (docs/decisions/0019-states-of-inboxes-beside-their-events.md). A row that another process has
+// claimed stays: that one publishes it once more, and deletes it after that. The function throws as
+// pqxx does.
+outbox::row_remover remover_of_published(std::string owner);
+
 // Waits for the transaction, then publishes its rows.
 template <class T>
 awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction,

@@ -39,7 +39,7 @@ core::core(runtime::host& host, const settings& chosen)
       rpc_tls(rpc::watch_tls(host, chosen.rpc_tls)),
       db(host, chosen.database),
       producer(host, chosen.kafka),
-      publisher(host, db, producer, "accounts"),
+      publisher(host, db, producer, "accounts", accounts::remover_of_published(host.instance())),
       accounts(db, account_events_of(host, publisher)),
       strangers(host, max_stranger_lookups(chosen.database)),
       quota(host, chosen.rate_limit_rpc, tokens, client_settings_of(rpc_tls)),
