@@ -9,21 +9,21 @@ namespace {
 using postgres::column;
 
 // The account is in a header, and leads to the inbox by its primary key. Of several states of an
-// inbox the oldest counts: any of them may stand behind the newest.
+// inbox the oldest counts: any of them may stand behind the newest. A tombstone is the newest.
 constexpr const char* remove_rows = R"(
 WITH removed AS (
     DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[]) AND owner = $2
-    RETURNING topic, key, sequence, headers),
+    RETURNING topic, key, sequence, headers, payload),
 states AS (
     SELECT key::uuid AS inbox_id, min(sequence) AS version,
            max(substring(headers FROM 'ce_accountid: ([0-9a-f-]{36})'))::uuid AS account_id
-    FROM removed WHERE topic = 'inbox.state' GROUP BY key)
-SELECT i.account_id, i.inbox_id, i.email_address, i.is_live, i.state_version,
+    FROM removed WHERE topic = 'inbox.state' AND payload IS NOT NULL GROUP BY key)
+SELECT account_id, inbox_id, s.version, i.created_at IS NULL AS is_purged, i.email_address, i.is_live, i.state_version,
        mailbox.to_micros(i.created_at) AS created, mailbox.to_micros(i.expires_at) AS expires,
        mailbox.to_micros(i.expired_at) AS expired,
        coalesce(i.expiry_reason = 'ttl', false) AS is_by_time
-FROM states AS s JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
-WHERE i.state_version > s.version)";
+FROM states AS s LEFT JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
+WHERE i.created_at IS NULL OR i.state_version > s.version)";
 
 // What an inbox and an ended one have in common.
 template <class Inbox>
@@ -69,7 +69,11 @@ outbox::row_remover remover_of_published(std::string owner)
     return [owner = std::move(owner)](pqxx::work& tx, const std::vector<event_id>& published) {
         std::vector<outbox::row> again;
         for (const auto& row : tx.exec_params(remove_rows, postgres::to_array(published), owner))
-            again.push_back(make_current_state_event(row));
+            again.push_back(column<bool>(row, "is_purged")
+                                ? make_state_tombstone(column<account_id>(row, "account_id"),
+                                                       column<inbox_id>(row, "inbox_id"),
+                                                       column<std::int64_t>(row, "version"))
+                                : make_current_state_event(row));
         return again;
     };
 }

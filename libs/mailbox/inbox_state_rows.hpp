@@ -22,8 +22,9 @@ outbox::row make_current_state_event(const pqxx::row& row);
 // inbox whose state changed again before its row was deleted, the record of the older state may
 // stand behind that of the newer one, published by another process, and a compacted topic keeps the
 // last record of a key. So it returns events of the states as they are now, to be published after
-// both. A row that another process has claimed stays: that one publishes it once more, and deletes
-// it after that. The function throws as pqxx does.
+// both: of an inbox that was purged meanwhile, a tombstone. A row that another process has claimed
+// stays: that one publishes it once more, and deletes it after that. The function throws as pqxx
+// does.
 outbox::row_remover remover_of_published(std::string owner);
 
 } // namespace tempinbox::mailbox

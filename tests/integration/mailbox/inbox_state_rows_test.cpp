@@ -78,6 +78,21 @@ TEST_CASE("the state of an inbox that ended meanwhile is followed by its end",
     CHECK(read(again[0]).status() == events::v1::INBOX_STATUS_EXPIRED);
 }
 
+TEST_CASE("the state of an inbox that was purged meanwhile is followed by a tombstone",
+          "[mailbox][inbox-state][outbox][postgres]")
+{
+    published_world world;
+    world.scratch.execute("DELETE FROM mailbox.inboxes");
+
+    const auto again = world.remove(state_in(world.made.events));
+
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].message.is_tombstone);
+    CHECK(again[0].message.key == world.made.inbox.id.text());
+    CHECK(again[0].sequence == 2);
+    CHECK(world.remove(again[0]).empty());
+}
+
 TEST_CASE("of states that are removed at once the newest is published again, too",
           "[mailbox][inbox-state][outbox][postgres]")
 {
