@@ -44,6 +44,8 @@ public:
                                               std::optional<live_address> found);
 
     void created(const std::string& address, const live_address& fresh);
+    // An inbox was created that may have ended since: the address is looked up.
+    void created_long_ago(const std::string& address) { quarantined_.erase(address); }
     void ended(const std::string& address, inbox_id inbox);
     // A lookup found the address in quarantine.
     void quarantined(const std::string& address, quarantined_address found, time_point now);

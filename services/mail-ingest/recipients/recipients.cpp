@@ -20,6 +20,12 @@ recipient_result refused(recipient_status status, const Owner& owner)
     return result;
 }
 
+// An inbox.created that comes later than this may be one that was lost and is published again, of
+// an inbox that has ended (docs/decisions/0020-events-are-made-again-from-sql.md). `tempinboxctl
+// events verify` repairs none that is younger than five minutes; what is between allows for clocks
+// that differ.
+constexpr std::chrono::minutes max_creation_age{2};
+
 constexpr const char* look_ups_help = "Recipients looked up, by source of the result";
 
 } // namespace
@@ -155,20 +161,26 @@ void recipients::evict(const std::string& recipient)
         addresses_.evict(*address);
 }
 
+void recipients::take_creation(const events::v1::InboxCreated& event)
+{
+    if (rpc::to_time(event.created_at()) < host_.clock().now() - max_creation_age)
+        return addresses_.created_long_ago(event.email_address());
+    const live_address fresh{account_id::parse(event.account_id()).value(),
+                             inbox_id::parse(event.inbox_id()).value(),
+                             rpc::to_time(event.expires_at())};
+    addresses_.created(event.email_address(), fresh);
+}
+
 void recipients::take_events(const std::vector<kafka::record>& batch)
 {
     for (const auto& record : batch) {
         std::optional<failure> error;
         if (record.topic == events::topics::inbox_created) {
             const auto event = events::read_inbox_created(record);
-            if (event) {
-                const live_address fresh{account_id::parse(event->account_id()).value(),
-                                         inbox_id::parse(event->inbox_id()).value(),
-                                         rpc::to_time(event->expires_at())};
-                addresses_.created(event->email_address(), fresh);
-            } else {
+            if (event)
+                take_creation(*event);
+            else
                 error = event.error();
-            }
         } else if (record.topic == events::topics::inbox_expired) {
             const auto event = events::read_inbox_expired(record);
             if (event)

@@ -11,6 +11,10 @@
 #include "mail-ingest/smtp/path.hpp"
 #include "mailbox/ingest_repository.hpp"
 
+namespace tempinbox::events::v1 {
+class InboxCreated;
+}
+
 namespace tempinbox::mail_ingest {
 
 struct recipient_settings
@@ -50,6 +54,7 @@ public:
 private:
     std::optional<std::string> address_of(const smtp::smtp_path& path) const;
     std::optional<smtp::recipient_result> find_cached_address(const std::string& address);
+    void take_creation(const events::v1::InboxCreated& event);
     smtp::recipient_result make_result(const std::string& address, address_batcher::result lookup);
 
     runtime::host& host_;

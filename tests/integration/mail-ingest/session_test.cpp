@@ -1,5 +1,6 @@
 #include "common/events/events.hpp"
 #include "common/postgres/dsn.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
 #include "mailbox/account_state_repository.hpp"
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
+using namespace std::chrono_literals;
 using testing::account_record;
 using testing::mail_client;
 using testing::mail_server;
@@ -227,6 +229,7 @@ TEST_CASE("events keep the cached recipients current", "[mail-ingest][postgres]"
     created.set_inbox_id(inbox.id.text());
     created.set_account_id(inbox.account.text());
     created.set_email_address("box@mail.test");
+    *created.mutable_created_at() = rpc::to_timestamp(mailbox::seeds::now());
     created.mutable_expires_at()->set_seconds(4'000'000'000);
     events::v1::InboxExpired expired;
     expired.set_inbox_id(inbox.id.text());
@@ -245,6 +248,33 @@ TEST_CASE("events keep the cached recipients current", "[mail-ingest][postgres]"
     // Topics have no order between each other: an ended inbox does not come back.
     server.recipients.take_events({creation});
     CHECK_FALSE(server.recipients.find_cached(path));
+}
+
+TEST_CASE("an inbox.created that comes late makes no address live: the next RCPT asks the database",
+          "[mail-ingest][postgres]")
+{
+    mail_world world;
+    mail_server server(world.scratch.dsn());
+    const auto old = world.create(world.account, "old"), live = world.create(world.account, "live");
+    testing::await(world.endings.expire(world.account.account, old.id)).value();
+    std::vector<kafka::record> repaired{account_record(world.account)};
+    for (const auto& inbox : {old, live}) {
+        events::v1::InboxCreated created;
+        created.set_inbox_id(inbox.id.text());
+        created.set_account_id(inbox.account.text());
+        created.set_email_address(inbox.address);
+        *created.mutable_created_at() = rpc::to_timestamp(mailbox::seeds::now() - 5min);
+        created.mutable_expires_at()->set_seconds(4'000'000'000);
+        repaired.push_back(record_of(events::topics::inbox_created, created));
+    }
+    mail_client client(server.listener.local_address());
+    client.begin({});
+
+    // Before its inbox.expired has come.
+    server.recipients.take_events(repaired);
+
+    CHECK(client.say("RCPT TO:<old@mail.test>").starts_with("550 5.1.1"));
+    CHECK(client.say("RCPT TO:<live@mail.test>").starts_with("250"));
 }
 
 TEST_CASE("an address in quarantine is looked up once, however often it is asked for",
