@@ -2,11 +2,9 @@
 
 #include "common/events/events.hpp"
 #include "common/postgres/column.hpp"
-#include "common/rpc/timestamp.hpp"
 #include "mailbox/columns.hpp"
-#include "mailbox/inbox_events.hpp"
 #include "mailbox/inbox_state_rows.hpp"
-#include "mailbox/ingest_repository.hpp"
+#include "mailbox/past_events.hpp"
 #include "mailbox/row_position.hpp"
 
 namespace tempinbox::mailbox {
@@ -34,10 +32,7 @@ WHERE event_type = $1 AND to_topic = $2 AND since = mailbox.from_micros($3))";
 
 // An email's id is of its time; ten minutes allow for clocks that differ. It leaves out partitions.
 // No id is of a time before 1970.
-constexpr const char* list_emails = R"(
-SELECT account_id, email_id, inbox_id, sequence, from_address, subject,
-       rcpt_to, mailbox.to_micros(received_at) AS received,
-       size_bytes, attachment_count, jsonb_array_length(codes) > 0 AS has_code
+const std::string list_emails = "SELECT " + past_email_columns() + R"(
 FROM mailbox.emails
 WHERE (account_id, email_id) > ($1::uuid, $2::uuid)
     AND email_id >= mailbox.lowest_uuid(
@@ -45,12 +40,7 @@ WHERE (account_id, email_id) > ($1::uuid, $2::uuid)
     AND email_id < mailbox.lowest_uuid(mailbox.from_micros($4) + interval '10 minutes')
 ORDER BY account_id, email_id LIMIT $5)";
 
-constexpr const char* list_inboxes = R"(
-SELECT account_id, inbox_id, email_address, is_live, state_version,
-       mailbox.to_micros(created_at) AS created, mailbox.to_micros(expires_at) AS expires,
-       mailbox.to_micros(expired_at) AS expired,
-       coalesce(expiry_reason = 'ttl', false) AS is_by_time,
-       mailbox.to_micros(first_expires_at) AS first_expires, created_event_id, expired_event_id
+const std::string list_inboxes = "SELECT " + past_inbox_columns() + R"(
 FROM mailbox.inboxes
 WHERE (account_id, inbox_id) > ($1::uuid, $2::uuid)
 ORDER BY account_id, inbox_id LIMIT $3)";
@@ -64,54 +54,17 @@ struct period
     bool holds(time_point time) const { return time >= since && time < until; }
 };
 
-// As mail-ingest made it (services/mail-ingest/ingest/reading.cpp), byte for byte.
-outbox::row read_email(const pqxx::row& row)
+// Of an event of an inbox, whose time is in a column.
+void add_past(backfill_batch& batch, const period& within, const char* time_column,
+              std::optional<outbox::row> (*make)(const pqxx::row&), const pqxx::row& row)
 {
-    events::v1::EmailReceived event;
-    event.set_email_id(column<std::string>(row, "email_id"));
-    event.set_inbox_id(column<std::string>(row, "inbox_id"));
-    event.set_account_id(column<std::string>(row, "account_id"));
-    event.set_from(column<std::string>(row, "from_address"));
-    event.set_subject(column<std::string>(row, "subject"));
-    for (auto& recipient : from_array(row["rcpt_to"].c_str()))
-        event.add_to(std::move(recipient));
-    *event.mutable_received_at() = rpc::to_timestamp(column<time_point>(row, "received"));
-    event.set_size_bytes(column<std::int64_t>(row, "size_bytes"));
-    event.set_attachment_count(column<int>(row, "attachment_count"));
-    event.set_has_code(column<bool>(row, "has_code"));
-    new_delivery delivery;
-    delivery.event = events::make_row(event, trace::context(trace::traceparent::make()));
-    return ingest_repository::event_of(delivery, column<std::int64_t>(row, "sequence"));
-}
-
-void add_created(backfill_batch& batch, const period& within, const pqxx::row& row)
-{
-    auto made = read_inbox_of_event(row);
-    if (!within.holds(made.created_at))
+    if (!within.holds(column<time_point>(row, time_column)))
         return;
-    const auto id = column<std::optional<event_id>>(row, "created_event_id");
-    if (!id) {
+    auto event = make(row);
+    if (event)
+        batch.events.push_back(std::move(*event));
+    else
         ++batch.progress.skipped;
-        return;
-    }
-    made.expires_at = column<time_point>(row, "first_expires");
-    batch.events.push_back(make_created_event(made, *id));
-}
-
-void add_expired(backfill_batch& batch, const period& within, const pqxx::row& row)
-{
-    if (column<bool>(row, "is_live"))
-        return;
-    auto ended = read_ended_inbox(row);
-    if (!within.holds(ended.expired_at))
-        return;
-    const auto id = column<std::optional<event_id>>(row, "expired_event_id");
-    if (!id) {
-        ++batch.progress.skipped;
-        return;
-    }
-    ended.event = *id;
-    batch.events.push_back(make_expired_event(ended));
 }
 
 void add_state(backfill_batch& batch, const period& within, const pqxx::row& row)
@@ -123,13 +76,20 @@ void add_state(backfill_batch& batch, const period& within, const pqxx::row& row
 void add(backfill_batch& batch, const std::string& type, const period& within, const pqxx::row& row)
 {
     if (type == events::topics::inbox_created)
-        add_created(batch, within, row);
-    else if (type == events::topics::inbox_expired)
-        add_expired(batch, within, row);
+        add_past(batch, within, "created", make_past_created_event, row);
+    else if (type == events::topics::inbox_expired && !column<bool>(row, "is_live"))
+        add_past(batch, within, "expired", make_past_expired_event, row);
     else if (type == events::topics::inbox_state)
         add_state(batch, within, row);
-    else if (within.holds(column<time_point>(row, "received")))
-        batch.events.push_back(read_email(row));
+    else if (type == events::topics::email_received &&
+             within.holds(column<time_point>(row, "received")))
+        batch.events.push_back(make_past_email_event(row));
+}
+
+void save_progress(pqxx::work& tx, const backfill& wanted, const backfill_progress& progress)
+{
+    tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
+                   progress.position, progress.written, progress.skipped, progress.is_finished);
 }
 
 } // namespace
@@ -187,11 +147,8 @@ awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
 
 awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress)
 {
-    return db.transact([wanted = std::move(wanted),
-                        progress = std::move(progress)](pqxx::work& tx) {
-        tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
-                       progress.position, progress.written, progress.skipped, progress.is_finished);
-    });
+    return db.transact([wanted = std::move(wanted), progress = std::move(progress)](
+                           pqxx::work& tx) { save_progress(tx, wanted, progress); });
 }
 
 } // namespace tempinbox::mailbox

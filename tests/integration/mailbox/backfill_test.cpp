@@ -1,8 +1,7 @@
 #include "mailbox/backfill.hpp"
 
 #include "common/events/events.hpp"
-#include "common/rpc/timestamp.hpp"
-#include "integration/mailbox/seeds.hpp"
+#include "integration/mailbox/received_event.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -57,19 +56,7 @@ TEST_CASE("mail's events are made again with their id, time and value bytes",
     auto message = seeds::make_message({box}, "mail");
     auto& delivery = message->deliveries.front();
     delivery.rcpt_to = {"Ann+\"a, b\"@mail.test", box.address};
-    events::v1::EmailReceived event;
-    event.set_email_id(delivery.id.text());
-    event.set_inbox_id(box.id.text());
-    event.set_account_id(box.account.text());
-    event.set_from(message->from);
-    event.set_subject(message->subject);
-    for (const auto& recipient : delivery.rcpt_to)
-        event.add_to(recipient);
-    *event.mutable_received_at() = rpc::to_timestamp(message->received_at);
-    event.set_size_bytes(message->size);
-    event.set_attachment_count(message->attachment_count);
-    event.set_has_code(true);
-    delivery.event = events::make_row(event, trace::context(trace::traceparent::make()));
+    seeds::make_received_event(*message);
     seeds::store(world.mail, {message});
     const auto stored = ingest_repository::event_of(delivery, 1);
     const backfill wanted{"email.received", "again", beginning};
