@@ -6,6 +6,7 @@
 #include "common/kafka/schema_ids.hpp"
 #include "mailbox/backfill.hpp"
 #include "mailbox/types.hpp"
+#include "tempinboxctl/event_check.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_content.hpp"
 
@@ -21,6 +22,7 @@ namespace topics = events::topics;
 using steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds write_timeout{60};
+constexpr std::int64_t default_timeout_seconds = 60;
 constexpr std::int64_t default_rate = 500;
 constexpr std::int64_t max_rate = 100'000;
 constexpr std::int64_t max_batch = 1'000;
@@ -213,6 +215,62 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
     co_return command_result(std::move(shown));
 }
 
+result<event_check_request> read_check_request(const arguments& given)
+{
+    event_check_request request;
+    auto type = read_type(given);
+    if (!type)
+        return type.error();
+    if (*type == topics::inbox_state)
+        return failure{errc::invalid_argument,
+                       "--type must not be inbox.state: events backfill --type inbox.state writes "
+                       "all states again"};
+    request.type = std::move(*type);
+    const auto since = read_time(given, "since"), until = read_time(given, "until");
+    if (!since)
+        return since.error();
+    if (!until)
+        return until.error();
+    request.since = *since;
+    request.until = *until;
+    const auto timeout = given.integer("timeout", 1, 3'600);
+    if (!timeout)
+        return timeout.error();
+    request.timeout = std::chrono::seconds(timeout->value_or(default_timeout_seconds));
+    request.repairs = given.has("repair");
+    return request;
+}
+
+record to_record(const event_check_request& request, const event_check& found)
+{
+    std::vector<std::string> ids;
+    for (const auto& id : found.listed)
+        ids.push_back(id.text());
+    record fields;
+    fields.add("type", request.type);
+    fields.add_time("since", found.since).add_time("until", found.until);
+    fields.add("compared", found.compared)
+        .add("skipped", found.skipped)
+        .add("missing", found.missing)
+        .add("repaired", found.repaired)
+        .add("endsRepeated", found.ends)
+        .add("missingIds", std::move(ids));
+    return fields;
+}
+
+awaitable<result<command_result>> verify(session& suite, arguments given)
+{
+    const auto request = read_check_request(given);
+    if (!request)
+        co_return request.error();
+    const auto found = co_await check_events(suite, *request);
+    if (!found)
+        co_return found.error();
+    command_result shown(to_record(*request, *found));
+    shown.is_failure = found->repaired < found->missing;
+    co_return shown;
+}
+
 } // namespace
 
 std::vector<command> event_commands()
@@ -243,6 +301,27 @@ std::vector<command> event_commands()
                                  "topic and --since",
                                  option::kind::flag);
     filling.run = backfill;
+    auto& verifying = commands.emplace_back(
+        "events verify",
+        "Compares the events that the database says were published with what Kafka holds; exit "
+        "code 1 if one is missing");
+    verifying.options.emplace_back("type", "T", "email.received, inbox.created or inbox.expired",
+                                   option::kind::required);
+    verifying.options.emplace_back("since", "TIME",
+                                   "events from then on, by default all that the topic's retention "
+                                   "still keeps",
+                                   option::kind::optional);
+    verifying.options.emplace_back("until", "TIME",
+                                   "events before then, by default up to five minutes ago",
+                                   option::kind::optional);
+    verifying.options.emplace_back("repair", "",
+                                   "puts what is missing into the outbox, with its own id and "
+                                   "time; the services publish it",
+                                   option::kind::flag);
+    verifying.options.emplace_back("timeout", "SECONDS",
+                                   "how long Kafka may be silent, by default 60",
+                                   option::kind::optional);
+    verifying.run = verify;
     return commands;
 }
 

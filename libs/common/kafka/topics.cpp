@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
 
 namespace tempinbox::kafka {
@@ -409,6 +410,36 @@ result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>
         !grown)
         return grown;
     return await_leaders(client.get(), wanted, more_partitions, end);
+}
+
+result<topic_retention> find_retention(const settings& cluster, const std::string& topic,
+                                       std::chrono::milliseconds timeout)
+{
+    const auto client = make_client(cluster);
+    topic_spec spec;
+    spec.name = prefixed(cluster, topic);
+    found_topics found;
+    const auto read = await_differences(client.get(), {spec}, found, clock::now() + timeout);
+    if (!read)
+        return read.error();
+    const auto known = found.find(spec.name);
+    if (known == found.end())
+        return failure{errc::not_found, "topic " + spec.name + " is missing"};
+    const auto& config = known->second.config;
+    const auto value_of = [&config](const std::string& name) {
+        const auto one = config.find(name);
+        return one == config.end() ? std::string() : one->second;
+    };
+    topic_retention retention;
+    if (value_of("cleanup.policy").find("delete") == std::string::npos)
+        return retention;
+    const auto text = value_of("retention.ms");
+    std::int64_t millis = -1;
+    std::from_chars(text.data(), text.data() + text.size(), millis);
+    if (millis >= 0)
+        retention.time = std::chrono::milliseconds(millis);
+    retention.is_bounded_by_size = value_of("retention.bytes") != "-1";
+    return retention;
 }
 
 } // namespace tempinbox::kafka

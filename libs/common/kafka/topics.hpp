@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,16 @@ result<std::vector<topic_difference>> compare_topics(const settings& cluster,
 result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& topics,
                           std::chrono::milliseconds timeout,
                           repartitioning more_partitions = repartitioning::refused);
+
+// How long a topic surely keeps a record.
+struct topic_retention
+{
+    std::optional<std::chrono::milliseconds> time; // retention.ms; absent without a bound of time
+    bool is_bounded_by_size = false;               // by retention.bytes: the time may be shorter
+};
+
+// not_found for a missing topic.
+result<topic_retention> find_retention(const settings& cluster, const std::string& topic,
+                                       std::chrono::milliseconds timeout);
 
 } // namespace tempinbox::kafka

@@ -41,6 +41,27 @@ TEST_CASE("without brokers the timeout ends the wait", "[kafka]")
     CHECK(outcome.error().code == errc::unavailable);
 }
 
+TEST_CASE("how long a topic keeps its records is known", "[kafka]")
+{
+    const auto cluster = testing::test_cluster();
+    const auto base = testing::scratch_topic("kept", 1);
+    const std::vector<kafka::topic_spec> specs{
+        {base + ".hour", 1, 1, {{"retention.ms", "3600000"}}},
+        {base + ".bytes", 1, 1, {{"retention.ms", "-1"}, {"retention.bytes", "1000000"}}},
+        {base + ".compact", 1, 1, {{"cleanup.policy", "compact"}}}};
+    kafka::apply_topics(cluster, specs, 20s).value();
+
+    const auto hour = kafka::find_retention(cluster, specs[0].name, 20s).value();
+    CHECK(hour.time == 1h);
+    CHECK_FALSE(hour.is_bounded_by_size);
+    const auto bytes = kafka::find_retention(cluster, specs[1].name, 20s).value();
+    CHECK_FALSE(bytes.time);
+    CHECK(bytes.is_bounded_by_size);
+    CHECK_FALSE(kafka::find_retention(cluster, specs[2].name, 20s).value().time);
+    const auto missing = kafka::find_retention(cluster, base + ".missing", 20s);
+    CHECK(missing.error().code == errc::not_found);
+}
+
 TEST_CASE("settings of a topic that is there are altered, others stay", "[kafka]")
 {
     kafka::topic_spec spec;
