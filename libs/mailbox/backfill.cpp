@@ -1,6 +1,7 @@
 #include "mailbox/backfill.hpp"
 
 #include "common/events/events.hpp"
+#include "common/outbox/swept_rows.hpp"
 #include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/inbox_state_rows.hpp"
@@ -149,6 +150,17 @@ awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_prog
 {
     return db.transact([wanted = std::move(wanted), progress = std::move(progress)](
                            pqxx::work& tx) { save_progress(tx, wanted, progress); });
+}
+
+awaitable<void> queue_backfill(postgres::pool& db, backfill wanted, backfill_batch batch)
+{
+    return db.transact([wanted = std::move(wanted), batch = std::move(batch)](pqxx::work& tx) {
+        auto rows = batch.events;
+        for (auto& row : rows)
+            row.message = events::make_backfill(row, wanted.to_topic);
+        outbox::insert_for_sweep(tx, schema, "tempinboxctl", rows);
+        save_progress(tx, wanted, batch.progress);
+    });
 }
 
 } // namespace tempinbox::mailbox

@@ -52,4 +52,9 @@ awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
 
 awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress);
 
+// For a topic that the services write, too: puts the batch into the outbox, where a sweep publishes
+// it and sees to it that a newer state stays behind an older one (inbox_state_rows.hpp), and saves
+// the progress in the same transaction.
+awaitable<void> queue_backfill(postgres::pool& db, backfill wanted, backfill_batch batch);
+
 } // namespace tempinbox::mailbox

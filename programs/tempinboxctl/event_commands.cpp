@@ -166,14 +166,45 @@ private:
     steady::time_point next_;
 };
 
+// The position is stored when the broker has the events, so a run that is interrupted repeats one
+// batch at most. Answers how many had to be sent again.
+awaitable<result<std::int64_t>> write(session& suite, kafka::producer& producer,
+                                      mailbox::backfill wanted, mailbox::backfill_batch batch)
+{
+    const auto schema_id = find_schema_id(suite, wanted.type);
+    auto messages = make_messages(std::move(batch.events), wanted.to_topic, schema_id);
+    const auto written =
+        co_await write_messages(suite.host(), producer, std::move(messages), write_timeout);
+    if (!written)
+        co_return failure(written.error().code, written.error().message +
+                                                    ". Is the topic there? The same command goes "
+                                                    "on where this one stopped");
+    co_await mailbox::save_backfill(suite.db(), std::move(wanted), std::move(batch.progress));
+    co_return static_cast<std::int64_t>(*written);
+}
+
+// Leaves the events to the services, which keep a newer state behind an older one.
+awaitable<result<std::int64_t>> queue(session& suite, mailbox::backfill wanted,
+                                      mailbox::backfill_batch batch)
+{
+    const auto room = co_await wait_for_sweeps(suite, write_timeout);
+    if (!room)
+        co_return room.error();
+    co_await mailbox::queue_backfill(suite.db(), std::move(wanted), std::move(batch));
+    co_return 0;
+}
+
 awaitable<result<command_result>> backfill(session& suite, arguments given)
 {
     const auto request = read_request(given);
     if (!request)
         co_return request.error();
     const auto& wanted = request->wanted;
-    const auto schema_id = find_schema_id(suite, wanted.type);
-    kafka::producer producer(suite.host(), suite.kafka());
+    // The services publish states while this runs.
+    const bool is_shared = wanted.to_topic == topics::inbox_state;
+    std::optional<kafka::producer> producer;
+    if (!is_shared)
+        producer.emplace(suite.host(), suite.kafka());
     auto begun =
         co_await mailbox::begin_backfill(suite.db(), wanted, request->until, request->is_anew);
     if (!begun)
@@ -182,8 +213,7 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
     if (progress.is_finished)
         suite.print_line("This backfill is finished; --again writes all of it once more.");
 
-    // At most a second's events at once. The position is stored when the broker has them, so a run
-    // that is interrupted repeats one batch at most.
+    // At most a second's events at once.
     const auto limit = static_cast<int>(std::min(request->rate, max_batch));
     pace steady_pace(suite.host(), request->rate);
     auto next_line = steady::now() + line_interval;
@@ -191,17 +221,15 @@ awaitable<result<command_result>> backfill(session& suite, arguments given)
     while (!progress.is_finished) {
         auto batch = co_await mailbox::read_backfill(suite.db(), wanted, progress, limit);
         const auto count = static_cast<std::int64_t>(batch.events.size());
-        auto messages = make_messages(std::move(batch.events), wanted.to_topic, schema_id);
-        const auto written =
-            co_await write_messages(suite.host(), producer, std::move(messages), write_timeout);
+        progress = batch.progress;
+        result<std::int64_t> written = 0;
+        if (is_shared)
+            written = co_await queue(suite, wanted, std::move(batch));
+        else
+            written = co_await write(suite, *producer, wanted, std::move(batch));
         if (!written)
-            co_return failure(written.error().code,
-                              written.error().message +
-                                  ". Is the topic there? The same command goes on where this "
-                                  "one stopped");
-        sent_again += static_cast<std::int64_t>(*written);
-        progress = std::move(batch.progress);
-        co_await mailbox::save_backfill(suite.db(), wanted, progress);
+            co_return written.error();
+        sent_again += *written;
         if (steady::now() >= next_line) {
             next_line += line_interval;
             suite.print_line(std::to_string(progress.written) + " written, " +

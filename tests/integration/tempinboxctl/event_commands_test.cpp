@@ -280,3 +280,49 @@ TEST_CASE("events verify names the option that is wrong", "[tempinboxctl][events
     CHECK(world.verify("inbox.created", {"--since=yesterday"}) == 2);
     CHECK(world.verify("inbox.created", {"--timeout=0"}) == 2);
 }
+
+TEST_CASE("a backfill of states leaves them to the services",
+          "[tempinboxctl][events][kafka][postgres]")
+{
+    events_world world;
+    const auto inbox = world.create_early();
+    world.publish_all();
+
+    CHECK(world.run({"events", "backfill", "--type", "inbox.state"}) == 0);
+
+    CHECK(
+        world.count("outbox WHERE topic = 'inbox.state' AND lease_until <= now() AND headers "
+                    "LIKE '%ce_backfill: true%' AND headers NOT LIKE '%traceparent%' AND key = '" +
+                    inbox.id.text() + "'") == 1);
+}
+
+TEST_CASE("a state that a backfill read before a change is not the last record of its inbox",
+          "[tempinboxctl][events][inbox-state][kafka][postgres]")
+{
+    events_world world;
+    auto& db = world.scratch.db();
+    const auto inbox = world.create_early();
+    world.publish_all();
+    const mailbox::backfill wanted{topics::inbox_state, topics::inbox_state, time_point()};
+    const auto progress = await(mailbox::begin_backfill(db, wanted, std::nullopt, false)).value();
+    auto batch = await(mailbox::read_backfill(db, wanted, progress, 100));
+    mailbox::inbox_change extend;
+    extend.account = world.account;
+    extend.id = inbox.id;
+    extend.ttl = 48h;
+    await(world.inboxes.change(extend, seeds::now())).value();
+    world.publish_all();
+
+    await(mailbox::queue_backfill(db, wanted, std::move(batch)));
+    world.publish_all();
+
+    testing::collected states(world.cluster, {topics::inbox_state});
+    REQUIRE(states.has_all());
+    std::vector<std::int64_t> versions;
+    for (const auto& record : states.records()) {
+        events::v1::InboxState state;
+        REQUIRE(state.ParseFromString(record.value));
+        versions.push_back(state.version());
+    }
+    CHECK(versions == std::vector<std::int64_t>{1, 2, 1, 2});
+}
