@@ -1,11 +1,13 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/events/events.hpp"
 #include "common/http/resolve.hpp"
 #include "common/rpc/inbox_methods.hpp"
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/webhook_methods.hpp"
 #include "common/tls/expiry.hpp"
 #include "migrations/migrations.hpp"
+#include "tempinboxctl/event_check.hpp"
 #include "tempinboxctl/findings.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_file.hpp"
@@ -16,6 +18,7 @@ namespace tempinbox::ctl {
 namespace {
 
 constexpr std::int64_t default_timeout_seconds = 10;
+constexpr std::chrono::minutes published_period{15};
 
 struct doctor_request
 {
@@ -77,7 +80,8 @@ awaitable<void> check(findings& found, std::string name, awaitable<Fact> reading
            fact ? judge(*fact) : judge_unreachable(name, "PostgreSQL", fact.error(), "database"));
 }
 
-awaitable<void> check_database(session& suite, const doctor_request& request, findings& found)
+// Whether it answers.
+awaitable<bool> check_database(session& suite, const doctor_request& request, findings& found)
 {
     std::vector<postgres::schema_files> files;
     std::vector<std::string> names;
@@ -89,7 +93,7 @@ awaitable<void> check_database(session& suite, const doctor_request& request, fi
     const auto schemas = postgres::compare_schemas(suite.chosen().database, files);
     if (!schemas) {
         append(found, judge_unreachable("schemas", "PostgreSQL", schemas.error(), "database"));
-        co_return;
+        co_return false;
     }
     append(found, judge_schemas(*schemas));
 
@@ -107,15 +111,42 @@ awaitable<void> check_database(session& suite, const doctor_request& request, fi
                    [budget](const std::vector<postgres::connection_limit>& limits) {
                        return judge_connections(limits, budget);
                    });
+    co_return true;
 }
 
-// Blocks, as nothing else runs on the loop.
-findings check_topics(const kafka::settings& cluster, const doctor_request& request)
+// Whether Kafka answers. Blocks, as nothing else runs on the loop.
+bool check_topics(const kafka::settings& cluster, const doctor_request& request, findings& found)
 {
     const auto differences = kafka::compare_topics(cluster, request.topics, request.timeout);
-    if (!differences)
-        return judge_unreachable("topics", "Kafka", differences.error(), "kafka-brokers");
-    return judge_topics(request.topics.size(), *differences);
+    append(found, differences
+                      ? judge_topics(request.topics.size(), *differences)
+                      : judge_unreachable("topics", "Kafka", differences.error(), "kafka-brokers"));
+    return differences.has_value();
+}
+
+// The events of a quarter of an hour, which are soon read. A topic that is missing, or keeps
+// nothing as long, is left to check_topics.
+awaitable<void> check_published(session& suite, std::chrono::seconds timeout, findings& found)
+{
+    for (const auto* type : {events::topics::email_received, events::topics::inbox_created,
+                             events::topics::inbox_expired}) {
+        event_check_request request;
+        request.type = type;
+        request.since = suite.host().clock().now() - min_event_age - published_period;
+        request.timeout = timeout;
+        try {
+            const auto compared = co_await check_events(suite, std::move(request));
+            if (compared)
+                append(found, judge_events(type, compared->compared, compared->missing));
+            else if (compared.error().code == errc::unavailable)
+                append(found,
+                       judge_unreachable("events", "Kafka", compared.error(), "kafka-brokers"));
+        } catch (const std::exception& error) {
+            // What PostgreSQL refuses or leaves unanswered is a finding like any other.
+            append(found, judge_unreachable("events", "PostgreSQL",
+                                            failure(errc::unavailable, error.what()), "database"));
+        }
+    }
 }
 
 // A call that changes nothing.
@@ -214,10 +245,13 @@ awaitable<result<command_result>> examine(session& suite, arguments given)
     set.rpc_token_file = !chosen.rpc_token_file.empty();
 
     auto found = judge_settings(set);
+    bool has_database = false, has_kafka = false;
     if (set.database)
-        co_await check_database(suite, *request, found);
+        has_database = co_await check_database(suite, *request, found);
     if (set.kafka_brokers)
-        append(found, check_topics(suite.kafka(), *request));
+        has_kafka = check_topics(suite.kafka(), *request, found);
+    if (has_database && has_kafka)
+        co_await check_published(suite, request->timeout, found);
     if (set.rpc_token_file)
         co_await check_services(suite, request->timeout, found);
     check_certificates(suite, *request, found);

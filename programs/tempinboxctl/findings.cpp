@@ -232,6 +232,16 @@ findings judge_topics(std::size_t topics, const std::vector<difference>& differe
     return found;
 }
 
+findings judge_events(const std::string& type, std::int64_t compared, std::int64_t missing)
+{
+    const auto of_all = " of " + std::to_string(compared) + " recent events of " + type;
+    if (missing == 0)
+        return {ok("events", "all" + of_all + " are in Kafka")};
+    return {bad("events", std::to_string(missing) + of_all + " are not in Kafka",
+                "run tempinboxctl events verify --type " + type +
+                    " --repair, which looks through all that the topic's retention keeps")};
+}
+
 findings judge_clocks(const postgres::clock_comparison& compared)
 {
     const auto offset = std::chrono::abs(compared.ahead);

@@ -9,6 +9,7 @@
 #include "common/postgres/migrations.hpp"
 #include "tempinboxctl/command_result.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ enum class level { ok, warn, bad };
 struct finding
 {
     level is = level::ok;
-    std::string check; // settings, schemas, topics, clocks, partitions, connections, rpc,
+    std::string check; // settings, schemas, topics, events, clocks, partitions, connections, rpc,
                        // certificates
     std::string message;
     std::string remedy; // what to do; empty where all is well
@@ -44,6 +45,8 @@ findings judge_durability(const postgres::durability& found);
 findings judge_schemas(const std::vector<postgres::schema_state>& schemas);
 // `topics`: how many were compared. More partitions or copies than the file has are fine.
 findings judge_topics(std::size_t topics, const std::vector<kafka::topic_difference>& differences);
+// Of the events of a type that were compared with Kafka, how many it does not hold.
+findings judge_events(const std::string& type, std::int64_t compared, std::int64_t missing);
 findings judge_clocks(const postgres::clock_comparison& compared);
 findings judge_partitions(const std::vector<postgres::partitioned_table>& tables, time_point now);
 // `budget`: how many connections all replicas together may open, if the operator has said.

@@ -241,7 +241,9 @@ def test_doctor_finds_nothing_bad_in_a_suite_that_runs() -> None:
     found = _findings(eventually(healthy, "a healthy suite", seconds=30))
 
     checks = {one["check"] for one in found}
-    assert checks == {"settings", "schemas", "topics", "clocks", "partitions", "connections", "rpc"}
+    assert checks == {
+        *("settings", "schemas", "topics", "events", "clocks", "partitions", "connections", "rpc")
+    }
     # The suite of a test may run without fsync.
     assert {one["check"] for one in found if one["level"] == "warn"} <= {"settings"}
     services = {one["message"].split()[0] for one in found if one["check"] == "rpc"}

@@ -76,6 +76,16 @@ TEST_CASE("a missing topic is bad, another setting a warning, more than listed i
     CHECK(judge({kind::replication, "t", "replication", "10", "3"}).is == level::ok);
 }
 
+TEST_CASE("an event that Kafka does not hold is bad, and the command that repairs it is named",
+          "[tempinboxctl][doctor]")
+{
+    CHECK(only(judge_events("inbox.created", 7, 0)).is == level::ok);
+    const auto lost = only(judge_events("inbox.created", 7, 2));
+    CHECK(lost.is == level::bad);
+    CHECK(lost.message == "2 of 7 recent events of inbox.created are not in Kafka");
+    CHECK_THAT(lost.remedy, Contains("tempinboxctl events verify --type inbox.created --repair"));
+}
+
 TEST_CASE("clocks may differ by five seconds, and by a minute with a warning",
           "[tempinboxctl][doctor]")
 {
