@@ -38,8 +38,17 @@ public:
         --size_;
     }
 
+    // The item stays, and it is the next key's turn.
+    void pass()
+    {
+        turns_.push_back(turns_.front());
+        turns_.pop_front();
+    }
+
     bool empty() const { return size_ == 0; }
     std::size_t size() const { return size_; }
+    // Those that have items.
+    std::size_t keys() const { return turns_.size(); }
 
 private:
     using lines = std::map<Key, std::deque<Item>>;

@@ -45,3 +45,16 @@ TEST_CASE("whoever comes waits for one turn of each key before it", "[async]")
 
     CHECK(take(line, 10) == std::vector<std::string>{"a2", "b1", "a3", "a4"});
 }
+
+TEST_CASE("a key that is passed over keeps its items, and the next has its turn", "[async]")
+{
+    queue line;
+    for (const auto* item : {"a1", "a2", "b1"})
+        line.push(item[0], item);
+
+    line.pass();
+
+    CHECK(line.keys() == 2);
+    CHECK(take(line, 10) == std::vector<std::string>{"b1", "a1", "a2"});
+    CHECK(line.keys() == 0);
+}
