@@ -60,6 +60,8 @@ struct client_settings
     std::function<void(bool is_resumed)> on_handshake;
 };
 
+struct client_response;
+
 struct client_request
 {
     std::string method = "GET";
@@ -73,6 +75,9 @@ struct client_request
     // May be sent again if an idle connection that took it dies before any response byte: nobody
     // knows then whether the peer had closed it before, or died while it acted on the request.
     bool may_repeat = true;
+    // Called on the loop with the response so far, once its header is complete and each time more
+    // of its body has come, but not for its end.
+    std::function<void(const client_response&)> on_progress;
 };
 
 struct client_response

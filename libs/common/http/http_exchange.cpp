@@ -314,6 +314,9 @@ awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
 
         switch (parser->state()) {
         case progress::need_more:
+            if (request_.on_progress && parser->is_in_body() && response_.status >= 200)
+                request_.on_progress(response_);
+            continue;
         case progress::header:
             continue;
         case progress::complete:

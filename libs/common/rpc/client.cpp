@@ -14,6 +14,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -32,6 +34,8 @@ constexpr milliseconds failure_backoff{1'000};
 constexpr milliseconds no_batches_for{5'000};
 
 constexpr std::string_view proto_type = "application/proto";
+// Of a field of CallResults: length-delimited.
+constexpr std::uint32_t result_tag = v1::CallResults::kResultsFieldNumber << 3 | 2;
 
 // A slow request holds nobody up: the next begins meanwhile, at the replica with the fewest. Well
 // below the largest body of a server.
@@ -82,6 +86,12 @@ result<std::string> read_body(http::client_response http_response, std::string_v
     if (http_response.status != 200)
         return read_error(http_response, method);
     return std::move(http_response.body);
+}
+
+// Results of a batch that come one after the other; a response of a known length comes at once.
+bool is_in_pieces(const http::client_response& response)
+{
+    return response.status == 200 && !response.header("Content-Length");
 }
 
 result<void> parse(const result<std::string>& body, std::string_view method,
@@ -203,6 +213,129 @@ struct client::replica_list
     bool is_refreshing = false;
     clock::time_point next_refresh{};
     clock::time_point min_next_refresh{};
+};
+
+// Where a call's answer comes that took longer than others of its batch.
+struct client::late_answer
+{
+    async::reset_event done;
+    std::optional<batched_answer> answer;
+
+    explicit late_answer(const boost::asio::any_io_executor& executor) : done(executor) {}
+};
+
+// The calls of one request while they are answered, in whatever order.
+struct client::batch_on_its_way
+{
+    exchange outgoing;
+    bool is_ordinary = false;     // a call by itself
+    async::reset_event has_begun; // results have come or may follow, or the request has ended
+
+    batch_on_its_way(const method_terms& called, std::size_t count,
+                     const boost::asio::any_io_executor& executor)
+        : outgoing{called, proto_type, {}, {}, clock::now() + called.timeout, true},
+          has_begun(executor),
+          executor_(executor),
+          answers_(count),
+          late_(count)
+    {}
+
+    // Whatever happens to the request, nobody waits for ever.
+    struct ending
+    {
+        batch_on_its_way& batch;
+
+        explicit ending(batch_on_its_way& of) : batch(of) {}
+        ending(const ending&) = delete;
+        ~ending()
+        {
+            batch.answer_rest(batched_answer{failure(
+                errc::internal, std::string(batch.outgoing.method.path) + ": the answer is no " +
+                                    v1::CallResults().GetTypeName())});
+            batch.has_begun.set();
+        }
+    };
+
+    // Reads the results that are new in the body so far, as far as they are whole.
+    void take_results(std::string_view body)
+    {
+        has_begun.set();
+        while (auto result = next_result(body)) {
+            const std::size_t index = result->has_call_index() ? result->call_index() : taken_;
+            ++taken_;
+            if (index >= answers_.size() || is_answered(index))
+                continue; // it has failed at the latest when the request ends
+            batched_answer answer{std::string(), result->by_itself(), outgoing.last};
+            if (result->code().empty())
+                answer.response = std::move(*result->mutable_response());
+            else
+                answer.response = failure(code_from_connect(result->code()), result->message());
+            put(index, std::move(answer));
+        }
+    }
+
+    void answer_rest(const batched_answer& answer)
+    {
+        for (std::size_t i = 0; i < answers_.size(); ++i)
+            if (!is_answered(i))
+                put(i, answer);
+    }
+
+    // Once. Where there is no answer yet, it is where it comes.
+    batched_answers hand_out()
+    {
+        batched_answers all;
+        all.reserve(answers_.size());
+        for (std::size_t i = 0; i < answers_.size(); ++i) {
+            if (answers_[i]) {
+                all.push_back(std::move(*answers_[i]));
+                continue;
+            }
+            late_[i] = std::make_shared<late_answer>(executor_);
+            all.push_back(batched_answer{std::string(), false, std::nullopt, late_[i]});
+        }
+        return all;
+    }
+
+private:
+    bool is_answered(std::size_t index) const
+    {
+        return answers_[index] || (late_[index] && late_[index]->answer);
+    }
+
+    void put(std::size_t index, batched_answer answer)
+    {
+        if (!late_[index]) {
+            answers_[index] = std::move(answer);
+            return;
+        }
+        late_[index]->answer = std::move(answer);
+        late_[index]->done.set();
+    }
+
+    // A body of CallResults is one field after another, of which each is a result.
+    std::optional<v1::CallResult> next_result(std::string_view body)
+    {
+        const auto left = body.substr(read_bytes_);
+        google::protobuf::io::CodedInputStream input(
+            reinterpret_cast<const std::uint8_t*>(left.data()), static_cast<int>(left.size()));
+        std::uint32_t size = 0;
+        if (input.ReadTag() != result_tag || !input.ReadVarint32(&size))
+            return std::nullopt;
+        const auto begin = static_cast<std::size_t>(input.CurrentPosition());
+        v1::CallResult result;
+        if (size > left.size() - begin ||
+            !result.ParseFromArray(left.data() + begin, static_cast<int>(size)))
+            return std::nullopt;
+        read_bytes_ += begin + size;
+        return result;
+    }
+
+    boost::asio::any_io_executor executor_;
+    std::vector<std::optional<batched_answer>> answers_;
+    std::vector<std::shared_ptr<late_answer>> late_;
+    std::size_t taken_ = 0;      // results
+    std::size_t read_bytes_ = 0; // of the body
 };
 
 client::client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials,
@@ -344,7 +477,12 @@ awaitable<result<void>> client::call_together(method_terms called,
         span = begin_span(method, trace::context_of(executor));
     }
     batched_call call{request.SerializeAsString(), span.context(), share};
-    auto answer = co_await batcher_of(called).ask(std::move(call), async::deadline::after(timeout));
+    const async::deadline until = began + timeout;
+    auto answer = co_await batcher_of(called).ask(std::move(call), until);
+    if (const auto late = answer ? answer->late : nullptr) {
+        co_await late->done.wait_until(until);
+        answer = late->answer;
+    }
     if (answer && answer->is_by_itself) {
         exchange outgoing{called, proto_type, request.SerializeAsString(), span.context(),
                           began + timeout};
@@ -373,16 +511,21 @@ client::call_batcher& client::batcher_of(const method_terms& called)
     return *batchers_.emplace(std::string(called.path), std::move(made)).first->second;
 }
 
+// Ends with the batch's response or, if that comes in pieces, with its first: slow calls do not
+// hold up the next batch.
 awaitable<client::batched_answers> client::send_batch(method_terms called,
                                                       std::vector<batched_call> calls)
 {
-    const std::string method(called.path);
-    exchange outgoing{called, proto_type, {}, {}, clock::now() + called.timeout, true};
-    if (calls.size() == 1) {
+    auto batch = std::make_shared<batch_on_its_way>(called, calls.size(), host_.executor());
+    auto& outgoing = batch->outgoing;
+    // While others are under way, a call that comes alone may not be the only one that is slow.
+    batch->is_ordinary = calls.size() == 1 && batcher_of(called).pending() == 1;
+    if (batch->is_ordinary) {
         outgoing.body = std::move(calls.front().request);
         outgoing.cause = std::move(calls.front().cause);
     } else {
         v1::Calls all;
+        all.set_takes_results_as_they_come(true);
         for (auto& each : calls) {
             auto& added = *all.add_calls();
             added.set_request(std::move(each.request));
@@ -393,37 +536,35 @@ awaitable<client::batched_answers> client::send_batch(method_terms called,
         }
         outgoing.content_type = calls_type;
         outgoing.body = all.SerializeAsString();
+        outgoing.on_progress = [weak = std::weak_ptr(batch)](const http::client_response& so_far) {
+            if (const auto mine = weak.lock(); mine && is_in_pieces(so_far))
+                mine->take_results(so_far.body);
+        };
     }
+    boost::asio::co_spawn(host_.executor(), carry_batch(batch), boost::asio::detached);
+    co_await batch->has_begun.wait();
+    co_return batch->hand_out();
+}
+
+awaitable<void> client::carry_batch(std::shared_ptr<batch_on_its_way> batch)
+{
+    const batch_on_its_way::ending ending(*batch);
+    auto& outgoing = batch->outgoing;
+    const std::string method(outgoing.method.path);
     auto http_response = co_await send_to_replicas(outgoing);
 
     constexpr unsigned unsupported_media_type = 415;
-    if (calls.size() > 1 && http_response.status == unsupported_media_type) {
+    if (!batch->is_ordinary && http_response.status == unsupported_media_type) {
         no_batches_until_ = clock::now() + no_batches_for;
-        co_return batched_answers(calls.size(), batched_answer{std::string(), true});
+        batch->answer_rest(batched_answer{std::string(), true});
+        co_return;
     }
     auto body = read_body(std::move(http_response), method);
-    if (calls.size() == 1)
-        co_return batched_answers{{std::move(body), false, outgoing.last}};
-    v1::CallResults results;
-    if (body && (!results.ParseFromString(*body) ||
-                 results.results_size() != static_cast<int>(calls.size())))
-        body = failure(errc::internal, method + ": the answer is no " + results.GetTypeName());
-    batched_answers answers;
-    answers.reserve(calls.size());
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        auto& answer = answers.emplace_back(batched_answer{std::string(), false, outgoing.last});
-        if (!body) {
-            answer.response = body.error();
-            continue;
-        }
-        auto& each = *results.mutable_results(static_cast<int>(i));
-        answer.is_by_itself = each.by_itself();
-        if (each.code().empty())
-            answer.response = std::move(*each.mutable_response());
-        else
-            answer.response = failure(code_from_connect(each.code()), each.message());
+    if (!body || batch->is_ordinary) {
+        batch->answer_rest(batched_answer{std::move(body), false, outgoing.last});
+        co_return;
     }
-    co_return answers;
+    batch->take_results(*body);
 }
 
 // Sends a request to one replica after the other until one has it.
@@ -483,6 +624,7 @@ http::client_request client::make_request(const exchange& outgoing, const replic
     }
     request.body = outgoing.body;
     request.deadline = left;
+    request.on_progress = outgoing.on_progress;
     return request;
 }
 

@@ -105,6 +105,7 @@ private:
         trace::context cause;
         std::chrono::steady_clock::time_point give_up;
         bool is_batch = false;
+        std::function<void(const http::client_response&)> on_progress{};
         std::vector<host_port> tried{}; // in vain
         std::optional<host_port> last{};
     };
@@ -114,12 +115,15 @@ private:
         trace::context cause;
         uuid share;
     };
+    struct late_answer;
     struct batched_answer
     {
         result<std::string> response;
         bool is_by_itself = false; // to be called by itself: there is no response
         std::optional<host_port> replica{};
+        std::shared_ptr<late_answer> late{}; // if set, the answer comes there
     };
+    struct batch_on_its_way;
     struct request_bytes
     {
         std::size_t operator()(const batched_call& call) const { return call.request.size(); }
@@ -149,6 +153,7 @@ private:
                                           google::protobuf::Message& response, uuid share);
     call_batcher& batcher_of(const method_terms& called);
     awaitable<batched_answers> send_batch(method_terms called, std::vector<batched_call> calls);
+    awaitable<void> carry_batch(std::shared_ptr<batch_on_its_way> batch);
     awaitable<http::client_response> send_to_replicas(exchange& outgoing);
     http::client_request make_request(const exchange& outgoing, const replica& to,
                                       std::chrono::milliseconds left);

@@ -27,6 +27,8 @@ constexpr std::string_view json_type = "application/json";
 constexpr std::size_t max_timeout_digits = 10;
 // Of the answers to several calls in one request; one always fits.
 constexpr std::size_t max_answers_bytes = 4 * 1024 * 1024;
+// Then calls that have ended are answered without those that have not.
+constexpr std::chrono::milliseconds slow_after{20};
 
 http::response error_response(unsigned status, std::string_view code, std::string_view message);
 
@@ -252,23 +254,30 @@ struct server::call_batch
     v1::CallResults results; // of a call that has not ended: deadline_exceeded
     std::size_t bytes = 0;   // of the answers
     async::wait_group under_way;
+    // Where results are sent as they come:
+    std::vector<int> ended; // those that are to be sent
+    std::vector<bool> has_ended;
+    async::reset_event has_more; // in `ended`, or it is over
+    bool is_over = false;        // nothing more is sent
 
     call_batch(const method_entry& called, const http::request& received,
-               boost::asio::any_io_executor executor)
+               const boost::asio::any_io_executor& executor)
         : method(called),
           request_id(received.id),
           route(received.route),
-          under_way(std::move(executor))
+          under_way(executor),
+          has_more(executor, async::reset_event::mode::automatic)
     {}
 
     // Ends a call whatever happens to it.
     struct ending
     {
         call_batch& batch;
+        int index;
 
-        explicit ending(call_batch& of) : batch(of) {}
+        ending(call_batch& of, int which) : batch(of), index(which) {}
         ending(const ending&) = delete;
-        ~ending() { batch.under_way.done(); }
+        ~ending() { batch.end(index); }
     };
 
     void answer(int index, const raw_result& outcome)
@@ -288,6 +297,49 @@ struct server::call_batch
         }
         result.clear_code();
     }
+
+    void end(int index)
+    {
+        under_way.done();
+        has_ended[static_cast<std::size_t>(index)] = true;
+        if (!is_over)
+            ended.push_back(index);
+        has_more.set();
+    }
+
+    // The results of calls that ended since the last piece: a part of one CallResults.
+    std::string take_piece()
+    {
+        v1::CallResults piece;
+        for (const int index : ended) {
+            auto& result = *piece.add_results();
+            result.Swap(results.mutable_results(index));
+            result.set_call_index(static_cast<std::uint32_t>(index));
+        }
+        ended.clear();
+        return piece.SerializeAsString();
+    }
+
+    void stop()
+    {
+        is_over = true;
+        has_more.set();
+    }
+
+    // Empty once all results were sent. At the deadline those that have not ended have failed.
+    static awaitable<std::string> next_piece(std::shared_ptr<call_batch> batch,
+                                             async::deadline until)
+    {
+        while (!batch->is_over && batch->ended.empty() && batch->under_way.count() > 0) {
+            if (co_await batch->has_more.wait_until(until))
+                continue;
+            batch->is_over = true;
+            for (int i = 0; i < batch->results.results_size(); ++i)
+                if (!batch->has_ended[static_cast<std::size_t>(i)])
+                    batch->ended.push_back(i);
+        }
+        co_return batch->take_piece();
+    }
 };
 
 awaitable<http::response> server::invoke_all(const method_entry& method, http::request& received,
@@ -305,6 +357,7 @@ awaitable<http::response> server::invoke_all(const method_entry& method, http::r
                                                 ", not " + std::to_string(count)));
 
     batch->under_way.add(static_cast<std::size_t>(count));
+    batch->has_ended.resize(static_cast<std::size_t>(count));
     // A call without an answer has failed; an empty result would be a good one.
     for (int i = 0; i < count; ++i)
         batch->results.add_results()->set_code(std::string(connect_code(errc::deadline_exceeded)));
@@ -321,14 +374,23 @@ awaitable<http::response> server::invoke_all(const method_entry& method, http::r
         boost::asio::co_spawn(executor, invoke_one(batch, i, std::move(span)),
                               boost::asio::detached);
     }
-    // A call that takes too long goes on, and costs the others nothing but their time.
-    co_await batch->under_way.wait_until(until);
-    co_return http::response(200, calls_type, batch->results.SerializeAsString());
+    const bool in_pieces = batch->calls.takes_results_as_they_come();
+    const auto first_until =
+        in_pieces ? std::min(until, async::deadline::after(slow_after)) : until;
+    const bool have_all_ended = co_await batch->under_way.wait_until(first_until);
+    // At the deadline a call that takes too long goes on, and costs the others their time.
+    if (have_all_ended || !in_pieces)
+        co_return http::response(200, calls_type, batch->results.SerializeAsString());
+    http::response response(200, calls_type, std::string());
+    response.source = std::make_shared<const http::body_source>(
+        http::body_source{[batch, until] { return call_batch::next_piece(batch, until); },
+                          [batch] { batch->stop(); }});
+    co_return response;
 }
 
 awaitable<void> server::invoke_one(std::shared_ptr<call_batch> batch, int index, trace::span span)
 {
-    const call_batch::ending ending(*batch);
+    const call_batch::ending ending(*batch, index);
     std::unique_ptr<google::protobuf::Message> request(batch->method.prototype->New());
     const auto body_error = read_body(batch->calls.calls(index).request(), false, *request);
     raw_result outcome = failure(errc::invalid_argument, body_error.value_or(""));

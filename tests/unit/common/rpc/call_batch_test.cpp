@@ -94,15 +94,17 @@ awaitable<void> read_in_time(rpc::client& client, std::string id, raw_emails& al
     all.emplace(std::move(id), std::move(answered));
 }
 
-// Who asks for `slow` waits.
+// Who asks for an id that begins so waits.
 awaitable<result<inbox::v1::GetRawEmailResponse>>
 answer_slowly(inbox::v1::GetRawEmailRequest request, async::reset_event& released, bool& has_ended)
 {
-    if (request.email_id() == "slow") {
+    if (request.email_id().starts_with("slow")) {
         co_await released.wait();
         has_ended = true;
     }
-    co_return inbox::v1::GetRawEmailResponse();
+    inbox::v1::GetRawEmailResponse response;
+    response.set_size_bytes(static_cast<std::int64_t>(request.email_id().size()));
+    co_return response;
 }
 
 } // namespace
@@ -200,6 +202,129 @@ TEST_CASE("answers that are too large together come one by one", "[rpc]")
         sum += one.size_bytes();
     }
     CHECK(sum == 6);
+}
+
+TEST_CASE("calls that have ended are answered while a slow one beside them goes on", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    async::reset_event released(testing::test_host().executor());
+    bool has_ended = false;
+    running.server.add(inbox_methods::get_raw_email, [&](inbox::v1::GetRawEmailRequest received) {
+        return answer_slowly(std::move(received), released, has_ended);
+    });
+    rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
+    raw_emails all;
+
+    const auto began = std::chrono::steady_clock::now();
+    for (const auto* id : {"first", "slow", "second"})
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, all),
+                              boost::asio::detached);
+    const bool are_answered = testing::eventually([&] { return all.size() == 2; });
+    const auto took = std::chrono::steady_clock::now() - began;
+    released.set();
+    REQUIRE(testing::eventually([&] { return all.size() == 3; }));
+
+    CHECK(are_answered);
+    CHECK(took < 1s); // 20 ms on an idle machine; the deadline is 2.7 s
+    for (const auto* id : {"first", "slow", "second"}) {
+        REQUIRE(all.at(id));
+        CHECK(all.at(id).value().size_bytes() == static_cast<int>(std::string(id).size()));
+    }
+}
+
+TEST_CASE("slow calls do not hold up those that come later, however many there are", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    async::reset_event released(testing::test_host().executor());
+    bool has_ended = false;
+    running.server.add(inbox_methods::get_raw_email, [&](inbox::v1::GetRawEmailRequest received) {
+        return answer_slowly(std::move(received), released, has_ended);
+    });
+    rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
+    raw_emails slow, all;
+    const auto begin = [&](const std::string& id, raw_emails& to) {
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, to),
+                              boost::asio::detached);
+    };
+
+    // More requests than may be under way at a time.
+    std::size_t answered = 0;
+    for (int i = 0; i < 12; ++i) {
+        begin("slow " + std::to_string(i), slow);
+        begin("fast " + std::to_string(i), all);
+        answered += testing::eventually([&] { return all.size() > answered; }, 1s) ? 1 : 0;
+    }
+    released.set();
+    REQUIRE(testing::eventually([&] { return all.size() == 12 && slow.size() == 12; }));
+
+    CHECK(answered == 12);
+}
+
+TEST_CASE("a caller that takes results only together gets them in the order of the calls", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    async::reset_event released(testing::test_host().executor());
+    bool has_ended = false;
+    running.server.add(inbox_methods::get_raw_email, [&](inbox::v1::GetRawEmailRequest received) {
+        return answer_slowly(std::move(received), released, has_ended);
+    });
+    http::client connections(testing::test_host(), {});
+    rpc::v1::Calls calls;
+    for (const auto* id : {"slow", "other"}) {
+        inbox::v1::GetRawEmailRequest request;
+        request.set_email_id(id);
+        calls.add_calls()->set_request(request.SerializeAsString());
+    }
+    http::client_request request;
+    request.method = "POST";
+    request.url = "http://" + running.server.local_address().text() + "/" +
+                  std::string(inbox_methods::get_raw_email.path);
+    request.headers = {{"Content-Type", std::string(rpc::calls_type)},
+                       {"Authorization", "Bearer " + testing::rpc_token},
+                       {"Connect-Timeout-Ms", "200"}};
+    request.body = calls.SerializeAsString();
+
+    const auto response = testing::await(connections.send(request));
+    released.set();
+
+    rpc::v1::CallResults results;
+    REQUIRE(results.ParseFromString(response.body));
+    REQUIRE(results.results_size() == 2);
+    CHECK(results.results(0).code() == "deadline_exceeded");
+    CHECK(results.results(1).code().empty());
+    CHECK_FALSE(results.results(1).has_call_index());
+    CHECK(testing::eventually([&] { return has_ended; }));
+}
+
+TEST_CASE("results that came before the connection broke are kept, the others have failed", "[rpc]")
+{
+    testing::token_file file;
+    rpc::v1::CallResults piece;
+    inbox::v1::GetRawEmailResponse good;
+    good.set_size_bytes(7);
+    auto& result = *piece.add_results();
+    result.set_response(good.SerializeAsString());
+    result.set_call_index(1);
+    const auto bytes = piece.SerializeAsString();
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.tempinbox.calls\r\n"
+                             "Transfer-Encoding: chunked\r\n\r\n";
+    REQUIRE(bytes.size() < 16);
+    const std::string chunk = std::string("0") + "0123456789abcdef"[bytes.size()];
+    testing::scripted_server server(
+        {testing::script({head + chunk + "\r\n" + bytes + "\r\n"}, false)});
+    rpc::client client(testing::test_host(), {server.address()}, file.tokens);
+    raw_emails all;
+
+    for (const auto* id : {"0", "1"})
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, all),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return all.size() == 2; }));
+
+    CHECK(all.at("1").value().size_bytes() == 7);
+    CHECK(all.at("0").error().code == errc::unavailable);
 }
 
 TEST_CASE("a call that takes too long does not take the answers of the others along", "[rpc]")
