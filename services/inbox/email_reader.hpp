@@ -19,7 +19,15 @@ namespace tempinbox::inbox {
 struct read_email
 {
     mailbox::stored_email email; // without the message
+    // Null if the message was not read, as said at email_reader::read.
     std::shared_ptr<const mime::view> view;
+};
+
+// An attachment with its decoded bytes, if it is not larger than the caller's limit.
+struct read_attachment
+{
+    mime::attachment about;
+    std::optional<std::string> content;
 };
 
 // Reads emails for the RPC handlers. What is asked for while a statement is under way goes in the
@@ -32,9 +40,20 @@ public:
     email_reader(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
                  std::size_t max_cache_bytes);
 
-    // Fails as email_repository::find and mail_reader::read; unavailable if PostgreSQL cannot be
-    // reached.
-    awaitable<result<read_email>> read(account_id account, email_id id);
+    // With `max_bytes` for its texts, 0: any, a message that is likely to have larger ones is not
+    // read unless its view is cached: the caller would drop it, and ask for it again. Fails as
+    // email_repository::find and mail_reader::read; unavailable if PostgreSQL cannot be reached,
+    // or if the caller has given up by now.
+    awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes = 0);
+
+    // Absent if the message has no such part. `max_bytes`: of the content, 0: any. Fails as `read`.
+    awaitable<result<std::optional<read_attachment>>> read_attachment(account_id account,
+                                                                      email_id id,
+                                                                      std::string attachment_id,
+                                                                      std::size_t max_bytes);
+
+    // About how large the text and html of an email are whose message was not read.
+    std::size_t estimate_texts(const mailbox::email_summary& email) const;
 
 private:
     using email_name = std::pair<account_id, email_id>;
@@ -59,10 +78,13 @@ private:
         std::size_t operator()(body_id id, const shared_view& view) const;
     };
 
-    awaitable<result<shared_view>> find_view(account_id account,
-                                             const mailbox::stored_email& email);
-    awaitable<result<std::string>> find_message(account_id account,
-                                                const mailbox::stored_email& email);
+    awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes,
+                                       async::deadline until);
+    awaitable<result<shared_view>> find_view(account_id account, const mailbox::stored_email& email,
+                                             async::deadline until);
+    awaitable<result<std::string>>
+    find_message(account_id account, const mailbox::stored_email& email, async::deadline until);
+    bool is_too_large(const mailbox::stored_email& email, std::size_t max_bytes);
     void cache(body_id id, shared_view view);
 
     mailbox::email_repository& emails_;

@@ -48,6 +48,13 @@ result<email_key> read_key(const Request& request)
     return email_key(*account, *id);
 }
 
+// 0: none.
+template <class Request>
+std::size_t limit_of(const Request& request)
+{
+    return static_cast<std::size_t>(std::max<std::int64_t>(request.most_bytes(), 0));
+}
+
 template <class Text>
 std::int64_t size_of(const std::optional<Text>& text)
 {
@@ -68,10 +75,8 @@ std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 
 } // namespace
 
-email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
-                     email_reader& texts)
+email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts)
     : emails_(emails),
-      reader_(reader),
       texts_(texts),
       memory_(max_raw_bytes),
       lists_(host.executor(), lists_policy, "emails not listed",
@@ -121,7 +126,8 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
     response.set_version(page.version);
     if (!request.include_text())
         co_return response;
-    co_return co_await add_texts(account, std::move(response), request.most_bytes());
+    co_return co_await add_texts(account, std::move(response),
+                                 std::max<std::int64_t>(request.most_bytes(), 0));
 }
 
 // What may read thousands of rows is read by itself, so that it holds no other list up.
@@ -147,12 +153,20 @@ email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64
             bytes += std::min(email.size_bytes(), max_bytes_of_text);
             continue;
         }
-        auto text = co_await find_text(account, email_id::parse(email.email_id()).value());
-        if (!text)
-            co_return text.error();
-        bytes += size_of(*text);
-        if (*text)
-            email.set_text(std::move(**text));
+        const auto id = email_id::parse(email.email_id()).value();
+        const auto read = co_await texts_.read(account, id, static_cast<std::size_t>(max_bytes));
+        if (!read && read.error().code == errc::not_found) // deleted meanwhile
+            continue;
+        if (!read)
+            co_return read.error();
+        if (!read->view) {
+            bytes += std::min(email.size_bytes(), max_bytes_of_text);
+            is_too_large = true;
+            continue;
+        }
+        bytes += size_of(read->view->text);
+        if (read->view->text)
+            email.set_text(*read->view->text);
         is_too_large = max_bytes > 0 && bytes > max_bytes;
     }
     if (!is_too_large)
@@ -176,26 +190,21 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
     co_return response;
 }
 
-awaitable<result<std::optional<std::string>>> email_rpc::find_text(account_id account, email_id id)
-{
-    const auto read = co_await texts_.read(account, id);
-    if (!read && read.error().code == errc::not_found)
-        co_return std::optional<std::string>();
-    if (!read)
-        co_return read.error();
-    co_return read->view->text;
-}
-
 awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest request)
 {
     const auto key = read_key(request);
     if (!key)
         co_return key.error();
 
-    const auto read = co_await texts_.read(key->account, key->id);
+    const auto read = co_await texts_.read(key->account, key->id, limit_of(request));
     if (!read)
         co_return read.error();
     v1::GetEmailResponse response;
+    if (!read->view) {
+        response.set_omitted_bytes(
+            static_cast<std::int64_t>(texts_.estimate_texts(read->email.summary)));
+        co_return response;
+    }
     response.set_omitted_bytes(bytes_to_omit(*read->view, request.most_bytes()));
     *response.mutable_email() = to_message(read->email, *read->view, response.omitted_bytes() == 0);
     co_return response;
@@ -292,20 +301,17 @@ email_rpc::get_attachment(v1::GetAttachmentRequest request)
     if (!key)
         co_return key.error();
 
-    auto email = co_await emails_.find(key->account, key->id);
-    if (!email)
-        co_return email.error();
-    auto found = co_await reader_.read_part(std::move(email->raw), request.attachment_id());
+    auto found = co_await texts_.read_attachment(key->account, key->id, request.attachment_id(),
+                                                 limit_of(request));
     if (!found)
         co_return found.error();
     if (!*found)
         co_return failure(errc::not_found,
                           "Attachment " + quote(request.attachment_id()) + " does not exist");
-    auto& part = **found;
     v1::GetAttachmentResponse response;
-    *response.mutable_attachment() = to_message(part.about);
-    if (request.most_bytes() <= 0 || part.about.size <= request.most_bytes())
-        response.set_content(std::move(part.content));
+    *response.mutable_attachment() = to_message((*found)->about);
+    if ((*found)->content)
+        response.set_content(std::move(*(*found)->content));
     co_return response;
 }
 

@@ -6,7 +6,6 @@
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
 #include "inbox/email_reader.hpp"
-#include "inbox/mail_reader.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -17,8 +16,7 @@ namespace tempinbox::inbox {
 class email_rpc
 {
 public:
-    email_rpc(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
-              email_reader& texts);
+    email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts);
 
     void add_to(rpc::server& server);
 
@@ -46,11 +44,8 @@ private:
     awaitable<result<mailbox::email_page>> read_page(mailbox::email_query query);
     awaitable<result<v1::ListEmailsResponse>>
     add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
-    // The email's text; absent if it has none or was deleted meanwhile.
-    awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 
     mailbox::email_repository& emails_;
-    mail_reader& reader_;
     email_reader& texts_;
     memory_budget memory_; // for whole messages that are being sent
     async::batcher<mailbox::email_query, result<mailbox::email_page>, async::unit_item_weight,

@@ -1,78 +1,108 @@
 #include "inbox/mail_reader.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
+#include <memory>
 
 namespace tempinbox::inbox {
 namespace {
 
-awaitable<mime::view> read_on_this_thread(std::string raw, mime::view_limits limits)
+constexpr std::size_t min_accounts = 8; // that the memory is enough for
+
+failure no_room()
 {
-    co_return mime::read_view(raw, limits);
+    return failure{errc::unavailable, "Too many large messages are being read; try again"};
 }
 
-awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id,
-                                                        mime::view_limits limits)
+failure not_in_time()
 {
-    const auto view = mime::read_view(raw, limits);
-    const auto about =
-        std::find_if(view.attachments.begin(), view.attachments.end(),
-                     [&](const mime::attachment& each) { return each.id == attachment_id; });
-    auto content = about == view.attachments.end()
-                       ? std::nullopt
-                       : mime::read_attachment(raw, attachment_id, limits);
-    if (!content)
-        co_return std::nullopt;
-    part found;
-    found.about = *about;
-    found.content = std::move(*content);
-    co_return found;
+    return failure{errc::unavailable, "The message could not be read in time; try again"};
 }
 
-// Counts a message's bytes as long as it is held.
-class hold
+// What a thread reads and what it has found. Whoever waits may leave before the thread ends.
+template <class Found>
+struct reading
 {
-public:
-    hold(std::size_t& total, std::size_t bytes) : total_(total), bytes_(bytes) { total_ += bytes_; }
-    ~hold() { total_ -= bytes_; }
-    hold(const hold&) = delete;
+    std::string raw;
+    Found found{};
 
-private:
-    std::size_t& total_;
-    std::size_t bytes_;
+    explicit reading(std::string message) : raw(std::move(message)) {}
 };
 
 } // namespace
 
-std::optional<failure> mail_reader::refuse(std::size_t bytes) const
+// A message's bytes, counted as long as somebody waits for it.
+class mail_reader::reserved_bytes
 {
-    if (bytes_under_way_ + bytes > max_bytes_ && bytes_under_way_ > 0)
-        return failure{errc::unavailable, "Too many large messages are being read; try again"};
-    return std::nullopt;
+public:
+    reserved_bytes(mail_reader& reader, account_id account, std::size_t bytes)
+        : reader_(reader),
+          account_(account),
+          bytes_(std::max(bytes, std::size_t{1}))
+    {
+        reader_.bytes_ += bytes_;
+        reader_.of_accounts_[account_] += bytes_;
+    }
+    ~reserved_bytes()
+    {
+        reader_.bytes_ -= bytes_;
+        const auto mine = reader_.of_accounts_.find(account_);
+        mine->second -= bytes_;
+        if (mine->second == 0)
+            reader_.of_accounts_.erase(mine);
+    }
+    reserved_bytes(const reserved_bytes&) = delete;
+
+private:
+    mail_reader& reader_;
+    account_id account_;
+    std::size_t bytes_;
+};
+
+mail_reader::mail_reader(runtime::host& host, int threads, const mime::view_limits& limits,
+                         std::size_t max_bytes)
+    : limits_(limits),
+      max_bytes_(max_bytes),
+      threads_(host.executor(), static_cast<std::size_t>(threads),
+               static_cast<std::size_t>(std::max(1, threads - 1)))
+{}
+
+bool mail_reader::has_room(account_id account, std::size_t bytes) const
+{
+    const auto mine = of_accounts_.find(account);
+    if (mine != of_accounts_.end() && mine->second + bytes > max_bytes_ / min_accounts)
+        return false;
+    return bytes_ == 0 || bytes_ + bytes <= max_bytes_;
 }
 
-awaitable<result<mime::view>> mail_reader::read(std::string raw)
+awaitable<result<mime::view>> mail_reader::read(account_id account, std::string raw,
+                                                async::deadline until)
 {
-    if (auto refused = refuse(raw.size()))
-        co_return std::move(*refused);
-    const hold counted(bytes_under_way_, raw.size());
-    auto reading = read_on_this_thread(std::move(raw), limits_);
-    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading),
-                                             boost::asio::use_awaitable);
+    if (!has_room(account, raw.size()))
+        co_return no_room();
+    const reserved_bytes reserved(*this, account, raw.size());
+    const auto mine = std::make_shared<reading<mime::view>>(std::move(raw));
+    auto job = [mine, limits = limits_] { mine->found = mime::read_view(mine->raw, limits); };
+    if (!co_await threads_.run(account, std::move(job), until))
+        co_return not_in_time();
+    co_return std::move(mine->found);
 }
 
-awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw,
-                                                              std::string attachment_id)
+awaitable<result<std::optional<std::string>>>
+mail_reader::read_attachment(account_id account, std::string raw, std::string attachment_id,
+                             async::deadline until)
 {
-    if (auto refused = refuse(raw.size()))
-        co_return std::move(*refused);
     // The content may be as large as the message.
-    const hold counted(bytes_under_way_, 2 * raw.size());
-    auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id), limits_);
-    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading),
-                                             boost::asio::use_awaitable);
+    const auto bytes = 2 * raw.size();
+    if (!has_room(account, bytes))
+        co_return no_room();
+    const reserved_bytes reserved(*this, account, bytes);
+    const auto mine = std::make_shared<reading<std::optional<std::string>>>(std::move(raw));
+    auto job = [mine, id = std::move(attachment_id), limits = limits_] {
+        mine->found = mime::read_attachment(mine->raw, id, limits);
+    };
+    if (!co_await threads_.run(account, std::move(job), until))
+        co_return not_in_time();
+    co_return std::move(mine->found);
 }
 
 } // namespace tempinbox::inbox

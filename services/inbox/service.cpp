@@ -29,7 +29,7 @@ service::service(runtime::host& host, const settings& chosen)
                                [this] { unreadable_account_states_.Increment(); }}),
       inbox_rpc_(host, core_.inboxes, core_.expiry, core_.publisher, core_.partitions,
                  chosen.inbox_bounds),
-      email_rpc_(host, core_.emails, core_.mail_reader, core_.email_reader),
+      email_rpc_(host, core_.emails, core_.email_reader),
       search_rpc_(core_.emails),
       domain_rpc_(core_.domains, core_.inboxes, core_.publisher),
       tokens_(host.files(), "rpc-token-file", chosen.rpc_token_file),

@@ -29,11 +29,13 @@ settings read_settings(config::reader& reader)
                         "How long an ended inbox can be read and its address is not reused"));
     chosen.purge_interval = reader.duration("purge-interval", 2s, 10ms, 1h,
                                             "Interval between purges of the mail of ended inboxes");
-    chosen.mail_readers = static_cast<int>(
-        reader.integer("mail-readers", 2, 1, 64, "Threads that parse messages for the API"));
+    chosen.mail_readers = static_cast<int>(reader.integer(
+        "mail-readers", 2, 1, 64,
+        "Threads that parse messages for the API; one account has at most one less"));
     chosen.reading_bytes = static_cast<std::size_t>(
         reader.bytes("reading-memory", mail_reader::default_max_bytes, mib, 64 * gib,
-                     "Memory for messages being parsed for the API; past it 503"));
+                     "Memory for messages being parsed for the API, an eighth of it for one "
+                     "account; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);
     chosen.view_cache_bytes = static_cast<std::size_t>(
         reader.bytes("view-cache", 16 * mib, 0, 64 * gib,

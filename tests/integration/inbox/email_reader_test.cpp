@@ -17,7 +17,7 @@ struct arranged_reader
 {
     seeds::world world;
     email_repository emails{world.scratch.db()};
-    mail_reader messages{2};
+    mail_reader messages{testing::test_host(), 2};
     email_reader reader;
     plans::account_state account = seeds::account();
 
@@ -107,12 +107,67 @@ TEST_CASE("a view is parsed once, and not given once its inbox has ended",
     CHECK(arranged.read(inbox.account, id).error().code == errc::not_found);
 }
 
+TEST_CASE("a large message is read once for a GET of two calls", "[inbox][read][postgres]")
+{
+    arranged_reader arranged;
+    const auto inbox = arranged.world.create(arranged.account);
+    const auto id = arranged.add(inbox, "\r\n" + std::string(5 * mib, 'x'));
+    const auto parsed = views_from("message");
+    constexpr std::size_t limit = 64 * 1024;
+
+    const auto first = testing::await(arranged.reader.read(inbox.account, id, limit)).value();
+    const auto second = testing::await(arranged.reader.read(inbox.account, id)).value();
+
+    CHECK_FALSE(first.view);
+    CHECK(arranged.reader.estimate_texts(first.email.summary) > limit);
+    CHECK(second.view->text->size() > limit);
+    CHECK(views_from("message") == parsed + 1);
+}
+
+TEST_CASE("a message whose view is cached is read once for any limit", "[inbox][read][postgres]")
+{
+    arranged_reader arranged;
+    const auto inbox = arranged.world.create(arranged.account);
+    const auto id = arranged.add(inbox, "\r\n" + std::string(200'000, 'x'));
+    const auto parsed = views_from("message");
+
+    for (const std::size_t limit : {std::size_t{64} * 1024, std::size_t{0}})
+        CHECK(testing::await(arranged.reader.read(inbox.account, id, limit)).value().view);
+
+    CHECK(views_from("message") == parsed + 1);
+}
+
+TEST_CASE("a large attachment is described without being decoded, and its view is read once",
+          "[inbox][read][postgres]")
+{
+    arranged_reader arranged;
+    const auto inbox = arranged.world.create(arranged.account);
+    const auto id = arranged.add(inbox, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+                                        "--b\r\n\r\ntext\r\n--b\r\n"
+                                        "Content-Type: image/png\r\n\r\n" +
+                                            std::string(100'000, 'x') + "\r\n--b--\r\n");
+    const auto parsed = views_from("message");
+    const auto read = [&](const std::string& part, std::size_t limit) {
+        return testing::await(arranged.reader.read_attachment(inbox.account, id, part, limit))
+            .value();
+    };
+
+    const auto described = read("2", 64 * 1024);
+    const auto whole = read("2", 0);
+
+    CHECK(described->about.size == 100'000);
+    CHECK_FALSE(described->content);
+    CHECK(whole->content == std::string(100'000, 'x'));
+    CHECK_FALSE(read("3", 0));
+    CHECK(views_from("message") == parsed + 1);
+}
+
 TEST_CASE("a view that was cut short by a busy machine is not kept", "[inbox][read][postgres]")
 {
     arranged_reader arranged;
     mime::view_limits hurried;
     hurried.time = std::chrono::milliseconds(-1);
-    mail_reader late(1, hurried);
+    mail_reader late(testing::test_host(), 1, hurried);
     email_reader reader(testing::test_host(), arranged.emails, late, 16 * mib);
     const auto inbox = arranged.world.create(arranged.account);
     const auto id = arranged.add(inbox, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"

@@ -98,6 +98,30 @@ TEST_CASE("texts larger than the limit are left out, and their size is reported"
     CHECK(whole_page.omitted_bytes() == 0);
 }
 
+TEST_CASE("a large message is not read for a call that would leave its texts out",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email("\r\n" + std::string(1024 * 1024, 'x'));
+    auto request = running.about<v1::GetEmailRequest>(id);
+    request.set_most_bytes(64 * 1024);
+    v1::ListEmailsRequest list;
+    list.set_account_id(request.account_id());
+    list.set_include_text(true);
+    list.set_most_bytes(request.most_bytes());
+
+    const auto left_out = running.call<v1::GetEmailResponse>("GetEmail", request).value();
+    const auto page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+    request.set_most_bytes(0);
+    const auto whole = running.call<v1::GetEmailResponse>("GetEmail", request).value();
+
+    CHECK_FALSE(left_out.has_email());
+    CHECK(left_out.omitted_bytes() == 1024 * 1024 + 2);
+    CHECK(page.omitted_bytes() == 1024 * 1024 + 2);
+    CHECK(whole.email().text().size() == 1024 * 1024);
+    CHECK(whole.omitted_bytes() == 0);
+}
+
 TEST_CASE("a message is given out with its trace, a larger one than wanted without its bytes",
           "[inbox][postgres][kafka]")
 {

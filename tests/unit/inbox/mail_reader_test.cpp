@@ -4,16 +4,33 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <vector>
+
 using namespace tempinbox;
 using namespace tempinbox::inbox;
 
 namespace {
 
-awaitable<void> read_into(mail_reader& reader, std::string raw,
-                          std::vector<result<mime::view>>& views)
+const account_id alice = account_id::make();
+const account_id bob = account_id::make();
+constexpr std::size_t mib = 1024 * 1024;
+
+using views = std::vector<result<mime::view>>;
+
+awaitable<void> read_into(mail_reader& reader, account_id account, std::string raw, views& all,
+                          async::deadline until)
 {
-    auto view = co_await reader.read(std::move(raw));
-    views.push_back(std::move(view));
+    auto view = co_await reader.read(account, std::move(raw), until);
+    all.push_back(std::move(view));
+}
+
+void begin(mail_reader& reader, account_id account, std::string raw, views& all,
+           async::deadline until = async::deadline::never())
+{
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          read_into(reader, account, std::move(raw), all, until),
+                          boost::asio::detached);
 }
 
 std::string mail_of(std::size_t bytes)
@@ -21,56 +38,83 @@ std::string mail_of(std::size_t bytes)
     return "Subject: hi\r\n\r\n" + std::string(bytes, 'x');
 }
 
+bool is_refused(const result<mime::view>& view)
+{
+    return !view && view.error().code == errc::unavailable;
+}
+
 } // namespace
 
 TEST_CASE("messages are read beside the loop", "[inbox]")
 {
-    mail_reader reader(2);
-    std::vector<result<mime::view>> views;
+    mail_reader reader(testing::test_host(), 2);
+    views all;
 
     for (int i = 0; i < 10; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(1'000), views),
-                              boost::asio::detached);
-    REQUIRE(testing::eventually([&] { return views.size() == 10; }));
+        begin(reader, alice, mail_of(1'000), all);
+    REQUIRE(testing::eventually([&] { return all.size() == 10; }));
 
-    for (const auto& view : views)
+    for (const auto& view : all)
         CHECK(view.value().summary.subject == "hi");
 }
 
-TEST_CASE("past what may be held at once a message is refused, and taken again later", "[inbox]")
+TEST_CASE("an account past its share of the memory is refused, others are not", "[inbox]")
 {
-    mail_reader reader(1);
-    std::vector<result<mime::view>> views;
-    constexpr std::size_t size = 100 * 1024 * 1024;
+    mail_reader reader(testing::test_host(), 2, {}, 80 * mib);
+    views of_alice, of_bob;
 
-    for (int i = 0; i < 3; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(size), views),
-                              boost::asio::detached);
-    REQUIRE(testing::eventually([&] { return views.size() == 3; }, std::chrono::seconds(60)));
-    boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(10), views),
-                          boost::asio::detached);
-    REQUIRE(testing::eventually([&] { return views.size() == 4; }));
+    for (int i = 0; i < 4; ++i)
+        begin(reader, alice, mail_of(4 * mib), of_alice);
+    begin(reader, bob, mail_of(4 * mib), of_bob);
+    REQUIRE(testing::eventually([&] { return of_alice.size() == 4 && of_bob.size() == 1; }));
+    begin(reader, alice, mail_of(4 * mib), of_alice);
+    REQUIRE(testing::eventually([&] { return of_alice.size() == 5; }));
 
-    CHECK(std::count_if(views.begin(), views.end(), [](const auto& view) { return !view; }) == 1);
-    REQUIRE_FALSE(views[0]);
-    CHECK(views[0].error().code == errc::unavailable);
-    CHECK(views[3]);
+    CHECK(std::count_if(of_alice.begin(), of_alice.end(), is_refused) == 2);
+    CHECK(of_alice.back());
+    CHECK(of_bob.front());
+}
+
+TEST_CASE("a message that is larger than an account's share is read if it is the only one",
+          "[inbox]")
+{
+    mail_reader reader(testing::test_host(), 2, {}, 8 * mib);
+    views all;
+
+    begin(reader, alice, mail_of(9 * mib), all);
+    begin(reader, alice, mail_of(1'000), all);
+    begin(reader, bob, mail_of(1'000), all);
+    REQUIRE(testing::eventually([&] { return all.size() == 3; }));
+
+    CHECK(std::count_if(all.begin(), all.end(), is_refused) == 2);
+}
+
+TEST_CASE("a message that nobody waits for any more is not read", "[inbox]")
+{
+    mail_reader reader(testing::test_host(), 1);
+    views all;
+
+    begin(reader, alice, mail_of(mib), all, std::chrono::steady_clock::now());
+    REQUIRE(testing::eventually([&] { return all.size() == 1; }));
+
+    CHECK(is_refused(all.front()));
 }
 
 TEST_CASE("a message is read within the bounds that are set, its attachments too", "[inbox]")
 {
+    const auto never = async::deadline::never();
     mime::view_limits limits;
     limits.parts = 2;
-    mail_reader reader(1, limits);
+    mail_reader reader(testing::test_host(), 1, limits);
     const std::string raw =
         "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n"
         "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n";
 
-    const auto bounded = testing::await(reader.read(raw));
-    const auto part_of_it = testing::await(reader.read_part(raw, "2"));
+    const auto bounded = testing::await(reader.read(alice, raw, never));
+    const auto part_of_it = testing::await(reader.read_attachment(alice, raw, "2", never));
 
     CHECK(bounded.value().attachments.empty());
     CHECK_FALSE(part_of_it.value());
-    mail_reader unbounded(1);
-    CHECK(testing::await(unbounded.read_part(raw, "2")).value());
+    mail_reader unbounded(testing::test_host(), 1);
+    CHECK(testing::await(unbounded.read_attachment(alice, raw, "2", never)).value());
 }
