@@ -1,13 +1,8 @@
 #include "mail-ingest/ingest/ingest.hpp"
 
+#include "common/core/network.hpp"
 #include "common/log/log.hpp"
 #include "common/trace/current.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <atomic>
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -24,23 +19,26 @@ std::string_view domain_of(std::string_view address)
     return at == std::string_view::npos ? std::string_view("-") : address.substr(at + 1);
 }
 
+// Whose turn it is to have a message read.
+std::string prefix_of(const std::string& client)
+{
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(client, error);
+    return error ? client : client_prefix(address);
+}
+
 } // namespace
 
-// A message on a reading thread, which owns all members but `done` and `is_abandoned`.
+// A message on a reading thread.
 struct ingest::reading
 {
     std::unique_ptr<spool> message; // destroyed on the loop
     reading_facts facts;
     read_mail mail;
-    std::exception_ptr error;
-    async::reset_event done;
-    std::atomic<bool> is_abandoned{false};
 
-    reading(std::unique_ptr<spool> given, reading_facts known,
-            const boost::asio::any_io_executor& executor)
+    reading(std::unique_ptr<spool> given, reading_facts known)
         : message(std::move(given)),
-          facts(std::move(known)),
-          done(executor)
+          facts(std::move(known))
     {}
 };
 
@@ -57,8 +55,7 @@ ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients,
                   std::size_t used) { shown.Set(static_cast<double>(used)); }),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
-      read_done_(host.loop()),
-      readers_(chosen.readers),
+      readers_(host.executor(), chosen.readers, chosen.readers),
       sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
                                       "Sizes of completely received messages",
                                       metrics::size_buckets()))
@@ -175,24 +172,13 @@ awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool
                                                            reading_facts facts,
                                                            steady::time_point deadline)
 {
-    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), host_.executor());
-    boost::asio::post(readers_, [this, job = mine]() mutable {
-        try {
-            if (!job->is_abandoned)
-                job->mail = read(job->message->bytes(), job->facts);
-        } catch (...) {
-            // From the worker thread to whoever waits on the loop.
-            job->error = std::current_exception();
-        }
-        read_done_.push([done = std::move(job)] { done->done.set(); });
-    });
-    if (!co_await mine->done.wait_until(deadline)) {
-        mine->is_abandoned = true;
+    auto client = prefix_of(facts.remote_address);
+    const auto mine = std::make_shared<reading>(std::move(message), std::move(facts));
+    auto job = [mine] { mine->mail = read(mine->message->bytes(), mine->facts); };
+    if (!co_await readers_.run(std::move(client), std::move(job), deadline)) {
         log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;
     }
-    if (mine->error)
-        std::rethrow_exception(mine->error);
     co_return std::move(mine->mail);
 }
 
@@ -241,7 +227,7 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
 
 void ingest::stop()
 {
-    readers_.join();
+    readers_.stop();
     spool_folder_.stop();
 }
 

@@ -1,14 +1,12 @@
 #pragma once
 
+#include "common/async/fair_pool.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/completion_queue.hpp"
 #include "mail-ingest/ingest/group_committer.hpp"
 #include "mail-ingest/ingest/reading.hpp"
 #include "mail-ingest/ingest/spool.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
-
-#include <boost/asio/thread_pool.hpp>
 
 namespace tempinbox::mail_ingest {
 
@@ -35,8 +33,8 @@ struct ingest_result
     explicit ingest_result(smtp::message_status status) : result(status) {}
 };
 
-// From the last byte of a message to its reply: reads the message (large ones on a worker), commits
-// it, and reports what became of it. Never throws.
+// From the last byte of a message to its reply: reads the message (large ones on a worker, where
+// client addresses take turns), commits it, and reports what became of it. Never throws.
 class ingest
 {
 public:
@@ -87,8 +85,7 @@ private:
     memory_budget budget_;
     spool_folder spool_folder_;
     group_committer group_committer_;
-    runtime::completion_queue read_done_;
-    boost::asio::thread_pool readers_;
+    async::fair_pool<std::string> readers_; // by client_prefix
     prometheus::Histogram& sizes_;
 };
 

@@ -19,6 +19,14 @@ struct mail_world : mailbox::seeds::world
     plans::account_state account = mailbox::seeds::account();
 };
 
+std::string html_of(std::size_t bytes)
+{
+    std::string text = "Content-Type: text/html\r\n\r\n";
+    while (text.size() < bytes)
+        text += "<p>your <b>code</b> is <i>123456</i></p>\r\n";
+    return text;
+}
+
 } // namespace
 
 TEST_CASE("the plan's size limit holds as it is known at the end of the message",
@@ -253,4 +261,41 @@ TEST_CASE("what a message needs for all its inboxes counts as memory", "[mail-in
 
     CHECK(answer == "452 4.3.1 Insufficient system storage, try again later");
     CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("a client with many large messages delays another's by one of them",
+          "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.readers = 1;
+    ingest_settings.memory_bytes_per_message = 4 * 1024 * 1024;
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
+    constexpr int count = 12;
+    std::vector<std::unique_ptr<mail_client>> many;
+    for (int i = 0; i < count; ++i)
+        many.push_back(std::make_unique<mail_client>(server.listener.local_address()));
+    mail_client other(server.listener.local_address(), "127.0.0.2");
+    for (const auto& each : many) {
+        each->begin({"box@mail.test"}).say("DATA");
+        each->send(html_of(2 * 1024 * 1024));
+    }
+    other.begin({"box@mail.test"}).say("DATA");
+    other.send(html_of(16 * 1024));
+
+    const auto messages = [] {
+        return testing::shown_metric("tempinbox_mail_ingest_message_bytes_count");
+    };
+    const auto before = messages();
+    for (const auto& each : many)
+        each->send(".\r\n");
+    REQUIRE(testing::eventually([&] { return messages() == before + count; }));
+    const auto reply = other.say(".");
+    const auto stored = world.count("emails");
+    for (const auto& each : many)
+        CHECK(each->reply().starts_with("250"));
+
+    CHECK(reply.starts_with("250"));
+    CHECK(stored < count / 2);
 }
