@@ -24,6 +24,11 @@ constexpr std::size_t max_steps_of_key = 32;
 constexpr std::size_t max_value_bytes = 256;
 constexpr int look_alike_distance = 24; // of a channel
 
+// Steps of the budget, in about the shares that the work has of the time; to try a rule is one.
+constexpr std::size_t steps_of_rule = 8; // and of each part of a selector, to read it
+constexpr std::size_t steps_of_look_up = 4;
+constexpr std::size_t steps_of_property = 1;
+
 // In a rank the order of the rules stands below the specificity of their selectors.
 constexpr int order_bits = 20;
 
@@ -325,7 +330,7 @@ void style_sheet::add(std::string_view css)
 // Of rules within rules the outer ones alone are looked into.
 void style_sheet::add_rules(std::string_view rest, bool is_outermost)
 {
-    while (!rest.empty()) {
+    while (!rest.empty() && !budget_.is_spent()) {
         const auto open = rest.find_first_of("{;");
         if (open == std::string_view::npos)
             return;
@@ -347,12 +352,14 @@ void style_sheet::add_rules(std::string_view rest, bool is_outermost)
 void style_sheet::add_rule(std::string_view selectors, std::string_view block)
 {
     auto declared = declarations::parse(block);
+    budget_.take(steps_of_rule);
     if (declared.is_empty())
         return;
-    while (!selectors.empty()) {
+    while (!selectors.empty() && !budget_.is_spent()) {
         const auto one = selectors.substr(0, selectors.find(','));
         selectors.remove_prefix(std::min(one.size() + 1, selectors.size()));
         const auto parts = parse_selector(one);
+        budget_.take(steps_of_rule * (parts.size() + 1));
         if (parts.empty())
             continue;
         const auto order = std::min<std::uint32_t>(++rules_, (1U << order_bits) - 1);
@@ -401,10 +408,12 @@ style_sheet::keyed* style_sheet::find_keyed(const compound& asks)
 void style_sheet::look_up(const std::string& key, const compound& element, const met_steps& parent,
                           found_style& found) const
 {
+    budget_.take(steps_of_look_up);
     const auto held = by_key_.find(key);
     if (held == by_key_.end())
         return;
-    found.css.apply(held->second.css);
+    apply(held->second.css, found);
+    budget_.take(held->second.steps.size());
     for (const auto index : held->second.steps) {
         const auto& one = steps_[index];
         const bool stands_right =
@@ -412,8 +421,14 @@ void style_sheet::look_up(const std::string& key, const compound& element, const
         if (!stands_right || !one.asks.is_met_by(element))
             continue;
         found.met.own.set(index);
-        found.css.apply(one.css);
+        apply(one.css, found);
     }
+}
+
+void style_sheet::apply(const declarations& css, found_style& found) const
+{
+    budget_.take(css.size() * steps_of_property);
+    found.css.apply(css);
 }
 
 found_style style_sheet::find(std::string_view tag, std::string_view id, std::string_view classes,
@@ -427,7 +442,8 @@ found_style style_sheet::find(std::string_view tag, std::string_view id, std::st
     look_up("*", element, parent, found);
     look_up(std::string(tag), element, parent, found);
     for (const auto name : element.classes)
-        look_up("." + std::string(name), element, parent, found);
+        if (!budget_.is_spent())
+            look_up("." + std::string(name), element, parent, found);
     if (!id.empty())
         look_up("#" + id_name, element, parent, found);
     found.met.all = parent.all | found.met.own;

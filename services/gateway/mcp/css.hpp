@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gateway/mcp/selector.hpp"
+#include "gateway/mcp/work_budget.hpp"
 
 #include <array>
 #include <bitset>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +33,8 @@ struct color
 {
     std::uint8_t red = 0, green = 0, blue = 0;
     bool is_transparent = false;
+
+    bool operator==(const color&) const = default;
 };
 
 // Hexadecimal, rgb(), hsl(), hwb() and names; absent for all else.
@@ -82,6 +86,7 @@ public:
     // The text of a `style` attribute or of a rule's block.
     static declarations parse(std::string_view css);
     bool is_empty() const { return declared_.none(); }
+    std::size_t size() const { return declared_.count(); }
     // Of a rule: by specificity, then by order. Without it the rank is the highest, which is that
     // of a `style` attribute.
     void set_rank(std::uint32_t rank);
@@ -101,12 +106,12 @@ private:
         bool gives_way_to(const declared& other) const;
     };
 
-    static constexpr auto size = static_cast<std::size_t>(property::count);
+    static constexpr auto max_size = static_cast<std::size_t>(property::count);
 
     const declared& at(property name) const { return all_[static_cast<std::size_t>(name)]; }
 
-    std::array<declared, size> all_;
-    std::bitset<size> declared_; // which of them are
+    std::array<declared, max_size> all_;
+    std::bitset<max_size> declared_; // which of them are
 };
 
 // Far more than any mail has. It bounds what an open element takes.
@@ -117,6 +122,8 @@ struct met_steps
 {
     std::bitset<max_steps> own;
     std::bitset<max_steps> all; // it, or what it stands in
+
+    bool operator==(const met_steps&) const = default;
 };
 
 struct found_style
@@ -127,11 +134,13 @@ struct found_style
 
 // The rules of the `<style>` elements of a mail whose selectors are of names, classes, ids,
 // descendants and children. Others hide nothing: those for neighbors, attributes and states are
-// mostly for one mail program, and those for narrow screens and print are for none of these.
+// mostly for one mail program, and those for narrow screens and print are for none of these. Each
+// rule that is read, tried or applied takes of the budget; once that is spent no more are.
 class style_sheet
 {
 public:
-    style_sheet() = default;
+    // The budget outlives it.
+    explicit style_sheet(work_budget& budget) : budget_(budget) {}
     style_sheet(const style_sheet&) = delete;
     style_sheet& operator=(const style_sheet&) = delete;
 
@@ -164,11 +173,13 @@ private:
     keyed* find_keyed(const compound& asks);
     void look_up(const std::string& key, const compound& element, const met_steps& parent,
                  found_style& found) const;
+    void apply(const declarations& css, found_style& found) const;
 
+    work_budget& budget_;
     std::deque<std::string> texts_; // do not move
     std::vector<step> steps_;
     std::unordered_map<std::string, std::size_t> step_names_; // by the step before and the text
-    std::unordered_map<std::string, keyed> by_key_;
+    std::map<std::string, keyed> by_key_; // ordered, since a mail could make hashes collide
     std::uint32_t rules_ = 0;
 };
 

@@ -9,13 +9,17 @@
 #include "gateway/mcp/invisible.hpp"
 #include "gateway/mcp/link_host.hpp"
 #include "gateway/mcp/replace_all.hpp"
+#include "gateway/mcp/style_memory.hpp"
+#include "gateway/mcp/work_budget.hpp"
 #include "mime/html_text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,6 +32,11 @@ constexpr std::size_t max_style_bytes = 256 * 1024;
 
 constexpr std::string_view left = "\u27e8", right = "\u27e9"; // mathematical angle brackets
 constexpr std::size_t nonce_bytes = 8;
+
+// Steps of the budget, in about the shares that the work has of the time.
+constexpr std::size_t steps_of_tag = 8;
+constexpr std::size_t steps_of_style = 50; // that is not remembered
+constexpr std::size_t steps_of_link = 100;
 
 constexpr std::array<std::string_view, 14> void_elements{
     "area",  "base", "br",   "col",   "embed",  "hr",    "img",
@@ -66,13 +75,44 @@ struct look
     }
     // Of a picture.
     bool takes_room() const { return !is_gone && !is_hidden; }
+    bool operator==(const look&) const = default;
 };
+
+struct element_style
+{
+    look shown;
+    met_steps met;
+
+    bool operator==(const element_style&) const = default;
+};
+
+struct element_style_hash
+{
+    std::size_t operator()(const element_style& one) const
+    {
+        const std::hash<std::bitset<max_steps>> hash_of;
+        const auto& [is_gone, is_hidden, is_tiny, text, is_text_known, background,
+                     is_background_known] = one.shown;
+        auto hash = hash_of(one.met.all);
+        const auto add = [&hash](std::size_t value) { hash = hash * 1'000'003 + value; };
+        add(hash_of(one.met.own));
+        for (const auto& each : {text, background})
+            for (const std::size_t part :
+                 {std::size_t{each.red}, std::size_t{each.green}, std::size_t{each.blue},
+                  std::size_t{each.is_transparent}})
+                add(part);
+        for (const bool part : {is_gone, is_hidden, is_tiny, is_text_known, is_background_known})
+            add(part ? 1 : 0);
+        return hash;
+    }
+};
+using element_styles = style_memory<element_style, element_style_hash>;
 
 struct open_element
 {
     std::string name;
-    look shown;
-    met_steps met;
+    element_style style;
+    std::size_t number = element_styles::none; // of the style
 };
 
 // Links never stand in one another.
@@ -320,12 +360,15 @@ public:
     {
         read_style_sheets();
         open_page();
-        while (at_ < html_.size()) {
+        while (at_ < html_.size() && !budget_.is_spent()) {
             if (is_markup_at(html_, at_))
                 read_markup();
             else
                 read_text();
         }
+        seen_.is_cut = at_ < html_.size();
+        seen_.steps = budget_.used();
+        count_rest();
         while (open_.size() > page_elements)
             close_last();
         return std::move(seen_);
@@ -337,7 +380,9 @@ private:
     // A page has them whether or not its tags are written, and rules ask for them.
     void open_page()
     {
-        open_.emplace_back();
+        open_element page;
+        page.number = styles_.add(element_styles::none, {}, page.style);
+        open_.push_back(std::move(page));
         open_.push_back(read_element("html", "<html>"));
         open_.push_back(read_element("body", "<body>"));
     }
@@ -365,14 +410,32 @@ private:
         }
     }
 
-    void read_text()
+    // Moves past the text that begins here.
+    std::string_view take_text()
     {
         auto end = html_.find('<', at_ + 1);
         while (end != std::string_view::npos && !is_markup_at(html_, end))
             end = html_.find('<', end + 1);
         const auto text = html_.substr(at_, std::min(end, html_.size()) - at_);
         at_ += text.size();
-        if (!open_.back().shown.is_seen()) {
+        return text;
+    }
+
+    // Nobody knows whether a person sees it, so it counts as hidden.
+    void count_rest()
+    {
+        while (at_ < html_.size()) {
+            if (is_markup_at(html_, at_))
+                at_ = markup_end(html_, at_);
+            else
+                seen_.removed += count_shown(take_text());
+        }
+    }
+
+    void read_text()
+    {
+        const auto text = take_text();
+        if (!open_.back().style.shown.is_seen()) {
             seen_.removed += count_shown(text);
             return;
         }
@@ -388,6 +451,7 @@ private:
         const auto tag = html_.substr(at_, end - at_);
         const auto name = tag_name(tag);
         at_ = end;
+        budget_.take(steps_of_tag);
         if (name.empty()) // a comment
             return;
         if (tag.size() > 1 && tag[1] == '/') {
@@ -409,9 +473,9 @@ private:
         seen_.text.append("<").append(name).append(">");
         auto element = read_element(name, tag);
         if (name == "img" && link_)
-            add_picture(tag, element.shown);
+            add_picture(tag, element.style.shown);
         else if (name == "area")
-            add_area(tag, element.shown);
+            add_area(tag, element.style.shown);
         if (is_one_of(void_elements, name))
             return;
         if (name == "a")
@@ -426,13 +490,24 @@ private:
     }
 
     // What a tag opens in what is open.
-    open_element read_element(const std::string& name, std::string_view tag) const
+    open_element read_element(const std::string& name, std::string_view tag)
     {
+        const auto& parent = open_.back();
+        if (const auto held = styles_.find(parent.number, tag); held != element_styles::none)
+            return {name, styles_[held], held};
+        const auto style = read_style(name, tag, parent.style);
+        return {name, style, styles_.add(parent.number, tag, style)};
+    }
+
+    element_style read_style(const std::string& name, std::string_view tag,
+                             const element_style& parent)
+    {
+        budget_.take(steps_of_style);
         auto [css, met] = sheet_.find(name, find_attribute(tag, "id").value_or(""),
-                                      find_attribute(tag, "class").value_or(""), open_.back().met);
+                                      find_attribute(tag, "class").value_or(""), parent.met);
         const auto style = normalize_css(find_attribute(tag, "style").value_or(""));
         css.apply(declarations::parse(style));
-        auto shown = open_.back().shown;
+        auto shown = parent.shown;
         shown.is_gone = shown.is_gone || makes_gone(name, css) || is_undisplayed(name, tag, css);
         set_visibility(css.find(property::visibility), shown);
         set_font_size(size_in_font(css.find(property::font)), shown);
@@ -441,11 +516,12 @@ private:
         if (name == "img")
             shown.is_gone = shown.is_gone || is_at_most(css.find(property::width), 1) ||
                             is_at_most(css.find(property::height), 1);
-        return {name, shown, met};
+        return {shown, met};
     }
 
     void begin_link(std::string_view tag)
     {
+        budget_.take(steps_of_link);
         open_link link;
         link.url = url_of(tag);
         link.host = link_host(link.url);
@@ -530,9 +606,11 @@ private:
 
     std::string_view html_;
     std::size_t at_ = 0;
-    style_sheet sheet_;
+    work_budget budget_{max_page_steps};
+    style_sheet sheet_{budget_};
+    element_styles styles_;
     std::vector<open_element> open_;
-    std::unordered_map<std::string, std::size_t> open_names_; // how many of each
+    std::map<std::string, std::size_t> open_names_; // how many of each
     std::optional<open_link> link_;
     visible_page seen_;
     const std::string host_mark_ = to_hex(crypto::random_bytes(nonce_bytes));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway::mcp;
@@ -305,4 +306,105 @@ TEST_CASE("HTML made to take long takes no longer than other HTML", "[gateway][m
     for (const auto* piece : {"<b>x", "<", "<a href=x>", "</x>", "<b></x>", "<style>@media{"})
         CHECK(time_to_read(repeated(piece, size)) < bound);
     CHECK(time_to_read("<a href='" + repeated("@", size) + "'>x") < bound);
+}
+
+namespace {
+
+// The mail of which each element once took 256 steps of selectors times 27 properties: hundreds of
+// milliseconds. `mark` makes each tag another, if it is given.
+std::string costly_html(std::size_t size, const std::function<std::string(int)>& mark)
+{
+    std::string html = "<style>";
+    for (char a = 'a'; a <= 'h'; ++a)
+        for (char b = 'a'; b <= 'h'; ++b)
+            html += std::string(".") + a + " ." + b + ",." + a + ">." + b + ",";
+    html +=
+        "i{display:block;opacity:1;width:9px;height:9px;top:1px;left:1px;font-size:9px}</style>";
+    for (int i = 0; html.size() < size; ++i)
+        html += "<b class='a b c d e f g h'" + mark(i) + ">x";
+    return html;
+}
+
+std::string newsletter(std::size_t size)
+{
+    std::string html = "<style>", body;
+    for (int i = 0; i < 150; ++i) {
+        const auto name = std::to_string(i);
+        html += ".c" + name + "{padding:0;color:#333;font-size:14px}\n.row .c" + name +
+                " a{color:#06c}\n@media(max-width:600px){.m" + name + "{width:100%!important}}\n";
+    }
+    html += "</style>";
+    for (int i = 0; html.size() < size; ++i) {
+        const auto name = std::to_string(i), kind = std::to_string(i % 150);
+        html += "<table class='row c" + kind +
+                "' width=600 style='background-color:#ffffff;width:600px;margin:0 auto'><tr><td "
+                "class='c" +
+                kind + " m" + kind +
+                "' style='padding:10px 20px;font-size:14px;color:#333333'><a "
+                "href='https://click.shop.example/track/0123456789abcdefghijklmnopqrstuvwxyz/" +
+                name + "' style='color:#0066cc'><img src='https://img.shop.example/" + name +
+                ".png' width=200 height=100 alt='Product " + name +
+                "' style='display:block;border:0'></a></td><td><p style='margin:0 0 10px'>Some "
+                "words about product " +
+                name + " that you <b>will</b> like.</p></td></tr></table>";
+    }
+    return html;
+}
+
+} // namespace
+
+TEST_CASE("a page that takes more work than it may is cut, and the rest counts as hidden",
+          "[gateway][mcp]")
+{
+    const auto html = "<p>begin</p>" +
+                      costly_html(512 * 1024, [](int i) { return " n=" + std::to_string(i); }) +
+                      "<p>end <a href='https://shop.example/verify'>Verify</a></p>";
+
+    const auto page = page_of(html);
+
+    CHECK(page.is_cut);
+    CHECK(page.steps == max_page_steps);
+    CHECK_THAT(page.text, Catch::StartsWith("begin\nx"));
+    CHECK_THAT(page.text, !Catch::Contains("end"));
+    CHECK(page.links.empty());
+    CHECK(page.removed > 1'000);
+    CHECK(page_of(html).text == page.text);
+}
+
+TEST_CASE("no page takes long to read, and one of equal elements hardly any time", "[gateway][mcp]")
+{
+    constexpr std::size_t size = 512 * 1024;
+    const auto equal = costly_html(size, [](int) { return std::string(); });
+    const auto different = costly_html(size, [](int i) { return " n=" + std::to_string(i); });
+    // A build with sanitizers takes several times as long.
+    const auto plain = time_to_read(repeated("<b>x</b>", size));
+
+    const auto page = page_of(equal);
+
+    CHECK_FALSE(page.is_cut);
+    CHECK(page.steps < max_page_steps / 5);
+    CHECK(time_to_read(equal) < 2 * plain);
+    CHECK(time_to_read(different) < 4 * plain);
+}
+
+TEST_CASE("an ordinary newsletter takes a small part of the work that a page may", "[gateway][mcp]")
+{
+    const auto page = page_of(newsletter(200 * 1024));
+
+    CHECK_FALSE(page.is_cut);
+    CHECK(page.steps < max_page_steps / 5);
+    CHECK(page.removed == 0);
+    CHECK(page.links.size() > 100);
+}
+
+TEST_CASE("an element looks by what it stands in, though another has the same tag",
+          "[gateway][mcp]")
+{
+    const auto page = page_of("<style>.h b{display:none}.r>b{color:#fff}</style>"
+                              "<p><b>1</b></p><p class=h><b>2</b></p><p class=r><b>3</b></p>"
+                              "<p class=r><i><b>4</b></i></p><p><b>5</b></p>"
+                              "<p style='color:#fff'><b>6</b></p><p><b>7</b></p>");
+
+    CHECK(page.text == "1\n\n4\n\n5\n\n7");
+    CHECK(page.removed == 3);
 }
