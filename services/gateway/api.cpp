@@ -15,10 +15,10 @@ postgres::settings one_connection(postgres::settings chosen)
 }
 
 // MCP is one operation more, which calls the others.
-std::vector<route> all_operations(const operation_services& services)
+std::vector<route> all_operations(const operation_services& services, mcp::content_reader& contents)
 {
     auto all = operations_below("/v1", services);
-    all.push_back(mcp::endpoint());
+    all.push_back(mcp::endpoint(contents));
     return all;
 }
 
@@ -31,7 +31,8 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       key_cache_(host, keys_, changes_, shared.strangers),
       key_uses_(host, keys_),
       tag_check_(shared.inboxes),
-      pipeline_(host.clock(), all_operations(shared.services()),
+      contents_(host.executor()),
+      pipeline_(host.clock(), all_operations(shared.services(), contents_),
                 api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_},
                 chosen.trusted_proxies, shared.response_memory)
 {}
@@ -44,6 +45,7 @@ void api::start()
 
 awaitable<void> api::stop()
 {
+    contents_.stop();
     co_await key_cache_.stop();
     co_await key_uses_.stop();
     changes_db_.stop();

@@ -8,6 +8,7 @@
 #include "gateway/core.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
+#include "gateway/mcp/content_reader.hpp"
 
 namespace tempinbox::gateway {
 
@@ -46,6 +47,7 @@ private:
     key_cache key_cache_;
     key_uses key_uses_;
     tag_check tag_check_;
+    mcp::content_reader contents_;
     pipeline pipeline_;
 };
 

@@ -2,10 +2,12 @@
 
 namespace tempinbox::gateway::mcp {
 
-api_calls::api_calls(operation_call call, const http::request& received)
-    : call_(std::move(call)),
+api_calls::api_calls(const caller& who, const http::request& received, content_reader& contents)
+    : call_(who.call),
       id_(received.id),
-      peer_(received.peer)
+      peer_(received.peer),
+      contents_(contents),
+      account_(who.account())
 {
     if (const auto key = received.header("Idempotency-Key"))
         idempotency_key_ = *key;
@@ -56,7 +58,7 @@ awaitable<http::response> api_calls::remove(std::string path)
 
 void api_calls::hang_up()
 {
-    is_hung_up_ = true;
+    hung_up_.request_stop();
     if (const auto notify = std::exchange(inner_.on_hang_up, nullptr))
         notify();
 }

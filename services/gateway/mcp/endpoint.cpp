@@ -255,7 +255,8 @@ json::value no_arguments()
     return json::value::parse("{}").value();
 }
 
-awaitable<http::response> call_tool(exchange x, http::request& received, const caller& who)
+awaitable<http::response> call_tool(exchange x, http::request& received, const caller& who,
+                                    content_reader& contents)
 {
     const auto& params = x.message.params;
     const auto name = params ? params->find("name") : std::nullopt;
@@ -270,10 +271,12 @@ awaitable<http::response> call_tool(exchange x, http::request& received, const c
         co_return refuse(x, rpc_code::invalid_params,
                          "params.arguments must be an object, not " +
                              std::string(arguments.kind()));
-    const auto calls = std::make_shared<api_calls>(who.call, received);
+    const auto calls = std::make_shared<api_calls>(who, received, contents);
     if (found->waits_for)
         co_return co_await wait(std::move(x), *found->waits_for, arguments, received, calls);
+    received.on_hang_up = [calls] { calls->hang_up(); };
     const auto result = co_await found->call(*calls, arguments);
+    received.on_hang_up = nullptr;
     co_return respond(x, result);
 }
 
@@ -292,13 +295,14 @@ message_headers headers_of(const http::request& received)
     return headers;
 }
 
-awaitable<http::response> answer(exchange x, http::request& received, const caller& who)
+awaitable<http::response> answer(exchange x, http::request& received, const caller& who,
+                                 content_reader& contents)
 {
     const auto& method = x.message.method;
     if (method == "tools/list")
         co_return list_tools(x);
     if (method == "tools/call")
-        co_return co_await call_tool(std::move(x), received, who);
+        co_return co_await call_tool(std::move(x), received, who, contents);
     if (x.is_stateless() && method == "server/discover")
         co_return discover(x);
     if (!x.is_stateless() && method == "initialize")
@@ -311,7 +315,8 @@ awaitable<http::response> answer(exchange x, http::request& received, const call
                      404);
 }
 
-awaitable<http::response> handle(http::request& received, const caller& who)
+awaitable<http::response> handle(http::request& received, const caller& who,
+                                 content_reader& contents)
 {
     if (const auto query = expect_no_query(received); !query)
         co_return http::error_response(query.error());
@@ -326,15 +331,18 @@ awaitable<http::response> handle(http::request& received, const caller& who)
     if (read.message->is != rpc_message::kind::request)
         co_return http::response(202, "", "");
     exchange x{std::move(*read.message), found.revision};
-    co_return co_await answer(std::move(x), received, who);
+    co_return co_await answer(std::move(x), received, who, contents);
 }
 
 } // namespace
 
-route endpoint()
+route endpoint(content_reader& contents)
 {
     // The operations that it calls are judged by the scopes and tag of the key.
-    route made("POST", std::string(mcp_path), required_scope::any(), body_kind::json, handle);
+    route made("POST", std::string(mcp_path), required_scope::any(), body_kind::json,
+               [&contents](http::request& received, const caller& who) {
+                   return handle(received, who, contents);
+               });
     made.calls_others = true;
     return made;
 }

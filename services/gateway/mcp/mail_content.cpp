@@ -95,8 +95,8 @@ seen_mail see(const json::value& email)
     const auto html = text_of(email, "html");
     seen_mail seen;
     seen.is_html = !html.empty();
-    seen.is_cut = html.size() > max_part;
     seen.page = read_visible_page(take_bytes(html, max_part));
+    seen.is_cut = seen.page.is_cut || html.size() > max_part;
     seen.text = seen.page.text;
     if (!seen.text.empty())
         return seen;
@@ -274,17 +274,25 @@ void put_no_source(json::writer& out)
     out.null_member("emailId").null_member("from").null_member("subject");
 }
 
-std::vector<std::string> codes_of(const json::value& email)
+std::vector<std::string> codes_of(const json::value& email, extent* seen)
 {
-    return email["codes"].items().empty() ? std::vector<std::string>()
-                                          : codes_of(email, see(email));
+    if (email["codes"].items().empty())
+        return {};
+    const auto mail = see(email);
+    if (seen)
+        *seen = {mail.is_cut, mail.page.steps};
+    return codes_of(email, mail);
 }
 
-std::optional<mail_link> find_link(const json::value& email, const std::optional<std::string>& kind)
+std::optional<mail_link> find_link(const json::value& email, const std::optional<std::string>& kind,
+                                   extent* seen)
 {
     if (email["links"].items().empty())
         return std::nullopt;
-    const auto links = links_of(email, see(email));
+    const auto mail = see(email);
+    if (seen)
+        *seen = {mail.is_cut, mail.page.steps};
+    const auto links = links_of(email, mail);
     const std::vector<std::string> kinds =
         kind ? std::vector<std::string>{*kind}
              : std::vector<std::string>{"verify", "reset", "other"};

@@ -13,7 +13,8 @@
 namespace tempinbox::gateway::mcp {
 
 // Parts of tool results that come from a mail: `email` is an Email or a summary as /v1 writes it.
-// What is not a number, an id, a time, or a word of ours goes through the fence.
+// What is not a number, an id, a time, or a word of ours goes through the fence. Whole emails,
+// codes and links take milliseconds: content_reader is for these.
 
 constexpr std::size_t standard_text_length = 8'000;
 constexpr std::size_t min_text_length = 100;
@@ -31,10 +32,17 @@ void put_near_misses(json::writer& out, const json::value& misses, fence& marks)
 void put_source(json::writer& out, const json::value& email, fence& marks);
 void put_no_source(json::writer& out);
 
+// How much of a mail was looked into.
+struct extent
+{
+    bool is_cut = false;   // it has more
+    std::size_t steps = 0; // that its page took
+};
+
 // The one-time codes that a person sees, likeliest first, at most five. They are not fenced: only
 // those of letters, digits and hyphens are taken, at most 32, and none with words in it
 // (`DELETE-ALL-1`).
-std::vector<std::string> codes_of(const json::value& email);
+std::vector<std::string> codes_of(const json::value& email, extent* seen = nullptr);
 
 // A link that a person sees.
 struct mail_link
@@ -45,8 +53,8 @@ struct mail_link
 
 // The link that a person would follow: of that kind, else the first that confirms something, resets
 // something, or leads anywhere but out of a mailing list.
-std::optional<mail_link> find_link(const json::value& email,
-                                   const std::optional<std::string>& kind);
+std::optional<mail_link> find_link(const json::value& email, const std::optional<std::string>& kind,
+                                   extent* seen = nullptr);
 void put_link(json::writer& out, const mail_link& link, fence& marks);
 
 } // namespace tempinbox::gateway::mcp

@@ -2,7 +2,7 @@
 
 #include "common/core/ids.hpp"
 #include "gateway/mcp/fence.hpp"
-#include "gateway/mcp/mail_content.hpp"
+#include "gateway/mcp/visible_html.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,8 +14,12 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_condition = 500;
 constexpr std::size_t max_id = 100;
-// Emails that one wait looks into: whoever fills an inbox does not keep a replica busy.
-constexpr int max_skipped = 50;
+// Steps that one wait takes to look into emails: whoever fills an inbox does not keep a replica
+// busy. An email takes those of its page and of its bytes, at least so many; so it looks into five
+// whose pages take all that a page may, and into fifty that are small.
+constexpr std::size_t max_skipped_steps = 5 * max_page_steps;
+constexpr std::size_t min_email_steps = max_skipped_steps / 50;
+constexpr std::size_t bytes_of_step = 4;
 
 void read_condition(json::object_reader& arguments, const char* name, query_list& conditions)
 {
@@ -45,6 +49,11 @@ tool_result end(json::writer& out, const fence& marks)
     marks.put_hidden(out);
     out.end_object();
     return tool_result::of_json(out.take());
+}
+
+std::size_t steps_to_read(std::size_t bytes, const extent& seen)
+{
+    return std::max(bytes / bytes_of_step + seen.steps, min_email_steps);
 }
 
 void put_codes(json::writer& out, const std::vector<std::string>& codes)
@@ -112,8 +121,7 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
     if (!began_)
         began_ = clock::now();
     while (!calls.is_hung_up()) {
-        const auto response =
-            co_await calls.get("/v1/inboxes/" + inbox_ + "/emails/wait", query(end));
+        auto response = co_await calls.get("/v1/inboxes/" + inbox_ + "/emails/wait", query(end));
         if (response.status != 200) {
             // What was waited already is not lost by a bound or a replica that goes.
             if (has_waited_ && (response.status == 429 || response.status == 503))
@@ -122,18 +130,23 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
         }
         has_waited_ = true;
 
-        const auto answer = parse_response(response);
-        const auto outcome = answer["outcome"].text();
-        if (outcome == "interrupted" || (outcome != "matched" && left() <= 0s))
-            co_return not_yet(&answer);
-        if (outcome == "matched" && purpose_ == purpose::email)
-            co_return finish_email(answer);
-        if (outcome == "matched") {
-            after_ = answer["email"]["sequence"].integer();
-            if (auto found = finish_part(answer["email"]))
-                co_return found;
+        const auto bytes = response.body.size();
+        auto read = co_await calls.read<reading>(
+            [self = *this, body = std::move(response.body)] { return self.read_poll(body); });
+        if (!read && steps_ > 0)
+            co_return not_yet(nullptr); // from behind the emails that it looked into
+        if (!read)
+            co_return refused(read.error());
+        if (read->outcome == "interrupted" || (read->outcome != "matched" && left() <= 0s))
+            co_return read->result;
+        if (read->outcome == "matched") {
+            after_ = read->sequence;
+            if (read->result)
+                co_return read->result;
             // An email without such a link is not what is waited for.
-            if (++skipped_ >= max_skipped || left() <= 0s)
+            steps_ += steps_to_read(bytes, read->seen);
+            is_cut_ = is_cut_ || read->seen.is_cut;
+            if (steps_ >= max_skipped_steps || left() <= 0s)
                 co_return not_yet(nullptr);
         }
         if (clock::now() >= end)
@@ -145,13 +158,36 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
 // The email that was named, whatever it holds.
 awaitable<std::optional<tool_result>> mail_wait::look_into(api_calls& calls) const
 {
-    const auto response = co_await calls.get("/v1/emails/" + email_);
+    auto response = co_await calls.get("/v1/emails/" + email_);
     if (response.status != 200)
         co_return refused_by_operation(response);
-    co_return finish_part(parse_response(response));
+    auto read = co_await calls.read<reading>([self = *this, body = std::move(response.body)] {
+        return self.read_part(parse_response(body));
+    });
+    if (!read)
+        co_return refused(read.error());
+    co_return read->result;
 }
 
-std::optional<tool_result> mail_wait::finish_email(const json::value& answer)
+// What the response to the long poll says; if no email came, the result should the wait end here.
+mail_wait::reading mail_wait::read_poll(const std::string& body) const
+{
+    const auto answer = parse_response(body);
+    const auto outcome = answer["outcome"].text();
+    reading read;
+    if (outcome != "matched") {
+        read.result = not_yet(&answer);
+    } else if (purpose_ == purpose::email) {
+        read.sequence = answer["email"]["sequence"].integer();
+        read.result = finish_email(answer);
+    } else {
+        read = read_part(answer["email"]);
+    }
+    read.outcome = outcome;
+    return read;
+}
+
+tool_result mail_wait::finish_email(const json::value& answer) const
 {
     const auto email = answer["email"];
     fence marks;
@@ -164,13 +200,18 @@ std::optional<tool_result> mail_wait::finish_email(const json::value& answer)
     return end(out, marks);
 }
 
-std::optional<tool_result> mail_wait::finish_part(const json::value& email) const
+// The codes or the link of an email; no result if it has none and a wait goes on.
+mail_wait::reading mail_wait::read_part(const json::value& email) const
 {
-    const auto codes = purpose_ == purpose::code ? codes_of(email) : std::vector<std::string>();
-    const auto link = purpose_ == purpose::link ? find_link(email, kind_) : std::nullopt;
+    reading read;
+    read.sequence = email["sequence"].integer();
+    const auto codes =
+        purpose_ == purpose::code ? codes_of(email, &read.seen) : std::vector<std::string>();
+    const auto link =
+        purpose_ == purpose::link ? find_link(email, kind_, &read.seen) : std::nullopt;
     const bool is_found = !codes.empty() || link;
     if (!is_found && email_.empty())
-        return std::nullopt;
+        return read;
     fence marks;
     json::writer out;
     begin(out, marks, is_found ? "found" : "none");
@@ -184,9 +225,11 @@ std::optional<tool_result> mail_wait::finish_part(const json::value& email) cons
         else
             out.null();
     }
-    out.key("after").raw(email["sequence"].to_string());
+    out.member("after", read.sequence);
     put_source(out, email, marks);
-    return end(out, marks);
+    out.member("isCut", is_cut_ || read.seen.is_cut);
+    read.result = end(out, marks);
+    return read;
 }
 
 // Nothing fitted in time; `answer` is the long poll's, where there is one.
@@ -209,6 +252,7 @@ tool_result mail_wait::not_yet(const json::value* answer) const
     else
         out.null_member("link");
     put_no_source(out);
+    out.member("isCut", is_cut_);
     return end(out, marks);
 }
 

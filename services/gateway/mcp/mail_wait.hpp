@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/json/object_reader.hpp"
 #include "gateway/mcp/api_calls.hpp"
+#include "gateway/mcp/mail_content.hpp"
 #include "gateway/mcp/tool_result.hpp"
 
 #include <chrono>
@@ -37,10 +38,20 @@ private:
 
     explicit mail_wait(purpose chosen) : purpose_(chosen) {}
 
+    // What was read of an email, or of the response to a long poll.
+    struct reading
+    {
+        std::string outcome; // of the long poll
+        std::int64_t sequence = 0;
+        extent seen;
+        std::optional<tool_result> result; // absent: the email has not what is waited for
+    };
+
     query_list query(clock::time_point end) const;
     std::chrono::seconds left() const { return timeout_ - waited(); }
-    std::optional<tool_result> finish_email(const json::value& answer);
-    std::optional<tool_result> finish_part(const json::value& email) const;
+    reading read_poll(const std::string& body) const;
+    reading read_part(const json::value& email) const;
+    tool_result finish_email(const json::value& answer) const;
     tool_result not_yet(const json::value* answer) const;
     awaitable<std::optional<tool_result>> look_into(api_calls& calls) const;
 
@@ -53,7 +64,8 @@ private:
     std::chrono::seconds timeout_{0};
     std::optional<clock::time_point> began_;
     bool has_waited_ = false;
-    int skipped_ = 0; // emails without what is waited for
+    std::size_t steps_ = 0; // of looking into emails without what is waited for
+    bool is_cut_ = false;   // some of these have more than was looked into
 };
 
 } // namespace tempinbox::gateway::mcp

@@ -36,9 +36,14 @@ tool_result refused_by_operation(const http::response& response)
     return tool_result::of_error(std::move(text));
 }
 
-json::value parse_response(const http::response& response)
+tool_result refused(const failure& reason)
 {
-    return json::value::parse(response.body, response_limits).value();
+    return refused_by_operation(http::error_response(reason));
+}
+
+json::value parse_response(std::string_view body)
+{
+    return json::value::parse(body, response_limits).value();
 }
 
 std::string call_tool_result(const tool_result& result, std::string_view more)

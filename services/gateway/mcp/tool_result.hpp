@@ -22,9 +22,11 @@ struct tool_result
 
 // A refusal by an operation of /v1, in its words.
 tool_result refused_by_operation(const http::response& response);
+// What an operation would have refused by such a failure.
+tool_result refused(const failure& reason);
 
 // The body of an operation that answered 2xx.
-json::value parse_response(const http::response& response);
+json::value parse_response(std::string_view body);
 
 // The `result` of tools/call, the same fields in every revision; `more` is JSON of further members
 // or empty.

@@ -69,11 +69,16 @@ awaitable<tool_result> read_email(api_calls& calls, const json::value& arguments
                             .value_or(standard_text_length);
     if (const auto all_known = from.finish(); !all_known)
         co_return tool_result::of_error(all_known.error().message);
-    const auto response = co_await calls.get("/v1/emails/" + id);
+    auto response = co_await calls.get("/v1/emails/" + id);
     if (response.status != 200)
         co_return refused_by_operation(response);
-    co_return tool_result::of_json(
-        whole_email(parse_response(response), static_cast<std::size_t>(length)));
+    auto read = co_await calls.read<std::string>(
+        [body = std::move(response.body), max = static_cast<std::size_t>(length)] {
+            return whole_email(parse_response(body), max);
+        });
+    if (!read)
+        co_return refused(read.error());
+    co_return tool_result::of_json(std::move(*read));
 }
 
 awaitable<tool_result> extend_inbox(api_calls& calls, const json::value& arguments)

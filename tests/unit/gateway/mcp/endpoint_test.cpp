@@ -1,10 +1,16 @@
 #include "gateway/mcp/endpoint.hpp"
 
+#include "common/json/writer.hpp"
 #include "unit/gateway/api/arranged_pipeline.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <ctime>
 #include <functional>
+#include <limits>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -12,6 +18,12 @@ using namespace tempinbox::gateway;
 namespace {
 
 const std::string handshake = "2025-11-25";
+
+mcp::content_reader& contents()
+{
+    static mcp::content_reader reader(testing::test_host().executor(), 1);
+    return reader;
+}
 
 awaitable<http::response> create(const http::request& received, const caller&)
 {
@@ -55,7 +67,7 @@ std::vector<route> scripted()
     all.emplace_back("POST", "/v1/inboxes", body_kind::json, create);
     all.emplace_back("GET", "/v1/inboxes", body_kind::none, refuse_list);
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, time_out);
-    all.push_back(mcp::endpoint());
+    all.push_back(mcp::endpoint(contents()));
     return all;
 }
 
@@ -318,7 +330,7 @@ private:
     {
         std::vector<route> all;
         all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, give_email);
-        all.push_back(mcp::endpoint());
+        all.push_back(mcp::endpoint(contents()));
         return all;
     }
 };
@@ -349,4 +361,204 @@ TEST_CASE("a client that hangs up between two emails ends its wait", "[gateway][
     testing::await(response.source->next());
 
     CHECK(emails_given == 3);
+}
+
+namespace {
+
+constexpr std::size_t page_bytes = 512 * 1024;
+
+// Many elements that each look up many rules: hundreds of milliseconds, were all of it read. Where
+// tags differ none is like another.
+std::string costly_html(bool do_tags_differ)
+{
+    std::string html = "<style>";
+    for (char a = 'a'; a <= 'h'; ++a)
+        for (char b = 'a'; b <= 'h'; ++b)
+            html += std::string(".") + a + " ." + b + ",." + a + ">." + b + ",";
+    html += "i{display:block;opacity:1;width:9px;height:9px;top:1px;left:1px}</style>"
+            "<a href='https://shop.example/x'>x</a>";
+    for (int i = 0; html.size() < page_bytes; ++i)
+        html += "<b class='a b c d e f g h'" +
+                (do_tags_differ ? " n=" + std::to_string(i) : std::string()) + ">x";
+    return html;
+}
+
+// As /v1 writes it: of an email with one link, which is of the kind `other`.
+std::string email_json(std::int64_t sequence, const std::string& html)
+{
+    json::writer out;
+    out.begin_object().member("emailId", email_id::make().text()).member("inboxId", "i");
+    out.member("sequence", sequence).member("receivedAt", "2026-11-21T12:00:00Z");
+    out.member("from", "a@sender.example").member("fromName", "a").member("subject", "s");
+    out.key("toHeader").begin_array().end_array();
+    out.member("text", "").member("html", html);
+    out.key("codes").begin_array().begin_object().member("value", "482913").end_object();
+    out.end_array().key("links").begin_array().begin_object();
+    out.member("kind", "other").member("url", "https://shop.example/x").member("text", "x");
+    out.end_object().end_array().key("attachments").begin_array().end_array();
+    return out.end_object().take();
+}
+
+// An endpoint whose inbox gets one email after the other, all with the same HTML.
+struct arranged_pages : arranged_mcp
+{
+    explicit arranged_pages(const std::string& html, mcp::content_reader& reader = contents())
+        : arranged_mcp(routes(reader))
+    {
+        email() = email_json(1, html);
+        emails_given = 0;
+    }
+
+    json::value content(const std::string& tool, const std::string& arguments)
+    {
+        return call(tool, arguments)["structuredContent"];
+    }
+    // The processor time of the loop in milliseconds, the least of several calls: other load does
+    // not show in it, nor what other threads do.
+    double loop_time(const http::request& request)
+    {
+        const auto now = [] {
+            std::timespec time{};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+            return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+        };
+        auto least = std::numeric_limits<double>::max();
+        for (int i = 0; i < 5; ++i) {
+            const auto began = now();
+            CHECK(send(request).status == 200);
+            least = std::min(least, now() - began);
+        }
+        return least;
+    }
+    http::request request_of(const std::string& tool, const std::string& arguments)
+    {
+        return post(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + tool +
+                    R"(","arguments":)" + arguments + "}}");
+    }
+
+    static std::string& email()
+    {
+        static std::string json;
+        return json;
+    }
+
+private:
+    static awaitable<http::response> get_email(const http::request&, const caller&)
+    {
+        co_return http::ok_json(email());
+    }
+    static awaitable<http::response> await_email(const http::request& received, const caller&)
+    {
+        ++emails_given;
+        const auto after = std::stoll(std::string(*received.query_param("after")));
+        auto json = email();
+        const std::string first = "\"sequence\":1,";
+        json.replace(json.find(first), first.size(),
+                     "\"sequence\":" + std::to_string(after + 1) + ",");
+        co_return http::ok_json(R"({"outcome":"matched","email":)" + json + "}");
+    }
+    static std::vector<route> routes(mcp::content_reader& reader)
+    {
+        std::vector<route> all;
+        all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, await_email);
+        all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, get_email);
+        all.push_back(mcp::endpoint(reader));
+        return all;
+    }
+};
+
+std::string by_email()
+{
+    return "{\"emailId\":\"" + email_id::make().text() + "\"}";
+}
+
+std::string by_inbox(const std::string& kind)
+{
+    return "{\"inboxId\":\"" + inbox_id::make().text() + R"(","kind":")" + kind + "\"}";
+}
+
+} // namespace
+
+TEST_CASE("a mail made to take long holds the loop for two milliseconds at most", "[gateway][mcp]")
+{
+    constexpr double max_milliseconds = 2;
+    for (const bool do_tags_differ : {false, true}) {
+        arranged_pages arranged(costly_html(do_tags_differ));
+
+        CHECK(arranged.loop_time(arranged.request_of("read_email", by_email())) < max_milliseconds);
+        CHECK(arranged.loop_time(arranged.request_of("get_link", by_email())) < max_milliseconds);
+        CHECK(arranged.loop_time(arranged.request_of("get_code", by_email())) < max_milliseconds);
+        CHECK(arranged.loop_time(arranged.request_of("get_link", by_inbox("other"))) <
+              max_milliseconds);
+    }
+}
+
+TEST_CASE("the loop goes on while a mail is read", "[gateway][mcp]")
+{
+    arranged_pages arranged(costly_html(true));
+    int turns = 0;
+    bool is_read = false, has_ended = false;
+    const std::function<void()> turn = [&] {
+        ++turns;
+        has_ended = is_read;
+        if (!is_read)
+            boost::asio::post(testing::test_host().loop(), turn);
+    };
+    boost::asio::post(testing::test_host().loop(), turn);
+
+    arranged.call("read_email", by_email());
+    is_read = true;
+    REQUIRE(testing::eventually([&] { return has_ended; }));
+
+    CHECK(turns > 100);
+}
+
+TEST_CASE("what a mail has past its work is not in a result, which says so", "[gateway][mcp]")
+{
+    const auto end = "<p>Your code is 482913 <a href='https://shop.example/late'>x</a></p>";
+    arranged_pages arranged(costly_html(true) + end);
+
+    const auto read = arranged.content("read_email", by_email());
+    const auto link = arranged.content("get_link", by_email());
+    const auto code = arranged.content("get_code", by_email());
+
+    CHECK(read["isCut"].boolean());
+    CHECK(read["codes"].size() == 0);
+    CHECK(read["hiddenCharactersRemoved"].integer() > 1'000);
+    CHECK(link["outcome"].text() == "found"); // it stands at the beginning
+    CHECK(link["isCut"].boolean());
+    CHECK(code["outcome"].text() == "none");
+    CHECK(code["isCut"].boolean());
+    arranged_pages plain("<a href='https://shop.example/x'>x</a>");
+    CHECK_FALSE(plain.content("get_link", by_email())["isCut"].boolean());
+}
+
+TEST_CASE("a wait looks into mails for so much work, then says where to go on", "[gateway][mcp]")
+{
+    arranged_pages costly(costly_html(true));
+    const auto after_costly = costly.content("get_link", by_inbox("reset"));
+    const auto costly_given = emails_given;
+    arranged_pages small("<a href='https://shop.example/x'>x</a>");
+    const auto after_small = small.content("get_link", by_inbox("reset"));
+
+    CHECK(after_costly["outcome"].text() == "not_yet");
+    CHECK(after_costly["after"].integer() == costly_given);
+    CHECK(after_costly["isCut"].boolean());
+    CHECK(costly_given == 5);
+    CHECK(after_small["after"].integer() == 50);
+    CHECK_FALSE(after_small["isCut"].boolean());
+}
+
+TEST_CASE("where too many mails are being read a tool says so", "[gateway][mcp]")
+{
+    mcp::content_reader full(testing::test_host().executor(), 1, 0);
+    arranged_pages arranged("<p>x</p>", full);
+
+    for (const auto* tool : {"read_email", "get_code", "get_link"}) {
+        const auto result = arranged.call(tool, by_email());
+        CHECK(result["isError"].boolean());
+        CHECK(result["content"][0]["text"].text() ==
+              "Too many emails are being read; try again. Try again in 1 s.");
+    }
+    CHECK(arranged.call("get_link", by_inbox("reset"))["isError"].boolean());
 }
