@@ -24,7 +24,7 @@ public:
     // The number of the style of such a tag in an element of that style; `none` if it is not held.
     std::size_t find(std::size_t parent, std::string_view tag) const
     {
-        const auto held = by_tag_.find(place{parent, tag});
+        const auto held = by_tag_.find(position{parent, tag});
         return held == by_tag_.end() ? none : held->second;
     }
 
@@ -33,14 +33,14 @@ public:
     {
         const auto number = number_of(style);
         if (parent != none && number != none && by_tag_.size() < max_tags)
-            by_tag_.emplace(place{parent, tag}, number);
+            by_tag_.emplace(position{parent, tag}, number);
         return number;
     }
 
     const Style& operator[](std::size_t number) const { return *styles_[number]; }
 
 private:
-    using place = std::pair<std::size_t, std::string_view>; // number of the parent's style, tag
+    using position = std::pair<std::size_t, std::string_view>; // number of the parent's style, tag
 
     std::size_t number_of(const Style& style)
     {
@@ -53,7 +53,7 @@ private:
         return added->second;
     }
 
-    std::map<place, std::size_t> by_tag_; // ordered, since a mail could make hashes collide
+    std::map<position, std::size_t> by_tag_; // ordered, since a mail could make hashes collide
     std::unordered_map<Style, std::size_t, Hash> numbers_;
     std::vector<const Style*> styles_; // keys of the map, which do not move
 };
