@@ -3,6 +3,7 @@ is killed; then each call's answer is compared with what is there.
 """
 
 import contextlib
+import signal
 import threading
 import time
 import uuid
@@ -18,7 +19,7 @@ from dev.suite import Suite
 from dev.terminal import Failure, heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import api_history, checks, faults, together
+from chaos import api_history, checks, faults, freezes, together
 from chaos.api_history import NEVER, Creation
 from chaos.calls import SETTLED, Calls
 from chaos.checks import Mailboxes
@@ -197,7 +198,9 @@ class Run:
     limited: Account
     seconds: int
     seed: int
+    rounds: int | None  # of freezes alone
     counts: Counter[str] = field(default_factory=Counter)
+    busy_mails: list[Mail] = field(default_factory=list)
     most_live: int = 0  # of the limited account, as PostgreSQL says
     _over: threading.Event = field(default_factory=threading.Event)
 
@@ -213,17 +216,28 @@ class Run:
 
     def carry_out(self) -> None:
         """Returns when the last call was answered or given up."""
+        frozen_at = freezes.moments(self.seconds, self.rounds)
+        busy = [as_inbox(self.free.callers[0].create(has_key=True)) for _ in frozen_at]
+        planned = freezes.schedule(
+            {
+                name: [replica.name for replica in services.of(name, self.suite.replicas)]
+                for name in freezes.PUBLISHERS
+            },
+            _KILLED,
+            self.seconds,
+            self.seed,
+            _BETWEEN_KILLS_SECONDS,
+            self.rounds,
+        )
         began = time.monotonic()
-        replicas = {
-            name: [replica.name for replica in services.of(name, self.suite.replicas)]
-            for name in _KILLED
-        }
-        planned = faults.schedule(replicas, self.seconds, self.seed, _BETWEEN_KILLS_SECONDS)
         watching = threading.Thread(target=self._watch_limit, daemon=True)
         watching.start()
         work: list[Callable[[], object]] = [
             partial(faults.carry_out, self.suite, planned, began, self.counts),
             *(partial(caller.run, self.seconds) for caller in self.callers),
+            lambda: self.busy_mails.extend(
+                freezes.load_inboxes(self.servers, busy, frozen_at, began)
+            ),
         ]
         try:
             together.carry_out(work, self._end)
@@ -246,8 +260,9 @@ class Run:
                 self.most_live = max(self.most_live, live)
 
 
-def run(suite: Suite, rate: int, seconds: int, callers: int, seed: int) -> int:
-    """The exit code is 0 when every answer was kept."""
+def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None) -> int:
+    """The exit code is 0 when every answer was kept; `load` is rate, seconds, callers."""
+    rate, seconds, callers = load
     many = ["--requests-per-day", "100000000", "--burst-per-second", "0", "--live-inboxes"]
     suite.operate("plan", "set", "premium", *many, str(_NO_LIMIT))
     suite.operate("plan", "set", _LIMITED_PLAN, *many, str(_LIMIT))
@@ -274,10 +289,12 @@ def run(suite: Suite, rate: int, seconds: int, callers: int, seed: int) -> int:
         account(_LIMITED_PLAN, _LIMIT, limited),
         seconds,
         seed,
+        rounds,
     )
     heading("Breaking")
     done.carry_out()
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(done.counts.items())))
+    item("busy inboxes", freezes.fact(done.busy_mails))
     _settle(done)
     return _judge(done)
 
@@ -365,7 +382,7 @@ def _check_limit(done: Run) -> list[str]:
 
 def _check_mail(done: Run) -> list[str]:
     """Every inbox that is kept takes mail, which is there, once and whole; no deleted one does."""
-    mails = [mail for caller in done.free.callers for mail in caller.mails]
+    mails = [mail for caller in done.free.callers for mail in caller.mails] + done.busy_mails
     violations = _send_until_taken(done.servers, done.free.creations, mails)
     emails = checks.stored(mails, done.free.mailboxes)
     ids = {email_id for _, email_id in emails} | {it.email_id for it in mails if it.email_id}
@@ -407,7 +424,7 @@ def _send_until_taken(
 
 def check_course(done: Run) -> list[str]:
     """A run that broke nothing, or in which nothing happened, proves nothing."""
-    killed = {name.split()[0].rpartition("-")[0] or name.split()[0] for name in done.counts}
+    killed = faults.broken(done.counts, signal.SIGKILL, signal.SIGQUIT)
     creations = done.free.creations + done.limited.creations
     failed = sum(caller.answers[what] for caller in done.callers for what in ("none", "503", "500"))
     happened = {
@@ -418,7 +435,7 @@ def check_course(done: Run) -> list[str]:
         "call failed": failed,
         "creation came to the plan's limit": any(it.was_refused for it in done.limited.creations),
     }
-    wanted = [*_KILLED, "postgres", "kafka"]
-    return [f"no {name} was killed" for name in wanted if name not in killed] + [
-        f"no {what}" for what, is_so in happened.items() if not is_so
-    ]
+    wanted = freezes.PUBLISHERS if done.rounds else [*_KILLED, "postgres", "kafka"]
+    violations = [f"no {name} was killed" for name in wanted if name not in killed]
+    violations += [f"no {what}" for what, is_so in happened.items() if not is_so]
+    return violations + freezes.check_course(done.counts, done.busy_mails)

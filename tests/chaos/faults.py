@@ -87,6 +87,16 @@ def send(suite: Suite, fault: Fault, began: float, counts: Counter[str]) -> int:
     return pid
 
 
+def broken(counts: Counter[str], *signals: signal.Signals) -> set[str]:
+    """The services, and what they stand on, that got one of the signals."""
+    sent = {it.name for it in signals}
+    return {
+        name.rpartition("-")[0] or name
+        for name, what in (count.split() for count in counts)
+        if what in sent
+    }
+
+
 def running_pid(suite: Suite, name: str) -> int | None:
     """None while it is down."""
     try:

@@ -15,6 +15,7 @@ _REPLY_SECONDS = 60.0  # past the server's own patience with a commit
 _CONNECT_PAUSE_SECONDS = 0.1
 _LARGE_EVERY, _SHARED_EVERY = 50, 10
 _SMALL_LINES, _LARGE_LINES = 40, 6000  # about 3 and 450 KB: the larger ones are spooled
+_BUSY_RATE, _BUSY_CONNECTIONS = 300, 16
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Load:
     """
 
     def __init__(
-        self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: int, connections: int
+        self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: float, connections: int
     ) -> None:
         self._servers = servers
         self._inboxes = inboxes
@@ -127,6 +128,16 @@ class Load:
             inboxes.append(self._inboxes[(number + 1 + number // count % (count - 1)) % count])
         is_large = number % _LARGE_EVERY == _LARGE_EVERY - 1
         return _make_mail(inboxes, _LARGE_LINES if is_large else _SMALL_LINES)
+
+
+class BusyInbox(Load):
+    """Small mails to one inbox, hundreds a second: the events of one partition."""
+
+    def __init__(self, servers: list[str], inbox: Inbox, seconds: float) -> None:
+        super().__init__(servers, [inbox], _BUSY_RATE, seconds, _BUSY_CONNECTIONS)
+
+    def _make(self, _number: int) -> Mail:
+        return _make_mail(self._inboxes, _SMALL_LINES)
 
 
 def _make_mail(inboxes: list[Inbox], lines: int) -> Mail:

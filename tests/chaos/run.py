@@ -2,10 +2,11 @@
 kept.
 """
 
-import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from dev import build, packages, readiness, services, testing
 from dev.running import stop_on_signals
@@ -13,7 +14,18 @@ from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import api, brokers, checks, events, faults, restore, upgrade, webhooks
+from chaos import (
+    api,
+    brokers,
+    checks,
+    events,
+    faults,
+    freezes,
+    restore,
+    together,
+    upgrade,
+    webhooks,
+)
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.load import Load, Mail
@@ -36,8 +48,10 @@ _CALL_ROUNDS_A_SECOND = 4.0
 _SETTLING_SECONDS = 120
 
 
-def usual(name: str) -> tuple[int, int]:
+def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
     """Seconds and mails (api: rounds of calls) a second, where nothing else is asked for."""
+    if rounds:
+        return freezes.seconds_of(rounds), usual(name)[1]
     return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
 
 
@@ -50,6 +64,8 @@ class Course:
     connections: int
     seed: int
     events: int
+    # So many freezes of Kafka and no other fault.
+    rounds: int | None = None
     base: str | None = None  # of an upgrade: the commit to start from; None: the one of baseline
 
 
@@ -73,9 +89,9 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         suite.start_services(wishes)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)
-        if name == "api":
-            return api.run(suite, course.rate, course.seconds, course.connections, course.seed)
         load = (course.rate, course.seconds, course.connections)
+        if name == "api":
+            return api.run(suite, load, course.seed, course.rounds)
         if name == "restore":
             return restore.run(suite, wishes, load, course.seed)
         if name == "events":
@@ -86,13 +102,10 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
 def _load_of(name: str, course: Course) -> str:
     if name == "webhooks":
         return f"{course.events} events in {course.seconds} s"
+    long = f"{course.rounds} rounds" if course.rounds else f"{course.seconds} s"
     if name == "api":
-        return (
-            f"{course.seconds} s at {course.rate} rounds a second by {course.connections} callers"
-        )
-    return (
-        f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
-    )
+        return f"{long} at {course.rate} rounds of calls a second by {course.connections} callers"
+    return f"{long} at {course.rate} mails a second over {course.connections} connections"
 
 
 def _run_mail(suite: Suite, course: Course) -> int:
@@ -107,28 +120,39 @@ def _run_mail(suite: Suite, course: Course) -> int:
     load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
     calls = api_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
-    planned = faults.schedule(
+    frozen_at = freezes.moments(course.seconds, course.rounds)
+    busy = mailboxes.create(len(frozen_at))
+    planned = freezes.schedule(
         {
             service: [replica.name for replica in services.of(service, suite.replicas)]
             for service in _KILLED
         },
+        _KILLED,
         course.seconds,
         course.seed,
         _BETWEEN_KILLS_SECONDS,
+        course.rounds,
     )
     counts: Counter[str] = Counter()
+    mails: list[Mail] = []
+    busy_mails: list[Mail] = []
     began = time.monotonic()
-    breaking = threading.Thread(
-        target=faults.carry_out, args=(suite, planned, began, counts), daemon=True
-    )
-    breaking.start()
-    calling = threading.Thread(target=calls.run, args=(course.seconds,), daemon=True)
-    calling.start()
-    mails = load.run()
-    breaking.join()
-    calling.join()
+
+    def end() -> None:
+        load.end()
+        calls.end()
+
+    work: list[Callable[[], object]] = [
+        partial(faults.carry_out, suite, planned, began, counts),
+        partial(calls.run, course.seconds),
+        lambda: mails.extend(load.run()),
+        lambda: busy_mails.extend(freezes.load_inboxes(servers, busy, frozen_at, began)),
+    ]
+    together.carry_out(work, end)
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
     _say_load(mails, course)
+    item("busy inboxes", freezes.fact(busy_mails))
+    mails += busy_mails
 
     heading("Settling")
     started = time.monotonic()
@@ -152,10 +176,11 @@ def _run_mail(suite: Suite, course: Course) -> int:
     _check_calls(report, calls, suite, mailboxes, deadline)
     for line in report.facts:
         item(*line)
-    for violation in report.violations[:20]:
-        say(paint("violation: ", "red") + violation)
     if not confirmed:
         report.violations.append("no mail was accepted")
+    report.violations += freezes.check_course(counts, busy_mails)
+    for violation in report.violations[:20]:
+        say(paint("violation: ", "red") + violation)
     say(f"\n{len(confirmed)} mails answered 250, {len(report.violations)} violations")
     return 1 if report.violations else 0
 

@@ -136,13 +136,14 @@ def _programs(chosen: argparse.Namespace) -> int:
 def _chaos(chosen: argparse.Namespace) -> int:
     from chaos import run as chaos
 
-    seconds, rate = chaos.usual(chosen.name)
+    seconds, rate = chaos.usual(chosen.name, chosen.rounds)
     course = chaos.Course(
-        chosen.seconds or seconds,
+        seconds if chosen.rounds else chosen.seconds or seconds,
         chosen.rate or rate,
         chosen.connections,
         chosen.seed,
         chosen.events,
+        chosen.rounds,
         chosen.base,
     )
     return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
@@ -392,8 +393,8 @@ def _parser() -> argparse.ArgumentParser:
         _chaos,
         "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
         "gateway replicas all the time, PostgreSQL restarted twice,"
-        "\n             Kafka killed once; every mail answered 250 must be readable exactly once, "
-        "whole, with its event on Kafka,"
+        "\n             Kafka killed once and frozen twice while an inbox is busy; every mail "
+        "answered 250 must be readable exactly once, whole, with its event on Kafka,"
         "\n             and every inbox made or deleted be so, once, with its events"
         "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
         "webhook-dispatcher replicas all the time, one removed and added"
@@ -463,6 +464,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_between(100, 1_000_000),
         default=20_000,
         help="webhooks: how many in all (default: 20000)",
+    )
+    breaking.add_argument(
+        "--rounds",
+        metavar="N",
+        type=_between(1, 100),
+        help="api, mail: so many freezes of Kafka and no other fault",
     )
     breaking.add_argument(
         "--seed",
