@@ -1,5 +1,5 @@
-"""The brokers of a chaos run: killed one at a time, and never before all copies of every partition
-are in sync again. With two of three away no write is promised.
+"""The brokers of a chaos run: killed or restarted one at a time, and never before all copies of
+every partition are in sync again. With two of three away no write is promised.
 """
 
 import itertools
@@ -10,47 +10,117 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from dev import python_packages, services
 from dev.kafka import Cluster
 from dev.suite import Suite
-from dev.terminal import fail
+from dev.terminal import fail, say
 from dev.waiting import pause_until, wait_until
 
-from chaos import faults
+from chaos import faults, freezes, together
 from chaos.faults import Fault
+from chaos.load import BusyInbox, Inbox, Mail
 
 COUNT = 3
-_BETWEEN_KILLS_SECONDS = 3.0
+_BETWEEN_SECONDS = 3.0
 _BACK_SECONDS = 120.0
 _ASKED_SECONDS = 5
 _SHOWN = 5
+_ELECTION = Path(__file__).with_name("leader_election.py")
 
 
-def kill_in_turn(
-    suite: Suite, seed: int, began: float, goes_on: Callable[[], bool], counts: Counter[str]
-) -> list[float]:
-    """Returns when the run is over; answers how long each took to be back, in seconds."""
-    order = list(range(1, COUNT + 1))
-    random.Random(seed).shuffle(order)  # noqa: S311 - the same order for the same seed
-    numbers = itertools.cycle(order)
-    taken: list[float] = []
-    pause_until(began + _BETWEEN_KILLS_SECONDS)
-    while goes_on():
-        killed = time.monotonic()
-        fault = Fault(killed - began, f"kafka-{next(numbers)}", signal.SIGKILL)
-        pid = faults.send(suite, fault, began, counts)
-        _wait_back(suite, fault.name, pid, goes_on)
-        if goes_on():
-            taken.append(time.monotonic() - killed)
-        pause_until(time.monotonic() + _BETWEEN_KILLS_SECONDS)
-    return taken
+def seconds_of(rounds: int) -> int:
+    """More than so many rolling restarts take."""
+    return rounds * COUNT * round(_BACK_SECONDS)
 
 
-def _wait_back(suite: Suite, name: str, killed: int, goes_on: Callable[[], bool]) -> None:
+@dataclass
+class Breaking:
+    """Breaks the brokers in turn, until the run is over.
+
+    A restart comes with fresh producers and an inbox that takes hundreds of mails a second: see
+    freezes.py for why. It ends with an election of the preferred leaders, under fresh producers as
+    well.
+    """
+
+    suite: Suite
+    seed: int
+    goes_on: Callable[[], bool]
+    make_inbox: Callable[[], Inbox]
+    counts: Counter[str]
+    back_after: list[float] = field(default_factory=list)  # seconds, of each broker
+    mails: list[Mail] = field(default_factory=list)  # of the busy inboxes
+
+    def run(self, began: float, rounds: int | None) -> None:
+        """Kills one, restarts the next, and so on; or so many rolling restarts and nothing else."""
+        order = list(range(1, COUNT + 1))
+        draws = random.Random(self.seed)  # noqa: S311 - the same order for the same seed
+        draws.shuffle(order)
+        steps = itertools.cycle([self._restart] if rounds else [self._kill, self._restart])
+        numbers = itertools.islice(itertools.cycle(order), rounds and rounds * COUNT)
+        for number, step in zip(numbers, steps, strict=False):
+            pause_until(time.monotonic() + _BETWEEN_SECONDS)
+            if not self.goes_on():
+                return
+            step(f"kafka-{number}", began, draws)
+
+    def _kill(self, name: str, began: float, _draws: random.Random) -> None:
+        self._end(name, signal.SIGKILL, began)
+
+    def _restart(self, name: str, began: float, draws: random.Random) -> None:
+        servers = [it.listener for it in services.of("mail-ingest", self.suite.replicas)]
+        busy = BusyInbox(servers, self.make_inbox(), 2 * _BACK_SECONDS)
+
+        def restart() -> None:
+            try:
+                self._have_fresh_producers(began, draws)
+                self._end(name, signal.SIGTERM, began)
+                if not self.goes_on():
+                    return
+                self._have_fresh_producers(began, draws)
+                self._elect_leaders(began)
+                pause_until(time.monotonic() + freezes.CATCHING_UP_SECONDS)
+            finally:
+                busy.end()
+
+        together.carry_out([lambda: self.mails.extend(busy.run()), restart], busy.end)
+
+    def _have_fresh_producers(self, began: float, draws: random.Random) -> None:
+        """Returns before they have written everywhere, some of them before they run."""
+        for service in freezes.PUBLISHERS:
+            for replica in services.of(service, self.suite.replicas):
+                fault = Fault(time.monotonic() - began, replica.name, signal.SIGKILL)
+                faults.send(self.suite, fault, began, self.counts)
+        pause_until(time.monotonic() + draws.uniform(0.0, freezes.FRESH_SECONDS))
+
+    def _end(self, name: str, how: signal.Signals, began: float) -> None:
+        """Returns when it is back and in sync, or the run over."""
+        ended = time.monotonic()
+        pid = faults.send(self.suite, Fault(ended - began, name, how), began, self.counts)
+        _wait_back(self.suite, name, pid, self.goes_on)
+        if self.goes_on():
+            self.back_after.append(time.monotonic() - ended)
+
+    def _elect_leaders(self, began: float) -> None:
+        done = subprocess.run(
+            [python_packages.python(), _ELECTION],
+            input=json.dumps({"brokers": self.suite.cluster.brokers}),
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            fail(f"no leaders could be elected: {done.stderr[-2000:]}")
+        self.counts["leaders ELECTED"] += int(done.stdout)
+        say(f"  {time.monotonic() - began:5.1f} s  leaders elected: {done.stdout.strip()}")
+
+
+def _wait_back(suite: Suite, name: str, ended: int, goes_on: Callable[[], bool]) -> None:
     def is_back() -> bool:
         pid = faults.running_pid(suite, name)
-        return pid not in (None, killed) and not behind(suite.cluster)
+        return pid not in (None, ended) and not behind(suite.cluster)
 
     try:
         wait_until(
@@ -61,7 +131,7 @@ def _wait_back(suite: Suite, name: str, killed: int, goes_on: Callable[[], bool]
         )
     except TimeoutError:
         shown = ", ".join(behind(suite.cluster)[:_SHOWN])
-        fail(f"{name} was killed, and {_BACK_SECONDS:.0f} s later is not in sync: {shown}")
+        fail(f"{name} was ended, and {_BACK_SECONDS:.0f} s later is not in sync: {shown}")
 
 
 def behind(cluster: Cluster) -> list[str]:

@@ -5,6 +5,7 @@ the topic inbox.state makes.
 
 import json
 import re
+import signal
 import threading
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from dev.suite import Suite
 from dev.terminal import heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import brokers, checks, consumers, event_truth, faults, together
+from chaos import brokers, checks, consumers, event_truth, faults, freezes, together
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.event_truth import Event, Rows, StateTable
@@ -86,12 +87,21 @@ class Run:
     load: Load
     seconds: int
     seed: int
+    rounds: int | None  # of rolling restarts alone
     counts: Counter[str] = field(default_factory=Counter)
     mails: list[Mail] = field(default_factory=list)
-    back_after: list[float] = field(default_factory=list)  # seconds, of each broker's kill
     ended: list[str] = field(default_factory=list)  # consumers that did so by themselves
     _over: threading.Event = field(default_factory=threading.Event)
     _began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.brokers = brokers.Breaking(
+            self.suite, self.seed, self._goes_on, self._make_inbox, self.counts
+        )
+
+    def _make_inbox(self) -> Inbox:
+        [inbox] = self.accounts[0].mailboxes.create(1)
+        return inbox
 
     def carry_out(self) -> None:
         """Load and faults side by side; what fails first ends the others and is passed on."""
@@ -99,10 +109,11 @@ class Run:
         work: list[Callable[[], object]] = [
             lambda: self.mails.extend(self.load.run()),
             *(partial(it.calls.run, self.seconds) for it in self.accounts),
-            self._kill_services,
-            self._kill_brokers,
-            *(partial(self._kill_consumer, it) for it in self.consumers),
+            self._break_brokers,
         ]
+        if not self.rounds:
+            work.append(self._kill_services)
+            work += [partial(self._kill_consumer, it) for it in self.consumers]
         together.carry_out(work, self._end)
 
     def _end(self) -> None:
@@ -123,10 +134,9 @@ class Run:
         due = takewhile(lambda _: not self._over.is_set(), planned)
         faults.carry_out(self.suite, due, self._began, self.counts)
 
-    def _kill_brokers(self) -> None:
-        self.back_after += brokers.kill_in_turn(
-            self.suite, self.seed, self._began, self._goes_on, self.counts
-        )
+    def _break_brokers(self) -> None:
+        self.brokers.run(self._began, self.rounds)
+        self._end()  # where rounds were asked for, they are the run
 
     def _kill_consumer(self, consumer: ExampleConsumer) -> None:
         self.ended += consumers.kill_again_and_again(
@@ -140,7 +150,7 @@ def prepare() -> None:
         example_consumers.build(language)
 
 
-def run(suite: Suite, load: tuple[int, int, int], seed: int) -> int:
+def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None) -> int:
     """The exit code is 0 when every event was seen once and the table is right; `load` is rate,
     seconds, connections.
     """
@@ -155,7 +165,7 @@ def run(suite: Suite, load: tuple[int, int, int], seed: int) -> int:
     mail = Load(servers, inboxes, rate, seconds, connections)
     with consumers.running(suite.cluster.brokers, suite.logs / "consumers") as started:
         heading("Breaking")
-        done = Run(suite, accounts, started, mail, seconds, seed)
+        done = Run(suite, accounts, started, mail, seconds, seed, rounds)
         done.carry_out()
         _say_faults(done)
         return _judge(done, _settle(done))
@@ -187,11 +197,12 @@ def _make_account(suite: Suite, number: int) -> Account:
 
 def _say_faults(done: Run) -> None:
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(done.counts.items())))
-    back = done.back_after
+    back = done.brokers.back_after
     if back:
         item("brokers", f"in sync again {min(back):.1f} to {max(back):.1f} s after their end")
+    item("busy inboxes", freezes.fact(done.brokers.mails))
     confirmed = sum(mail.email_id is not None for mail in done.mails)
-    item("mails", f"{len(done.mails)} tried in {done.seconds} s: {confirmed} answered 250")
+    item("mails", f"{len(done.mails)} tried: {confirmed} answered 250")
 
 
 # Settling.
@@ -274,7 +285,10 @@ def _judge(done: Run, findings: Findings) -> int:
     violations += event_truth.check_table(findings.table, findings.listed)
     violations += _check_answers(done, truth)
     violations += _check_topics(suite.cluster.brokers, truth)
-    violations += check_course(done.counts, Counter(event.type for event in truth.values()))
+    happened = Counter(event.type for event in truth.values())
+    violations += check_course(done.counts, happened, done.rounds)
+    if not any(mail.email_id for mail in done.brokers.mails):
+        violations.append("no busy inbox took a mail")
     table = findings.table
     item(
         "inbox.state",
@@ -291,7 +305,7 @@ def _check_answers(done: Run, truth: dict[str, Event]) -> list[str]:
     """What was answered is in SQL."""
     violations = [
         f"email {mail.email_id}: answered 250, not in SQL"
-        for mail in done.mails
+        for mail in done.mails + done.brokers.mails
         if mail.email_id and mail.email_id not in truth
     ]
     created, expired = (
@@ -328,10 +342,18 @@ def _count_records(bootstrap: str, topic: str) -> int:
     return checks.read_events(bootstrap, set(), 0.0, topic, _ANY).total()
 
 
-def check_course(counts: Counter[str], events: Counter[str]) -> list[str]:
+def check_course(
+    counts: Counter[str], events: Counter[str], rounds: int | None = None
+) -> list[str]:
     """A run that broke nothing, or in which nothing happened, proves nothing."""
-    killed = {name.split()[0].rpartition("-")[0] or name.split()[0] for name in counts}
-    wanted = [*_KILLED, "kafka", *example_consumers.LANGUAGES]
-    return [f"no {name} was killed" for name in wanted if name not in killed] + [
+    killed = faults.broken(counts, signal.SIGKILL)
+    everything = [*_KILLED, "kafka", *example_consumers.LANGUAGES]
+    wanted = freezes.PUBLISHERS if rounds else everything
+    violations = [f"no {name} was killed" for name in wanted if name not in killed]
+    if "kafka" not in faults.broken(counts, signal.SIGTERM):
+        violations.append("no kafka was restarted")
+    if not counts["leaders ELECTED"]:
+        violations.append("no leader was elected")
+    return violations + [
         f"no event {topic}" for topic in example_consumers.TOPICS if not events[topic]
     ]

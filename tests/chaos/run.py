@@ -51,7 +51,8 @@ _SETTLING_SECONDS = 120
 def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
     """Seconds and mails (api: rounds of calls) a second, where nothing else is asked for."""
     if rounds:
-        return freezes.seconds_of(rounds), usual(name)[1]
+        seconds = brokers.seconds_of(rounds) if name == "events" else freezes.seconds_of(rounds)
+        return seconds, usual(name)[1]
     return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
 
 
@@ -64,7 +65,7 @@ class Course:
     connections: int
     seed: int
     events: int
-    # So many freezes of Kafka and no other fault.
+    # So many rounds of the fault in Kafka's leaderships and of nothing else.
     rounds: int | None = None
     base: str | None = None  # of an upgrade: the commit to start from; None: the one of baseline
 
@@ -95,7 +96,7 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         if name == "restore":
             return restore.run(suite, wishes, load, course.seed)
         if name == "events":
-            return events.run(suite, load, course.seed)
+            return events.run(suite, load, course.seed, course.rounds)
         return _run_mail(suite, course)
 
 

@@ -36,7 +36,7 @@ _KILLED = Counter(
         "java",
         "go",
     )
-)
+) + Counter({"kafka-1 SIGTERM": 1, "leaders ELECTED": 12})
 _LISTING: dict[str, Any] = {
     "originating_broker": {"id": 2, "name": "127.0.0.1:9092/2"},
     "topics": [
@@ -214,6 +214,25 @@ class Course(unittest.TestCase):
         self.assertEqual(
             check_course(counts, events),
             ["no kafka was killed", "no java was killed", "no event inbox.expired"],
+        )
+
+    def test_brokers_that_were_not_restarted_and_leaders_that_were_not_elected_are_named(
+        self,
+    ) -> None:
+        counts = _KILLED - Counter({"kafka-1 SIGTERM": 1, "leaders ELECTED": 12})
+
+        self.assertEqual(
+            check_course(counts, Counter(event.type for event in _TRUTH.values())),
+            ["no kafka was restarted", "no leader was elected"],
+        )
+
+    def test_rounds_of_restarts_kill_neither_consumers_nor_brokers(self) -> None:
+        counts = Counter(
+            f"{name}-1 SIGKILL" for name in ("gateway", "inbox", "mail-ingest")
+        ) + Counter({"kafka-1 SIGTERM": 3, "leaders ELECTED": 12})
+
+        self.assertEqual(
+            check_course(counts, Counter(event.type for event in _TRUTH.values()), rounds=1), []
         )
 
 

@@ -469,7 +469,8 @@ def _parser() -> argparse.ArgumentParser:
         "--rounds",
         metavar="N",
         type=_between(1, 100),
-        help="api, mail: so many freezes of Kafka and no other fault",
+        help="api, mail: so many freezes of Kafka and no other fault; events: so many rolling "
+        "restarts of the brokers and no other fault",
     )
     breaking.add_argument(
         "--seed",
