@@ -11,6 +11,7 @@ namespace {
 
 // Each may wait for its receiver as long as a whole exchange.
 constexpr std::size_t max_in_flight = 200;
+constexpr std::size_t max_in_flight_of_account = 10;
 
 event_kind first_of(const event_set& events)
 {
@@ -67,15 +68,32 @@ manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken
     return attempt;
 }
 
-// Counts a request in flight for as long as this object lives.
+// Counts a request in flight, in all and of its account, for as long as this object lives.
 struct in_flight_guard
 {
-    explicit in_flight_guard(async::wait_group& all) : all_(all) { all_.add(); }
-    ~in_flight_guard() { all_.done(); }
+    using counts = std::unordered_map<account_id, std::size_t>;
+
+    in_flight_guard(async::wait_group& all, counts& by_account, account_id account)
+        : all_(all),
+          by_account_(by_account),
+          account_(account)
+    {
+        all_.add();
+        ++by_account_[account_];
+    }
+    ~in_flight_guard()
+    {
+        const auto found = by_account_.find(account_);
+        if (--found->second == 0)
+            by_account_.erase(found);
+        all_.done();
+    }
     in_flight_guard(const in_flight_guard&) = delete;
 
 private:
     async::wait_group& all_;
+    counts& by_account_;
+    account_id account_;
 };
 
 } // namespace
@@ -91,10 +109,16 @@ manual_sender::manual_sender(runtime::host& host, delivery_repository& deliverie
                                    "Tests and manual retries sent"))
 {}
 
-result<void> manual_sender::check_capacity() const
+result<void> manual_sender::check_capacity(account_id account) const
 {
     if (is_draining_ || in_flight_.count() >= max_in_flight)
         return failure{errc::unavailable, "too many requests are sent by hand"};
+    const auto of_account = in_flight_of_.find(account);
+    if (of_account != in_flight_of_.end() && of_account->second >= max_in_flight_of_account)
+        return failure{errc::rate_limited,
+                       "Of the tests and single retries of an account at most " +
+                           std::to_string(max_in_flight_of_account) +
+                           " are sent at a time; try again when a receiver has answered one"};
     return {};
 }
 
@@ -119,10 +143,10 @@ awaitable<result<manual_sender::receiver_ptr>> manual_sender::find_receiver(acco
 
 awaitable<result<void>> manual_sender::test(account_id account, webhook_id webhook, event_id event)
 {
-    const auto capacity = check_capacity();
+    const auto capacity = check_capacity(account);
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_);
+    const in_flight_guard held(in_flight_, in_flight_of_, account);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
@@ -142,10 +166,10 @@ awaitable<result<void>> manual_sender::test(account_id account, webhook_id webho
 awaitable<result<void>> manual_sender::retry(account_id account, webhook_id webhook, event_id event,
                                              uuid lease)
 {
-    const auto capacity = check_capacity();
+    const auto capacity = check_capacity(account);
     if (!capacity)
         co_return capacity.error();
-    const in_flight_guard held(in_flight_);
+    const in_flight_guard held(in_flight_, in_flight_of_, account);
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();

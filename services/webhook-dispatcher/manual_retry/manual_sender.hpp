@@ -7,12 +7,14 @@
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
 
 #include <memory>
+#include <unordered_map>
 
 namespace tempinbox::webhooks {
 
 // Sends a delivery at once because its account requested it, and returns when the receiver has
-// answered. Bypasses the window and the circuit breaker, which do not count it; a limit for each
-// webhook and one for the process bound it. Used on the loop only.
+// answered. Bypasses the window and the circuit breaker, which do not count it. Limits for each
+// webhook, for each account (so that none can take all places: rate_limited) and for the process
+// (unavailable) bound it. Used on the loop only.
 class manual_sender
 {
 public:
@@ -40,13 +42,14 @@ public:
 private:
     awaitable<void> send(taken_delivery taken, receiver_ptr to, event_id event, uuid lease);
     awaitable<sent_request> exchange(delivery_job job);
-    result<void> check_capacity() const;
+    result<void> check_capacity(account_id account) const;
 
     runtime::host& host_;
     delivery_repository& deliveries_;
     config_cache& configs_;
     request_sender send_;
     async::wait_group in_flight_; // requests
+    std::unordered_map<account_id, std::size_t> in_flight_of_;
     bool is_draining_ = false;
     prometheus::Counter& sent_;
 };

@@ -87,6 +87,52 @@ TEST_CASE("a webhook is tested ten times a minute at most", "[webhooks][postgres
     CHECK(await(s.process.delivery_rpc.test(s.test_request(webhook))).has_value());
 }
 
+TEST_CASE("an account that holds its ten manual requests gets no more, and another one does",
+          "[webhooks][postgres]")
+{
+    constexpr int allowed = 10;
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto second = s.create_webhook(s.hook.url("/second")).webhook().webhook_id();
+    const auto failed = s.fail(1);
+    const auto other_account = account_id::make();
+    auto others_test = s.test_request(
+        await(s.process.webhook_rpc.create(testing::webhook_request(other_account, s.hook.url())))
+            .value()
+            .webhook()
+            .webhook_id());
+    others_test.set_account_id(other_account.text());
+    testing::receiver::scripted_response silent;
+    silent.delay = 1h; // the sender gives up
+    s.hook.respond_with(std::vector(allowed, silent));
+    int answered = 0;
+    const auto test = [&] {
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              s.process.delivery_rpc.test(s.test_request(webhook)),
+                              [&](const std::exception_ptr&, const auto&) { ++answered; });
+    };
+    for (int i = 0; i < allowed; ++i)
+        test();
+    REQUIRE(s.hook.got(allowed));
+
+    // Of any webhook, test or retry.
+    const auto refused = await(s.process.delivery_rpc.test(s.test_request(second)));
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == errc::rate_limited);
+    CHECK(refused.error().message.find("at most 10") != std::string::npos);
+    const auto no_retry = await(s.process.delivery_rpc.retry(s.retry_request(second, failed[0])));
+    REQUIRE(no_retry.has_error());
+    CHECK(no_retry.error().code == errc::rate_limited);
+    const auto sent = await(s.process.delivery_rpc.test(others_test));
+    REQUIRE(sent.has_value());
+    CHECK(sent->delivery().status() == "succeeded");
+    CHECK(answered == 0);
+
+    // Places come back with the answers.
+    REQUIRE(testing::eventually([&] { return answered == allowed; }, 30s));
+    CHECK(await(s.process.delivery_rpc.test(s.test_request(second))).has_value());
+}
+
 TEST_CASE("a failed delivery is sent again with its own id and body, and ends as the receiver says",
           "[webhooks][postgres]")
 {
