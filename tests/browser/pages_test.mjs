@@ -400,6 +400,82 @@ async function broken(it) {
   );
 }
 
+/** The colors of a strip of the page, left to right, as the screen shows them. */
+async function colorsOf(it, clip) {
+  const png = (await it.screenshot({ clip })).toString('base64');
+  const canvas = await (await browser.newContext()).newPage();
+  const colors = await canvas.evaluate(async (data) => {
+    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const context2d = new OffscreenCanvas(picture.width, 1).getContext('2d');
+    context2d.drawImage(picture, 0, 0);
+    const { data: values } = context2d.getImageData(0, 0, picture.width, 1);
+    return Array.from({ length: picture.width }, (_, x) =>
+      values.slice(4 * x, 4 * x + 3).join(' '),
+    );
+  }, png);
+  await canvas.context().close();
+  return colors;
+}
+
+describe('a list of tabs', () => {
+  // Above the words of the tabs.
+  const strip = async (list) => {
+    const box = await list.boundingBox();
+    return {
+      x: Math.ceil(box.x),
+      y: Math.ceil(box.y) + 2,
+      width: Math.floor(box.width),
+      height: 1,
+    };
+  };
+
+  for (const colorScheme of ['light', 'dark']) {
+    test(`that fits shows the ground alone, ${colorScheme}`, async () => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(`${suite.dashboard}/settings/webhooks`);
+      await page.getByText('Accounting').waitFor();
+      await settled(page);
+      const clip = await strip(page.getByRole('navigation', { name: 'Webhooks' }));
+
+      const ground = await colorsOf(page, { ...clip, x: clip.x - 10, width: 4 });
+      assert.deepEqual([...new Set(await colorsOf(page, clip))], [ground[0]]);
+    });
+
+    test(`that is too wide has a shade where more of it is, ${colorScheme}`, async () => {
+      await page.setViewportSize({ width: 375, height: 812 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(`${suite.dashboard}/inboxes/${ids.inbox}/${ids.html}`);
+      const list = page.getByRole('tablist');
+      await list.waitFor();
+      await settled(page);
+      const clip = await strip(list);
+      const scrollTo = (left) => list.evaluate((it, value) => (it.scrollLeft = value), left);
+
+      await scrollTo(0);
+      const atStart = await colorsOf(page, clip);
+      await scrollTo(10_000);
+      const atEnd = await colorsOf(page, clip);
+
+      const ground = atStart[Math.floor(clip.width / 2)];
+      assert.equal(atStart[0], ground);
+      assert.notEqual(atStart.at(-1), ground);
+      assert.notEqual(atEnd[0], ground);
+      assert.equal(atEnd.at(-1), ground);
+    });
+  }
+});
+
+test('a chart without data says so and has no scale', async () => {
+  await emptyPage.goto(suite.dashboard);
+  const chart = emptyPage.getByRole('region', { name: 'Last 30 days' });
+  await chart.getByRole('button', { name: 'Deliveries' }).click();
+
+  await chart.getByText('No deliveries in these 30 days').waitFor();
+  assert.deepEqual(await chart.locator('.chart-scale span').allTextContents(), ['0']);
+});
+
 describe('weight', () => {
   test('all that the page ever loads of itself is under 200 KB compressed', async () => {
     const fresh = await browser.newContext({ storageState: await context.storageState() });

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { UsageDay } from '../../api';
 import { useNow } from '../../clock';
 import { count } from '../../time';
-import { dayName, DAYS, roundTop, thirtyDays, type Metric } from './thirty-days';
+import { dayName, DAYS, scaleFor, thirtyDays, type Metric } from './thirty-days';
 
 const METRICS: readonly Metric[] = ['requests', 'emails', 'deliveries'];
 const WORDS: Record<Metric, { text: string; one: string; many: string }> = {
@@ -49,7 +49,8 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
   const [pointed, setPointed] = useState<number | null>(null);
   const days = thirtyDays(usage, useNow());
   const words = WORDS[metric];
-  const top = roundTop(Math.max(...days.map((day) => day[metric])));
+  const scale = scaleFor(Math.max(...days.map((day) => day[metric])));
+  const top = scale[0] ?? 0;
   const total = days.reduce((sum, day) => sum + day[metric], 0);
   const today = days.at(-1)?.[metric] ?? 0;
   const labeled = days.filter((_, index) => index === 0 || index === DAYS / 2 - 1);
@@ -81,9 +82,9 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
       </div>
       <div class="chart">
         <div class="chart-scale" aria-hidden="true">
-          <span>{top.toLocaleString('en-US')}</span>
-          <span>{(top / 2).toLocaleString('en-US')}</span>
-          <span>0</span>
+          {scale.map((value) => (
+            <span key={value}>{value.toLocaleString('en-US')}</span>
+          ))}
         </div>
         <svg
           class="chart-bars"
@@ -93,17 +94,20 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
           aria-label={`${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ${today.toLocaleString('en-US')} today`}
           onMouseLeave={() => setPointed(null)}
         >
-          {[0, HEIGHT / 2, HEIGHT].map((y) => (
-            <line
-              key={y}
-              class="chart-line"
-              x1={0}
-              x2={DAYS * WIDTH}
-              y1={y}
-              y2={y}
-              vector-effect="non-scaling-stroke"
-            />
-          ))}
+          {scale.map((value) => {
+            const y = value === 0 ? HEIGHT : HEIGHT - (value / top) * HEIGHT;
+            return (
+              <line
+                key={value}
+                class="chart-line"
+                x1={0}
+                x2={DAYS * WIDTH}
+                y1={y}
+                y2={y}
+                vector-effect="non-scaling-stroke"
+              />
+            );
+          })}
           {days.map((it, index) => {
             const height = it[metric] === 0 ? 0 : Math.max(1.5, (it[metric] / top) * HEIGHT);
             const kind = index === DAYS - 1 ? 'chart-bar today' : 'chart-bar';
@@ -125,6 +129,7 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
             );
           })}
         </svg>
+        {total === 0 && <p class="chart-empty">No {words.many} in these 30 days</p>}
         <div class="chart-days" aria-hidden="true">
           {labeled.map((it) => (
             <span key={it.date}>{dayName(it.date)}</span>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayName, roundTop, thirtyDays } from './thirty-days';
+import { dayName, scaleFor, thirtyDays } from './thirty-days';
 
 const NOW = Date.parse('2026-03-01T00:30:00Z');
 
@@ -13,16 +13,21 @@ describe('the last 30 days', () => {
   });
 });
 
-describe('the top of the chart', () => {
-  it('is round, halves to a whole number and is never below the largest value', () => {
-    expect(roundTop(0)).toBe(4);
-    expect(roundTop(5)).toBe(6);
-    expect(roundTop(97)).toBe(100);
-    expect(roundTop(1_201)).toBe(1_500);
-    expect(roundTop(10_000)).toBe(10_000);
+describe('the scale of the chart', () => {
+  it('is 0 alone where there is nothing to show', () => {
+    expect(scaleFor(0)).toEqual([0]);
+  });
+
+  it('has a round top that halves to a whole number and is never below the largest value', () => {
+    expect(scaleFor(1)).toEqual([4, 2, 0]);
+    expect(scaleFor(5)).toEqual([6, 3, 0]);
+    expect(scaleFor(97)).toEqual([100, 50, 0]);
+    expect(scaleFor(1_201)).toEqual([1_500, 750, 0]);
+    expect(scaleFor(10_000)).toEqual([10_000, 5_000, 0]);
     for (let largest = 1; largest < 5_000; largest += 7) {
-      expect(roundTop(largest)).toBeGreaterThanOrEqual(largest);
-      expect(Number.isInteger(roundTop(largest) / 2)).toBe(true);
+      const [top, half] = scaleFor(largest);
+      expect(top).toBeGreaterThanOrEqual(largest);
+      expect(Number.isInteger(half)).toBe(true);
     }
   });
 });

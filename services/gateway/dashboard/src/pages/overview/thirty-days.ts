@@ -14,8 +14,15 @@ export function thirtyDays(days: readonly UsageDay[], now: number): UsageDay[] {
   });
 }
 
-// The smallest "round" number that is not below the largest value: the top of the chart.
-export function roundTop(largest: number): number {
+// The numbers beside the chart, from its top down; where there is nothing to show, its ground line alone.
+export function scaleFor(largest: number): number[] {
+  if (largest === 0) return [0];
+  const top = roundTop(largest);
+  return [top, top / 2, 0];
+}
+
+// The smallest "round" number that is not below the largest value.
+function roundTop(largest: number): number {
   if (largest <= 4) return 4;
   const size = 10 ** Math.floor(Math.log10(largest));
   return (
