@@ -378,7 +378,8 @@ awaitable<http::response> server::invoke_all(const method_entry& method, http::r
     const auto first_until =
         in_pieces ? std::min(until, async::deadline::after(slow_after)) : until;
     const bool have_all_ended = co_await batch->under_way.wait_until(first_until);
-    // At the deadline a call that takes too long goes on, and costs the others their time.
+    // A call that takes longer goes on in any case; only where all come together it costs the
+    // others their time.
     if (have_all_ended || !in_pieces)
         co_return http::response(200, calls_type, batch->results.SerializeAsString());
     http::response response(200, calls_type, std::string());
