@@ -379,11 +379,10 @@ awaitable<void> session::linger()
     if (counts_)
         go_to(phase::lingering);
     arm(linger_time);
-    if (tls_) {
-        co_await transport_.shut_down_tls();
-        co_return;
-    }
-    co_await discard_input();
+    // Ends at once if the client still sends, with its bytes unread.
+    co_await transport_.shut_down_tls();
+    if (!is_expired_)
+        co_await discard_input();
 }
 
 // A request that crosses it must not reset the connection before the client has read it.

@@ -157,8 +157,10 @@ awaitable<transfer> transport::write(buffer_pair bytes)
 
 awaitable<void> transport::shut_down_tls()
 {
-    if (tls_)
-        co_await tls_->stream.async_shutdown(tuple_awaitable);
+    if (!tls_)
+        co_return;
+    co_await tls_->stream.async_shutdown(tuple_awaitable);
+    tls_.reset();
 }
 
 void transport::cancel()

@@ -57,7 +57,7 @@ public:
     transfer try_write(const buffer_pair& bytes);
     // Writes all of it.
     awaitable<transfer> write(buffer_pair bytes);
-    // RFC 8446 6.1: close_notify both ways.
+    // RFC 8446 6.1: close_notify both ways. What the peer still sends comes undecrypted then.
     awaitable<void> shut_down_tls();
 
     void cancel();

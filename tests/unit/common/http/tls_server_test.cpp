@@ -3,9 +3,12 @@
 #include "unit/common/http/self_signed.hpp"
 #include "unit/common/scratch_folder.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -64,12 +67,42 @@ handshake shake_hands(const host_port& server, int newest, std::string_view offe
     return outcome;
 }
 
+// A client that reads only when it has written everything.
+struct whole_exchange
+{
+    boost::system::error_code written;
+    std::string received;
+};
+
+whole_exchange write_then_read(const host_port& server, const std::string& sent)
+{
+    ssl::context context(ssl::context::tls_client);
+    auto& loop = testing::test_host().loop();
+    ssl::stream<tcp::socket> stream(loop, context);
+    stream.next_layer().connect({boost::asio::ip::make_address(server.host), server.port});
+
+    whole_exchange outcome;
+    bool is_over = false;
+    const auto end = [&](boost::system::error_code, std::size_t) { is_over = true; };
+    const auto read = [&](boost::system::error_code error, std::size_t) {
+        outcome.written = error;
+        boost::asio::async_read(stream, boost::asio::dynamic_buffer(outcome.received), end);
+    };
+    stream.async_handshake(ssl::stream_base::client, [&](boost::system::error_code) {
+        boost::asio::async_write(stream, boost::asio::buffer(sent), read);
+    });
+    testing::eventually([&] { return is_over; });
+    return outcome;
+}
+
 struct tls_server
 {
     testing::scratch_folder folder;
     testing::running_server running;
 
-    explicit tls_server(std::size_t limit = 100) : running(ok, settings(limit)) {}
+    explicit tls_server(std::size_t limit = 100, http::server_hooks hooks = {})
+        : running(ok, settings(limit), std::move(hooks))
+    {}
 
     http::server_settings settings(std::size_t limit)
     {
@@ -102,6 +135,23 @@ TEST_CASE("of the protocols a client offers HTTP/1.1 is chosen", "[http][tls]")
           "http/1.1");
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "").protocol.empty());
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2").protocol.empty());
+}
+
+TEST_CASE("who is refused by the header and sends the body all the same sees the refusal",
+          "[http][tls]")
+{
+    http::server_hooks hooks;
+    hooks.judge_header = [](const http::request&) -> std::optional<http::response> {
+        return http::response(401, "text/plain", "no key");
+    };
+    const tls_server server(100, hooks);
+
+    const auto exchanged = write_then_read(
+        server.running.address(),
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 600000\r\n\r\n" + std::string(600'000, 'x'));
+
+    CHECK_FALSE(exchanged.written);
+    CHECK_THAT(exchanged.received, Catch::StartsWith("HTTP/1.1 401 "));
 }
 
 TEST_CASE("handshakes that do not come keep nobody out of a full server", "[http][tls]")
