@@ -22,9 +22,9 @@ _TRIES = 200
 
 
 class _Load:
-    """Clients that make an inbox, send it a mail, list it and look at the webhooks, again and
-    again, at every gateway and mail server in turn. One that takes no connections is passed over,
-    as a balancer would.
+    """Clients that make an inbox, send it a mail, list it, look at the webhooks, and change and
+    delete another inbox, again and again, at every gateway and mail server in turn. One that takes
+    no connections is passed over, as a balancer would.
     """
 
     def __init__(self, suite: Suite, account: Account) -> None:
@@ -78,11 +78,23 @@ class _Load:
             if email_id and "emails" in listed:
                 assert email_id in [email["emailId"] for email in listed["emails"]]
             self._call(apis, "GET", "/v1/webhooks")
+            self._change(apis)
 
-    def _call(self, apis: Iterator[Api], method: str, path: str) -> dict[str, Any]:
+    def _change(self, apis: Iterator[Api]) -> None:
+        """What was carried out twice would be answered 404."""
+        inbox = self._call(apis, "POST", "/v1/inboxes")
+        if "inboxId" not in inbox:
+            return
+        path = "/v1/inboxes/" + inbox["inboxId"]
+        self._call(apis, "PATCH", path, {"ttlSeconds": 7200})
+        self._call(apis, "DELETE", path)
+
+    def _call(
+        self, apis: Iterator[Api], method: str, path: str, change: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         for _ in range(_TRIES):
             try:
-                answer = next(apis).call(method, path)
+                answer = next(apis).call(method, path, json=change)
             except requests.exceptions.ConnectionError as problem:
                 if "refused" not in str(problem):
                     raise
