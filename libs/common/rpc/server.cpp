@@ -29,6 +29,8 @@ constexpr std::size_t max_timeout_digits = 10;
 constexpr std::size_t max_answers_bytes = 4 * 1024 * 1024;
 // Then calls that have ended are answered without those that have not.
 constexpr std::chrono::milliseconds slow_after{20};
+// If none has ended by then, so long for the first of them.
+constexpr std::chrono::milliseconds first_result_timeout{100};
 
 http::response error_response(unsigned status, std::string_view code, std::string_view message);
 
@@ -377,7 +379,13 @@ awaitable<http::response> server::invoke_all(const method_entry& method, http::r
     const bool in_pieces = batch->calls.takes_results_as_they_come();
     const auto first_until =
         in_pieces ? std::min(until, async::deadline::after(slow_after)) : until;
-    const bool have_all_ended = co_await batch->under_way.wait_until(first_until);
+    bool have_all_ended = co_await batch->under_way.wait_until(first_until);
+    if (!have_all_ended && in_pieces && batch->ended.empty()) {
+        // Calls that share a slow statement end together, and then need no pieces.
+        co_await batch->has_more.wait_until(
+            std::min(until, async::deadline::after(first_result_timeout)));
+        have_all_ended = batch->under_way.count() == 0;
+    }
     // A call that takes longer goes on in any case; only where all come together it costs the
     // others their time.
     if (have_all_ended || !in_pieces)
