@@ -8,7 +8,8 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
       // A webhook that no key opened may open now.
       keys(host, chosen.keys, [this] { configs.clear(); }),
       configs(stored.rules, keys.current(), chosen.urls),
-      recorder(host, stored.queue, stored.endpoints),
+      recorder(host, stored.queue, stored.endpoints,
+               [this](webhook_id webhook) { replayer.step_soon(webhook); }),
       failures(host, stored.endpoints),
       names(host, chosen.names),
       sender(host, chosen.urls.addresses, names.function(), chosen.ca_file),

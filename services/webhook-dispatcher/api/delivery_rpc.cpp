@@ -111,10 +111,11 @@ delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
     const auto to = co_await sender_.find_receiver(params->account, params->webhook);
     if (!to)
         co_return to.error();
+    const auto webhook = params->webhook;
     const auto counted = co_await deliveries_.begin_replay(std::move(*params));
     if (!counted)
         co_return counted.error();
-    moving_.wake();
+    moving_.step_soon(webhook);
     v1::ReplayDeliveriesResponse response;
     response.set_replayed(*counted);
     co_return response;

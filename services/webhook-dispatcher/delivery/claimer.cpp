@@ -228,7 +228,7 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     job.event = std::move(event);
     job.to = std::move(to);
     job.attempts_made = claimed.attempts;
-    job.is_replayed = claimed.attempts == 0 && claimed.queue == queue_kind::retry;
+    job.is_replayed = claimed.is_replayed();
     job.lease = lease;
     job.lease_end = lease_end;
     job.began = claimed.began;
@@ -245,6 +245,7 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     outcome.lease = lease;
     outcome.next = state;
     outcome.attempts = claimed.attempts;
+    outcome.is_replayed = claimed.is_replayed();
     outcome.error = std::move(reason);
     engine_.release(claimed.webhook, claimed.queue);
     on_outcome_(std::move(outcome));

@@ -31,6 +31,7 @@ delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::millisecon
     outcome.endpoint_renewed_at = job.to->renewed_at;
     outcome.lease = job.lease;
     outcome.attempts = job.attempts_made;
+    outcome.is_replayed = job.is_replayed;
     outcome.wait = wait;
     return outcome;
 }

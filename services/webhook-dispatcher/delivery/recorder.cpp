@@ -18,10 +18,12 @@ constexpr int attempts_alone = 3;
 } // namespace
 
 outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcomes,
-                                   endpoint_repository& endpoints)
+                                   endpoint_repository& endpoints,
+                                   std::function<void(webhook_id)> on_replayed)
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),
+      on_replayed_(std::move(on_replayed)),
       has_started_(host.executor()),
       durations_(host.metrics().histogram("tempinbox_webhook_delivery_duration_seconds",
                                           "Time from the first byte to the whole response",
@@ -85,7 +87,18 @@ awaitable<void> outcome_recorder::write_all(std::vector<delivery_outcome> batch)
         co_return;
     if (!co_await write(batch))
         co_await write_one_by_one(batch);
+    report_replayed(batch);
     co_await disable_endpoints(batch);
+}
+
+void outcome_recorder::report_replayed(const std::vector<delivery_outcome>& batch)
+{
+    for (const auto& outcome : batch) {
+        const bool waits_as_before =
+            outcome.next == delivery_outcome::state::waiting && !outcome.has_attempt;
+        if (outcome.is_replayed && !waits_as_before)
+            on_replayed_(outcome.webhook);
+    }
 }
 
 // False if PostgreSQL refuses the batch; while it is away this keeps trying.

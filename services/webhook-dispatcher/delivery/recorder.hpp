@@ -7,6 +7,7 @@
 
 #include "common/runtime/host.hpp"
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -14,12 +15,13 @@ namespace tempinbox::webhooks {
 
 // Records outcomes in batches: those that come while a batch is being written form the next one,
 // one statement each. While PostgreSQL is away it keeps them and tries again. Switches endpoints
-// off if an outcome says so. Used on the loop only.
+// off if an outcome says so, and tells `on_replayed` which webhooks may get more of their replays:
+// an outcome was written of a delivery that a replay had made due. Used on the loop only.
 class outcome_recorder
 {
 public:
     outcome_recorder(runtime::host& host, queue_repository& outcomes,
-                     endpoint_repository& endpoints);
+                     endpoint_repository& endpoints, std::function<void(webhook_id)> on_replayed);
 
     // Nothing is written before.
     void start() { has_started_.set(); }
@@ -40,12 +42,14 @@ private:
     awaitable<bool> write(const std::vector<delivery_outcome>& batch);
     awaitable<void> write_one_by_one(std::vector<delivery_outcome> batch);
     awaitable<void> disable_endpoints(const std::vector<delivery_outcome>& batch);
+    void report_replayed(const std::vector<delivery_outcome>& batch);
 
     void count(const delivery_outcome& outcome);
 
     runtime::host& host_;
     queue_repository& outcomes_;
     endpoint_repository& endpoints_;
+    std::function<void(webhook_id)> on_replayed_;
     async::reset_event has_started_;
     std::map<std::string_view, prometheus::Counter*> counters_;
     prometheus::Histogram& durations_;

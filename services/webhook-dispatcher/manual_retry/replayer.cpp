@@ -1,14 +1,17 @@
 #include "webhook-dispatcher/manual_retry/replayer.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tempinbox::webhooks {
 namespace {
 
 using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds step_interval = 20ms;
-constexpr std::chrono::microseconds idle_interval = 1s;
-// A replay under way is due again soon, here or at another process.
-constexpr int max_idle_polls = 10;
+// Between two steps of one webhook: what is attempted meanwhile is moved by one transaction.
+constexpr std::chrono::microseconds step_interval = 10ms;
+constexpr std::chrono::microseconds search_interval = 1s;
 
 } // namespace
 
@@ -21,17 +24,41 @@ replayer::replayer(runtime::host& host, delivery_repository& deliveries,
       moving_(host.executor(), host.metrics(), "replay_deliveries", [this] { return move(); })
 {}
 
+void replayer::step_soon(webhook_id webhook)
+{
+    requested_.insert(webhook);
+    if (is_idle_)
+        moving_.wake();
+}
+
 awaitable<std::chrono::microseconds> replayer::move()
 {
-    const auto done = co_await deliveries_.step_replay();
+    is_idle_ = false;
+    const auto webhooks = std::exchange(requested_, {});
+    for (const auto webhook : webhooks)
+        note(co_await deliveries_.step_replay_of(webhook));
+    if (steady::now() >= next_search_)
+        co_await search();
+    if (!webhooks.empty() || !requested_.empty())
+        co_return step_interval;
+    is_idle_ = true;
+    co_return std::max(0us,
+                       std::chrono::ceil<std::chrono::microseconds>(next_search_ - steady::now()));
+}
+
+// One due replay at a time; the next search follows at once while there are more.
+awaitable<void> replayer::search()
+{
+    const auto done = co_await deliveries_.step_due_replay();
+    note(done);
+    next_search_ = steady::now() + (done.found_one ? 0us : search_interval);
+}
+
+void replayer::note(const replay_step& done)
+{
     moved_.Increment(static_cast<double>(done.moved));
     if (done.moved != 0)
         on_moved_(done.webhook);
-    if (done.found_one)
-        idle_polls_ = 0;
-    else if (idle_polls_ < max_idle_polls)
-        ++idle_polls_;
-    co_return idle_polls_ < max_idle_polls ? step_interval : idle_interval;
 }
 
 } // namespace tempinbox::webhooks

@@ -5,13 +5,16 @@
 
 #include "common/async/periodic_task.hpp"
 
+#include <chrono>
 #include <functional>
+#include <set>
 
 namespace tempinbox::webhooks {
 
-// Continues replays, whichever process began them: one step for each that is due, then a short
-// pause. `on_moved` is told the webhook whose deliveries a step made due, so that nobody has to
-// search for them. Throws nothing; while PostgreSQL is away it keeps trying.
+// Continues replays, whichever process began them. The next step of a replay comes as soon as its
+// deliveries were attempted (`step_soon`); a search every second finds what another process began
+// or left. `on_moved` is told the webhook whose deliveries a step made due, so that nobody has to
+// search for them. Throws nothing; while PostgreSQL is away it keeps trying. Used on the loop only.
 class replayer
 {
 public:
@@ -19,17 +22,22 @@ public:
              std::function<void(webhook_id)> on_moved);
 
     void start() { moving_.start(); }
-    // To be called when there is a new replay.
-    void wake() { moving_.wake(); }
+    // To be called when the webhook has a new replay, or room for more of one. Many calls make one
+    // step.
+    void step_soon(webhook_id webhook);
     awaitable<void> stop() { return moving_.stop(); }
 
 private:
     awaitable<std::chrono::microseconds> move();
+    awaitable<void> search();
+    void note(const replay_step& done);
 
     delivery_repository& deliveries_;
     std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
-    int idle_polls_ = 0;
+    std::set<webhook_id> requested_; // webhooks whose replays have a step to make
+    bool is_idle_ = false;           // pausing until the next search
+    std::chrono::steady_clock::time_point next_search_{};
     async::periodic_task moving_;
 };
 

@@ -65,6 +65,7 @@ struct delivery_outcome
     state next = state::waiting;
     int attempts = 0;                  // made so far
     std::chrono::milliseconds wait{0}; // before it is due again
+    bool is_replayed = false;          // a replay made it due, and it was not attempted since
 
     // The request that was sent, if any.
     bool has_attempt = false;

@@ -314,9 +314,9 @@ std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_
 constexpr int max_waiting = 32;
 // Under way at a time for one webhook.
 constexpr int max_replays = 5;
-// Between two steps of one replay; the longer one if there was no room.
-constexpr int step_interval_millis = 100;
-constexpr int backpressure_interval_millis = 500;
+// From a step until the replay is due for another, if no attempt of its deliveries asks for one
+// before.
+constexpr int step_timeout_millis = 500;
 
 constexpr postgres::statement find_replay{"replay_find", R"(
 SELECT counted FROM webhooks.replays WHERE replay_id = $1::uuid AND account_id = $2::uuid
@@ -347,14 +347,15 @@ VALUES ($1::uuid, $2::uuid, $3::uuid, $4,
     webhooks.lowest_uuid(timestamptz 'epoch' + $5 * interval '1 microsecond'), $6::bigint,
         now(), CASE WHEN $6::bigint = 0 THEN now() END))"};
 
-constexpr postgres::statement take_step{"replay_take_step", R"(
+// $1: how many waiting deliveries are counted at most.
+constexpr const char* take_step_sql = R"(
 SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
        (SELECT e.is_enabled FROM webhooks.endpoints e WHERE e.account_id = r.account_id
            AND e.webhook_id = r.webhook_id),
        (SELECT count(*) FROM (SELECT 1 FROM webhooks.due_deliveries d
            WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w)
-FROM webhooks.replays r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
-ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)"};
+FROM webhooks.replays r WHERE r.finished_at IS NULL AND %CONDITION%
+ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)";
 
 // $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. The schedule of the
 // deliveries begins anew.
@@ -363,7 +364,7 @@ WITH replayed AS (SELECT position, created_at FROM webhooks.replays WHERE replay
 chosen AS MATERIALIZED (
     SELECT d.event_id FROM webhooks.deliveries d
     WHERE d.webhook_id = $1::uuid AND d.account_id = $2::uuid AND d.event_id > $5::uuid
-      AND d.finished_at <= (SELECT created_at FROM replayed) AND NOT d.is_test AND %STATE%
+      AND d.finished_at <= (SELECT created_at FROM replayed) AND NOT d.is_test AND %CONDITION%
     ORDER BY d.event_id LIMIT $4 FOR UPDATE
 ), moved AS (
     DELETE FROM webhooks.deliveries d USING chosen c WHERE d.event_id = c.event_id
@@ -378,14 +379,16 @@ chosen AS MATERIALIZED (
 )
 SELECT event_id FROM chosen ORDER BY event_id)";
 
-std::string with_state(const char* state)
+std::string with(std::string sql, std::string_view condition)
 {
-    std::string sql = move_sql;
-    return sql.replace(sql.find("%STATE%"), 7, state);
+    constexpr std::string_view mark = "%CONDITION%";
+    return sql.replace(sql.find(mark), mark.size(), condition);
 }
 
-const std::string move_failed_sql = with_state("d.state <> 'succeeded'");
-const std::string move_succeeded_sql = with_state("d.state = 'succeeded'");
+const std::string take_due_step_sql = with(take_step_sql, "r.next_step_at <= clock_timestamp()");
+const std::string take_step_of_sql = with(take_step_sql, "r.webhook_id = $2::uuid");
+const std::string move_failed_sql = with(move_sql, "d.state <> 'succeeded'");
+const std::string move_succeeded_sql = with(move_sql, "d.state = 'succeeded'");
 
 constexpr postgres::statement note_step{"replay_note_step", R"(
 UPDATE webhooks.replays SET position = $2::uuid, moved = moved + $3,
@@ -397,6 +400,43 @@ UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif
 
 constexpr postgres::statement purge_replays{"replay_purge", R"(
 DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};
+
+// `taken`: the locked row of the replay, if one was found.
+replay_step step_replay(pqxx::work& tx, const pqxx::result& taken)
+{
+    replay_step done;
+    if (taken.empty())
+        return done;
+    done.found_one = true;
+    const auto& row = taken[0];
+    done.webhook = webhook_id::parse(row[2].as<std::string>()).value();
+    const auto id = row[0].as<std::string>(), account = row[1].as<std::string>(),
+               webhook = row[2].as<std::string>();
+    if (row[5].is_null() || !row[5].as<bool>()) {
+        done.has_ended = true;
+        tx.exec_prepared0(end_replay.name, id,
+                          row[5].is_null() ? "the webhook was deleted"
+                                           : "the webhook is switched off");
+        return done;
+    }
+    const auto position = row[4].as<std::string>();
+    const int room = max_waiting - row[6].as<int>();
+    if (room <= 0) {
+        tx.exec_prepared0(note_step.name, id, position, 0, step_timeout_millis);
+        return done;
+    }
+    const auto moved =
+        tx.exec_prepared(row[3].as<bool>() ? "replay_move_succeeded" : "replay_move_failed",
+                         webhook, account, id, room, position);
+    done.moved = static_cast<std::int64_t>(moved.size());
+    tx.exec_prepared0(note_step.name, id,
+                      moved.empty() ? position : moved.back()[0].as<std::string>(), done.moved,
+                      step_timeout_millis);
+    done.has_ended = static_cast<int>(moved.size()) < room;
+    if (done.has_ended)
+        tx.exec_prepared0(end_replay.name, id, "");
+    return done;
+}
 
 // In one statement.
 std::vector<result<delivery_repository::routing>>
@@ -425,6 +465,8 @@ delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
     db_.prepare({"log_succeeded", list_succeeded_sql.c_str()});
     db_.prepare({"log_scan_end", scan_end_sql.c_str()});
     db_.prepare({"log_find", find_sql.c_str()});
+    db_.prepare({"replay_take_due_step", take_due_step_sql.c_str()});
+    db_.prepare({"replay_take_step_of", take_step_of_sql.c_str()});
     db_.prepare({"replay_move_failed", move_failed_sql.c_str()});
     db_.prepare({"replay_move_succeeded", move_succeeded_sql.c_str()});
     for (const auto& statement :
@@ -432,7 +474,7 @@ delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
           is_known,      insert_event,   insert_test,     find_attempt,      lease_waiting,
           is_due,        revive,         find_event,      finish_manual,     purge_limits_sql,
           find_replay,   find_webhook,   count_under_way, count_failed,      count_succeeded,
-          insert_replay, take_step,      note_step,       end_replay,        purge_replays})
+          insert_replay, note_step,      end_replay,      purge_replays})
         db_.prepare(statement);
 }
 
@@ -599,42 +641,18 @@ awaitable<result<std::int64_t>> delivery_repository::begin_replay(replay_params 
     });
 }
 
-awaitable<replay_step> delivery_repository::step_replay()
+awaitable<replay_step> delivery_repository::step_due_replay()
 {
     return db_.transact([](pqxx::work& tx) {
-        replay_step done;
-        const auto rows = tx.exec_prepared(take_step.name, max_waiting);
-        if (rows.empty())
-            return done;
-        done.found_one = true;
-        const auto& row = rows[0];
-        done.webhook = webhook_id::parse(row[2].as<std::string>()).value();
-        const auto id = row[0].as<std::string>(), account = row[1].as<std::string>(),
-                   webhook = row[2].as<std::string>();
-        if (row[5].is_null() || !row[5].as<bool>()) {
-            done.has_ended = true;
-            tx.exec_prepared0(end_replay.name, id,
-                              row[5].is_null() ? "the webhook was deleted"
-                                               : "the webhook is switched off");
-            return done;
-        }
-        const auto position = row[4].as<std::string>();
-        const int room = max_waiting - row[6].as<int>();
-        if (room <= 0) {
-            tx.exec_prepared0(note_step.name, id, position, 0, backpressure_interval_millis);
-            return done;
-        }
-        const auto moved =
-            tx.exec_prepared(row[3].as<bool>() ? "replay_move_succeeded" : "replay_move_failed",
-                             webhook, account, id, room, position);
-        done.moved = static_cast<std::int64_t>(moved.size());
-        tx.exec_prepared0(note_step.name, id,
-                          moved.empty() ? position : moved.back()[0].as<std::string>(), done.moved,
-                          step_interval_millis);
-        done.has_ended = static_cast<int>(moved.size()) < room;
-        if (done.has_ended)
-            tx.exec_prepared0(end_replay.name, id, "");
-        return done;
+        return step_replay(tx, tx.exec_prepared("replay_take_due_step", max_waiting));
+    });
+}
+
+awaitable<replay_step> delivery_repository::step_replay_of(webhook_id webhook)
+{
+    return db_.transact([webhook](pqxx::work& tx) {
+        return step_replay(tx,
+                           tx.exec_prepared("replay_take_step_of", max_waiting, webhook.text()));
     });
 }
 

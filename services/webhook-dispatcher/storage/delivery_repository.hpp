@@ -62,7 +62,7 @@ struct replay_params
 // The result of one step.
 struct replay_step
 {
-    bool found_one = false; // a replay was due for a step
+    bool found_one = false; // else there was no replay to step
     webhook_id webhook;     // of that replay
     std::int64_t moved = 0;
     bool has_ended = false;
@@ -116,9 +116,12 @@ public:
     // Returns how many deliveries it will send, without tests; a repeated id returns the first
     // result. Conflict if the webhook is switched off or has too many replays under way.
     awaitable<result<std::int64_t>> begin_replay(replay_params params);
-    // One step of the replay that waited longest: moves deliveries back to `due_deliveries`, up to
-    // 32 unattempted ones of the webhook. Ends a replay whose webhook is deleted or switched off.
-    awaitable<replay_step> step_replay();
+    // One step of a replay: moves deliveries back to `due_deliveries`, up to 32 unattempted ones of
+    // the webhook. Ends a replay whose webhook is deleted or switched off. step_due_replay takes
+    // the replay that is overdue the longest: one is due half a second after its last step.
+    // step_replay_of takes the webhook's replay whose last step is the longest ago, due or not.
+    awaitable<replay_step> step_due_replay();
+    awaitable<replay_step> step_replay_of(webhook_id webhook);
     // Purges replays that ended.
     awaitable<int> purge_replays_older_than(int days);
 

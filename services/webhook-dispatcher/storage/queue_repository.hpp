@@ -73,6 +73,9 @@ struct claimed_delivery
     time_point began;                // when it was last queued anew; its lifetime counts from here
     std::optional<std::string> body; // absent if the event is no longer stored
     std::string traceparent;
+
+    // A replay made it due, and it was not attempted since.
+    bool is_replayed() const { return attempts == 0 && queue == queue_kind::retry; }
 };
 
 // Deliveries from an event to their outcome: `due_deliveries` holds the unfinished ones,

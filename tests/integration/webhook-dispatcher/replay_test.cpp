@@ -25,11 +25,20 @@ std::int64_t step_all(deliveries_suite& s)
 {
     std::int64_t moved = 0;
     for (bool found_one = true; found_one;) {
-        const auto done = await(s.process.deliveries.step_replay());
+        const auto done = await(s.process.deliveries.step_due_replay());
         moved += done.moved;
         found_one = done.found_one;
     }
     return moved;
+}
+
+// No search finds a replay that made its first step.
+void hold_searches(deliveries_suite& s)
+{
+    s.scratch.execute("CREATE FUNCTION webhooks.hold_search() RETURNS trigger LANGUAGE plpgsql AS "
+                      "$$BEGIN NEW.next_step_at = 'infinity'; RETURN NEW; END$$;"
+                      "CREATE TRIGGER hold_search BEFORE UPDATE ON webhooks.replays FOR EACH ROW "
+                      "EXECUTE FUNCTION webhooks.hold_search()");
 }
 
 void let_time_pass(deliveries_suite& s)
@@ -73,7 +82,7 @@ TEST_CASE("a replay is of what had failed when it was requested, since a moment"
     old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) /
                                      1'000'000);
     old.mutable_since()->set_nanos(999'000'000);
-    await(s.process.deliveries.step_replay());
+    await(s.process.deliveries.step_due_replay());
     auto request = s.replay_request(webhook);
 
     CHECK(replay(s, request) == 2);
@@ -226,6 +235,52 @@ TEST_CASE("what a step of a replay moved is requested at once, without a search 
     await(s.process.replayer.stop());
     s.process.engine.on_claim_request(nullptr);
     CHECK(s.count("webhooks.due_deliveries") >= 96);
+}
+
+TEST_CASE("each step of a replay follows the attempts of the one before, without a search",
+          "[webhooks][postgres]")
+{
+    constexpr int count = 400;
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(count);
+    hold_searches(s);
+    s.process.start();
+
+    SECTION("when the receiver takes them")
+    {
+        CHECK(replay(s, s.replay_request(webhook)) == count);
+        CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
+    }
+    SECTION("when it refuses some, which wait for their retries")
+    {
+        s.hook.respond_with({testing::receiver::scripted_response(500)});
+        CHECK(replay(s, s.replay_request(webhook)) == count);
+        CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count - 1));
+    }
+    SECTION("when their events are no longer kept")
+    {
+        s.scratch.execute("DELETE FROM webhooks.events");
+        CHECK(replay(s, s.replay_request(webhook)) == count);
+        CHECK(s.becomes("webhooks.deliveries WHERE state = 'aborted'", count));
+    }
+    CHECK(s.becomes("webhooks.replays WHERE finished_at IS NOT NULL AND moved = 400", 1));
+}
+
+TEST_CASE("replicas that share a replay keep it going without a search", "[webhooks][postgres]")
+{
+    constexpr int count = 400;
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(count);
+    hold_searches(s);
+    testing::dispatcher other(s.scratch.dsn());
+    s.process.start();
+    other.start();
+
+    CHECK(replay(s, s.replay_request(webhook)) == count);
+
+    CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
 }
 
 TEST_CASE("where a process died another continues the replay, and nothing is moved twice",
