@@ -216,8 +216,10 @@ class Run:
 
     def carry_out(self) -> None:
         """Returns when the last call was answered or given up."""
-        frozen_at = freezes.moments(self.seconds, self.rounds)
-        busy = [as_inbox(self.free.callers[0].create(has_key=True)) for _ in frozen_at]
+        busy = [
+            as_inbox(self.free.callers[0].create(has_key=True))
+            for _ in freezes.moments(self.seconds, self.rounds)
+        ]
         planned = freezes.schedule(
             {
                 name: [replica.name for replica in services.of(name, self.suite.replicas)]
@@ -236,7 +238,7 @@ class Run:
             partial(faults.carry_out, self.suite, planned, began, self.counts),
             *(partial(caller.run, self.seconds) for caller in self.callers),
             lambda: self.busy_mails.extend(
-                freezes.load_inboxes(self.servers, busy, frozen_at, began)
+                freezes.load_inboxes(self.servers, busy, planned, began)
             ),
         ]
         try:

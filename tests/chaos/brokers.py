@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from chaos.load import BusyInbox, Inbox, Mail
 COUNT = 3
 _BETWEEN_SECONDS = 3.0
 _BACK_SECONDS = 120.0
+_CHANGED_SECONDS = 1.5  # from the order until leaderships change
 _ASKED_SECONDS = 5
 _SHOWN = 5
 _ELECTION = Path(__file__).with_name("leader_election.py")
@@ -41,9 +43,9 @@ def seconds_of(rounds: int) -> int:
 class Breaking:
     """Breaks the brokers in turn, until the run is over.
 
-    A restart comes with fresh producers and an inbox that takes hundreds of mails a second: see
-    freezes.py for why. It ends with an election of the preferred leaders, under fresh producers as
-    well.
+    A restart comes just after all that publishes was killed, and with an inbox that takes hundreds
+    of mails a second: freezes.py says why. An election of the preferred leaders follows in the same
+    way.
     """
 
     suite: Suite
@@ -71,22 +73,35 @@ class Breaking:
         self._end(name, signal.SIGKILL, began)
 
     def _restart(self, name: str, began: float, draws: random.Random) -> None:
-        servers = [it.listener for it in services.of("mail-ingest", self.suite.replicas)]
-        busy = BusyInbox(servers, self.make_inbox(), 2 * _BACK_SECONDS)
+        for change in (
+            partial(self._end, name, signal.SIGTERM, began),
+            partial(self._elect_leaders, began),
+        ):
+            if self.goes_on():
+                inbox = self.make_inbox()
+                self._have_fresh_producers(began, draws)
+                self._change_under_load(change, inbox, draws)
 
-        def restart() -> None:
+    def _change_under_load(
+        self, change: Callable[[], None], inbox: Inbox, draws: random.Random
+    ) -> None:
+        """The load begins before the leaderships change, or while they do."""
+        servers = [it.listener for it in services.of("mail-ingest", self.suite.replicas)]
+        busy = BusyInbox(servers, inbox, 2 * _BACK_SECONDS)
+        begins = time.monotonic() + draws.uniform(0.0, _CHANGED_SECONDS)
+
+        def load() -> None:
+            pause_until(begins)
+            self.mails.extend(busy.run())
+
+        def carry_out() -> None:
             try:
-                self._have_fresh_producers(began, draws)
-                self._end(name, signal.SIGTERM, began)
-                if not self.goes_on():
-                    return
-                self._have_fresh_producers(began, draws)
-                self._elect_leaders(began)
-                pause_until(time.monotonic() + freezes.CATCHING_UP_SECONDS)
+                change()
+                pause_until(max(begins, time.monotonic()) + freezes.CATCHING_UP_SECONDS)
             finally:
                 busy.end()
 
-        together.carry_out([lambda: self.mails.extend(busy.run()), restart], busy.end)
+        together.carry_out([load, carry_out], busy.end)
 
     def _have_fresh_producers(self, began: float, draws: random.Random) -> None:
         """Returns before they have written everywhere, some of them before they run."""
@@ -94,7 +109,7 @@ class Breaking:
             for replica in services.of(service, self.suite.replicas):
                 fault = Fault(time.monotonic() - began, replica.name, signal.SIGKILL)
                 faults.send(self.suite, fault, began, self.counts)
-        pause_until(time.monotonic() + draws.uniform(0.0, freezes.FRESH_SECONDS))
+        pause_until(time.monotonic() + draws.uniform(*freezes.FRESH_SECONDS))
 
     def _end(self, name: str, how: signal.Signals, began: float) -> None:
         """Returns when it is back and in sync, or the run over."""

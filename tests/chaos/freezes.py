@@ -1,10 +1,10 @@
-"""The fault "Kafka frozen": all that publishes is killed, and just after it the broker stands still
+"""The fault "Kafka frozen": all that publishes is killed, and soon after it the broker stands still
 for so long that the controller takes its leaderships away and gives them back (as on a machine
 without CPU time).
 
 librdkafka takes a batch for written that is not where a leadership changes between two batches of a
-producer that is new to the partition. So an inbox takes hundreds of mails a second meanwhile: then
-several batches of one partition are under way.
+producer that is new to the partition. So an inbox takes hundreds of mails a second from the freeze
+on: then several batches of one partition are under way, and are its first.
 """
 
 import random
@@ -20,12 +20,15 @@ from chaos.load import BusyInbox, Inbox, Mail
 
 PUBLISHERS = ("gateway", "inbox", "mail-ingest")
 _FROZEN_SECONDS = 4.0  # past broker.session.timeout.ms of tools/dev/kafka.py
-# The supervisor starts what was killed after a second, and soon after that its producers have
-# written to every partition: Kafka freezes in between.
-FRESH_SECONDS = 1.5
+# So long after the kills: the supervisor starts what was killed after a second, and soon after that
+# its producers have written to every partition.
+FRESH_SECONDS = (0.5, 2.5)
 CATCHING_UP_SECONDS = 2.5
-_LOADED_SECONDS = FRESH_SECONDS + _FROZEN_SECONDS + CATCHING_UP_SECONDS
-_ROUND_SECONDS = 10.0
+_LOADED_SECONDS = _FROZEN_SECONDS + CATCHING_UP_SECONDS
+_ROUND_SECONDS = 12.0
+# Mails and rounds of calls a second beside so many freezes: few, so that producers are new to most
+# partitions for longer.
+ROUNDS_RATE = 10
 _SHARES = (0.1, 0.8)  # of the time of a run that breaks other things too
 
 
@@ -47,7 +50,7 @@ def freezes(publishers: Iterable[str], began: Iterable[float], seed: int) -> lis
     killed = sorted(publishers)
     planned = []
     for at in began:
-        frozen = at + delays.uniform(0.0, FRESH_SECONDS)
+        frozen = at + delays.uniform(*FRESH_SECONDS)
         planned += [Fault(at, name, signal.SIGKILL) for name in killed]
         planned.append(Fault(frozen, "kafka-1", signal.SIGSTOP))
         planned.append(Fault(frozen + _FROZEN_SECONDS, "kafka-1", signal.SIGCONT))
@@ -77,15 +80,17 @@ def schedule(
 def _disturbs(fault: Fault, began: Sequence[float]) -> bool:
     """A service that is killed once more would not write while the leaderships change."""
     is_service = not fault.name.startswith(("postgres", "kafka"))
-    return is_service and any(at <= fault.at < at + _LOADED_SECONDS for at in began)
+    longest = FRESH_SECONDS[1] + _LOADED_SECONDS
+    return is_service and any(at <= fault.at < at + longest for at in began)
 
 
 def load_inboxes(
-    servers: list[str], inboxes: Sequence[Inbox], began: Sequence[float], start: float
+    servers: list[str], inboxes: Sequence[Inbox], planned: Iterable[Fault], start: float
 ) -> list[Mail]:
-    """Each inbox is busy during the freeze of its moment; `start` is the run's."""
+    """An inbox for each freeze is busy from its beginning on; `start` is the run's."""
     mails: list[Mail] = []
-    for inbox, at in zip(inboxes, began, strict=True):
+    frozen_at = [fault.at for fault in planned if fault.sent == signal.SIGSTOP]
+    for inbox, at in zip(inboxes, frozen_at, strict=True):
         pause_until(start + at)
         mails += BusyInbox(servers, inbox, _LOADED_SECONDS).run()
     return mails

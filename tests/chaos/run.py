@@ -52,7 +52,7 @@ def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
     """Seconds and mails (api: rounds of calls) a second, where nothing else is asked for."""
     if rounds:
         seconds = brokers.seconds_of(rounds) if name == "events" else freezes.seconds_of(rounds)
-        return seconds, usual(name)[1]
+        return seconds, freezes.ROUNDS_RATE
     return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
 
 
@@ -121,8 +121,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
     load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
     calls = api_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
-    frozen_at = freezes.moments(course.seconds, course.rounds)
-    busy = mailboxes.create(len(frozen_at))
+    busy = mailboxes.create(len(freezes.moments(course.seconds, course.rounds)))
     planned = freezes.schedule(
         {
             service: [replica.name for replica in services.of(service, suite.replicas)]
@@ -147,7 +146,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
         partial(faults.carry_out, suite, planned, began, counts),
         partial(calls.run, course.seconds),
         lambda: mails.extend(load.run()),
-        lambda: busy_mails.extend(freezes.load_inboxes(servers, busy, frozen_at, began)),
+        lambda: busy_mails.extend(freezes.load_inboxes(servers, busy, planned, began)),
     ]
     together.carry_out(work, end)
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))

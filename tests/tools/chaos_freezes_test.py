@@ -39,7 +39,7 @@ class Freezes(unittest.TestCase):
         for (frozen, resumed), began in zip(_frozen(_planned()), moments(60, None), strict=True):
             killed = [it.name for it in _planned() if it.at == began]
             self.assertEqual(killed, _PUBLISHERS)
-            self.assertLess(frozen - began, 2.0)
+            self.assertLess(frozen - began, 3.0)
             self.assertGreater(resumed - frozen, _SESSION_SECONDS)
 
     def test_no_service_is_killed_again_until_it_has_written_to_the_thawed_broker(self) -> None:
