@@ -92,7 +92,7 @@ def test_agent(tmp_path: Path) -> None:
 def test_tester(tmp_path: Path) -> None:
     """With the packages that ./dev has brought, in place of those from registries."""
     client = places.ROOT / "clients" / "typescript"
-    node_packages.ensure(client)
+    programs = node_packages.ensure(client)["PATH"]  # a newer Node.js than Debian 12's
     chromium = shutil.which("chromium")
     assert chromium
     brought = "{@playwright,playwright,playwright-core,.bin}"
@@ -100,7 +100,8 @@ def test_tester(tmp_path: Path) -> None:
     pages.run(
         _PAGES / "tester.md",
         folder=tmp_path,
-        environment=_with_key() | {"CLONE": str(places.ROOT), "CHROMIUM": chromium},
+        environment=_with_key()
+        | {"CLONE": str(places.ROOT), "CHROMIUM": chromium, "PATH": programs},
         swaps={
             "8098": str(free_port()),
             'npm --prefix "$CLONE/clients/typescript" ci >>npm.txt\n': "",
