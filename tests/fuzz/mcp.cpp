@@ -48,6 +48,7 @@ void try_message(std::string_view body)
 void try_mail(std::string_view mail)
 {
     const auto page = read_visible_page(mail);
+    require(page.steps <= max_page_steps, "a page takes no more work than it may");
     fence marks;
     const auto wrapped = marks.wrap(page.text, max_text);
     require(is_valid_utf8(wrapped), "what is fenced is UTF-8");

@@ -366,7 +366,7 @@ public:
             else
                 read_text();
         }
-        seen_.is_cut = at_ < html_.size();
+        seen_.is_cut = budget_.is_spent();
         seen_.steps = budget_.used();
         count_rest();
         while (open_.size() > page_elements)
@@ -472,6 +472,8 @@ private:
             end_link_before();
         seen_.text.append("<").append(name).append(">");
         auto element = read_element(name, tag);
+        if (budget_.is_spent()) // not all rules were tried
+            return;
         if (name == "img" && link_)
             add_picture(tag, element.style.shown);
         else if (name == "area")
