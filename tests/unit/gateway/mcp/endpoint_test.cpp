@@ -5,12 +5,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <ctime>
 #include <functional>
 #include <limits>
+#include <optional>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -413,6 +417,23 @@ struct arranged_pages : arranged_mcp
     {
         return call(tool, arguments)["structuredContent"];
     }
+    // As `send`, but the loop sleeps until something comes: testing::await wakes up every 5 ms, and
+    // that takes time of the loop itself.
+    http::response answer(http::request request)
+    {
+        auto& loop = testing::test_host().loop();
+        const auto busy = boost::asio::make_work_guard(loop);
+        request.peer = boost::asio::ip::make_address("192.0.2.1");
+        request.target = request.path;
+        std::optional<http::response> response;
+        boost::asio::co_spawn(loop,
+                              testing::detail::store_result(checked.handle(request), response),
+                              boost::asio::detached);
+        loop.restart();
+        while (!response)
+            loop.run_one();
+        return std::move(*response);
+    }
     // The processor time of the loop in milliseconds, the least of several calls: other load does
     // not show in it, nor what other threads do.
     double loop_time(const http::request& request)
@@ -423,9 +444,9 @@ struct arranged_pages : arranged_mcp
             return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
         };
         auto least = std::numeric_limits<double>::max();
-        for (int i = 0; i < 5; ++i) {
+        for (int i = 0; i < 20; ++i) {
             const auto began = now();
-            CHECK(send(request).status == 200);
+            CHECK(answer(request).status == 200);
             least = std::min(least, now() - began);
         }
         return least;
