@@ -16,8 +16,8 @@
 // Comparing the events that the database says were published with what Kafka holds.
 namespace tempinbox::ctl {
 
-// Events younger than this are not compared: their transactions may be about to commit. More than
-// mail-ingest's max_creation_age, by which that knows an inbox.created that was repaired.
+// Events younger than this are not compared: mail-ingest takes a young inbox.created at its word
+// (max_creation_age in recipients.cpp), which a repaired one must not be, whatever the clocks say.
 constexpr std::chrono::minutes min_event_age{5};
 constexpr std::size_t max_listed_events = 1'000;
 

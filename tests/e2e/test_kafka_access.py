@@ -267,11 +267,14 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
 
 @pytest.fixture(scope="module")
 def used(guarded: _Guarded) -> _Guarded:
-    """An inbox has come and gone, and each topic of events holds what nobody can read."""
+    """One inbox has come and gone, another has a mail, and each topic of events holds what nobody
+    can read.
+    """
     services = guarded.services
     api = Api(f"http://{services.gateway.address}", services.make_key("pro", 1_000_000))
-    inbox = api.new_inbox()
-    assert send(guarded.suite, inbox["emailAddress"], server=services.ingest.address).is_accepted
+    inbox, kept = api.new_inbox(), api.new_inbox()
+    for to in (inbox["emailAddress"], kept["emailAddress"]):
+        assert send(guarded.suite, to, server=services.ingest.address).is_accepted
     api.delete("/v1/inboxes/" + inbox["inboxId"])
     assert _write(guarded, "tools", _EVENTS) == dict.fromkeys(_EVENTS)
     return guarded
