@@ -16,8 +16,10 @@ _NOT_MOVED = (KafkaError.ELECTION_NOT_NEEDED, KafkaError.PREFERRED_LEADER_NOT_AV
 
 
 def main() -> None:
-    admin = AdminClient({"bootstrap.servers": json.load(sys.stdin)["brokers"]})
-    election = admin.elect_leaders(ElectionType.PREFERRED, request_timeout=_SECONDS)
+    brokers = json.load(sys.stdin)["brokers"]
+    # Its limit is a property: confluent-kafka 2.16 fails on the parameter request_timeout.
+    admin = AdminClient({"bootstrap.servers": brokers, "socket.timeout.ms": 1000 * _SECONDS})
+    election = admin.elect_leaders(ElectionType.PREFERRED)
     moved = 0
     for partition, error in election.result(_SECONDS).items():
         if error is None:
