@@ -224,9 +224,10 @@ def _prefixed_topics(shell: _Shell, block: Block) -> None:
     swaps = {
         "--partitions 48": "--partitions 1",
         "--replication 3": "--replication 1",
-        # The database of the suite has events that the topics with this prefix lack.
-        "tempinboxctl doctor": "TEMPINBOX_DATABASE= tempinboxctl doctor"
-        " --partitions 1 --replication 1",
+        # The database of the suite has events that the topics with this prefix lack, so the
+        # program itself is asked, which knows none.
+        "tempinboxctl doctor": f"env -u TEMPINBOX_DATABASE {shell.suite.program('tempinboxctl')}"
+        f" doctor --kafka-brokers {shell.suite['KAFKA']} --partitions 1 --replication 1",
     }
     try:
         shown = shell.run_with(swaps, block.text)
