@@ -211,13 +211,17 @@ TEST_CASE("connections over the limit get 503 with Retry-After", "[http]")
 {
     auto settings = small_limits();
     settings.connection_limit = 2;
-    running_server running(ok, settings);
+    bool is_notified = false;
+    running_server running(
+        [&is_notified](http::request& received) {
+            return received.path == "/held" ? testing::wait_for_hang_up(received, is_notified)
+                                            : ok(received);
+        },
+        settings);
     raw_client first(running.address());
     raw_client second(running.address());
     for (auto* busy : {&first, &second})
-        busy->send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
-    for (auto* busy : {&first, &second})
-        busy->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx").pause();
+        busy->send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n").pause();
     REQUIRE(running.server.connections() == 2);
 
     raw_client third(running.address());
