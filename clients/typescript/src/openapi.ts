@@ -400,7 +400,8 @@ export interface paths {
          * Send a test
          * @description Sends a made-up event now, of the first kind the webhook is told of, signed like a real one, and answers when your receiver has (15 s at
          *     most). What it says is about an email and an inbox that do not exist. Also to a webhook that is switched off. It is sent once, appears in
-         *     the log of deliveries, and its failure changes nothing about the webhook. Ten a minute; more are 429 with `Retry-After`.
+         *     the log of deliveries, and its failure changes nothing about the webhook. Ten a minute; more are 429 with `Retry-After`, and so
+         *     is what comes while ten tests and single retries of your account wait for their receivers.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -460,7 +461,8 @@ export interface paths {
          * Send a delivery again
          * @description Sends it now, with the same `webhook-id` and body, and answers when your receiver has (15 s at most): whatever became of it before,
          *     also after a success. A delivery that was finished ends as this attempt does. A pending one ends with a success; otherwise it waits
-         *     for its next attempt as if nothing had been sent. Sixty a minute for each webhook; more are 429 with `Retry-After`.
+         *     for its next attempt as if nothing had been sent. Sixty a minute for each webhook; more are 429 with
+         *     `Retry-After`, and so is what comes while ten tests and single retries of your account wait for their receivers.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -1859,7 +1861,8 @@ export interface components {
         };
         /**
          * @description The plan's requests of the day or the second are used up, or your address sent too many requests without a valid key, or a webhook was
-         *     sent too much by hand, or too many requests of the account wait for mail at once, or too many of its `Idempotency-Key`s are stored.
+         *     sent too much by hand, or ten tests and single retries of the account wait for their receivers, or too many requests of the account wait
+         *     for mail at once, or too many of its `Idempotency-Key`s are stored.
          */
         TooManyRequests: {
             headers: {
