@@ -131,6 +131,7 @@ std::vector<outbox::row> make_again(pqxx::work& tx, const std::string& type,
 void leave_out_waiting(pqxx::work& tx, std::vector<outbox::row>& rows)
 {
     std::vector<event_id> ids;
+    ids.reserve(rows.size());
     for (const auto& row : rows)
         ids.push_back(row.id);
     std::set<event_id> waiting;
