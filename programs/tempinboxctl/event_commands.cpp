@@ -272,6 +272,7 @@ result<event_check_request> read_check_request(const arguments& given)
 record to_record(const event_check_request& request, const event_check& found)
 {
     std::vector<std::string> ids;
+    ids.reserve(found.listed.size());
     for (const auto& id : found.listed)
         ids.push_back(id.text());
     record fields;
