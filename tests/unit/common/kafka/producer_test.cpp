@@ -11,6 +11,14 @@ using namespace tempinbox;
 
 namespace {
 
+kafka::message make_message()
+{
+    kafka::message made;
+    made.topic = testing::forgetful_broker::topic;
+    made.key = "one inbox";
+    return made;
+}
+
 double count_implicit_acks()
 {
     return testing::test_host()
@@ -30,13 +38,9 @@ TEST_CASE("a message counts as acknowledged only if the broker named its offset"
     broker.refuse_next_batch();
     std::array<std::optional<bool>, 4> outcomes;
 
-    for (auto& outcome : outcomes) {
-        kafka::message message;
-        message.topic = broker.topic;
-        message.key = "one inbox";
-        REQUIRE(producer.send(std::move(message),
+    for (auto& outcome : outcomes)
+        REQUIRE(producer.send(make_message(),
                               [&outcome](bool is_acknowledged) { outcome = is_acknowledged; }));
-    }
 
     REQUIRE(testing::eventually([&outcomes] {
         return std::all_of(outcomes.begin(), outcomes.end(),
