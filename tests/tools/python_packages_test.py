@@ -1,8 +1,14 @@
-"""The lists of Python packages: each is locked, and what is asked for is in its lock."""
+"""The lists of Python packages: each is locked, and what is asked for is in its lock. And the
+environments that are made of them.
+"""
 
 import re
+import tempfile
+import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 from dev import python_packages
 
@@ -49,6 +55,33 @@ class Locks(unittest.TestCase):
                 locked.setdefault(_normalized(name), set()).add(version)
 
         self.assertEqual({name: found for name, found in locked.items() if len(found) > 1}, {})
+
+
+class Environments(unittest.TestCase):
+    def test_one_that_two_need_at_a_time_is_made_once(self) -> None:
+        made: list[Path] = []
+
+        def make(folder: Path, _: tuple[Path, ...]) -> None:
+            made.append(folder)
+            both_ask.wait()
+            folder.mkdir(parents=True)
+            (folder / "ready").touch()
+
+        def ask_meanwhile() -> Path:
+            both_ask.wait()
+            return python_packages.python()
+
+        both_ask = threading.Barrier(2, timeout=10)
+        with (
+            tempfile.TemporaryDirectory() as cache,
+            mock.patch.dict("os.environ", {"XDG_CACHE_HOME": cache}),
+            mock.patch.object(python_packages, "_make", make),
+            ThreadPoolExecutor(2) as both,
+        ):
+            first = both.submit(python_packages.python)
+            second = both.submit(ask_meanwhile)
+            self.assertEqual(first.result(10), second.result(10))
+        self.assertEqual(len(made), 1)
 
 
 if __name__ == "__main__":

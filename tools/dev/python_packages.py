@@ -6,10 +6,10 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 from dev import places
+from dev.locks import in_turn
 from dev.terminal import fail, say
 
 TESTS = places.ROOT / "tests" / "e2e" / "requirements.txt"
@@ -30,8 +30,9 @@ def environment(*locks: Path) -> Path:
     """The interpreter that has the packages of these lists, and no others."""
     wanted = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
     folder = places.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
-    if not (folder / "ready").exists():
-        _make(folder, locks)
+    with in_turn(folder.with_suffix(".lock")):  # two that make it at a time would spoil it
+        if not (folder / "ready").exists():
+            _make(folder, locks)
     return folder / "bin" / "python"
 
 
@@ -45,9 +46,7 @@ def _make(folder: Path, locks: tuple[Path, ...]) -> None:
     install = ["install", "-q", "--disable-pip-version-check", "--require-hashes"]
     lists = [argument for lock in locks for argument in ("-r", str(lock))]
     _run([str(folder / "bin" / "python"), "-m", "pip", *install, "--only-binary=:all:", *lists])
-    partial = folder / f"ready.{uuid.uuid4().hex}"
-    partial.touch()
-    partial.rename(folder / "ready")
+    (folder / "ready").touch()
 
 
 def _run(command: list[str]) -> None:
