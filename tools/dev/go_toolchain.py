@@ -34,9 +34,9 @@ def ensure() -> dict[str, str]:
     return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
 
 
-def is_new_enough(told: str) -> bool:
+def is_new_enough(printed: str) -> bool:
     """Whether a Go that prints this as its version is of VERSION or later."""
-    found = re.match(r"go version go(\d+)\.(\d+)", told)
+    found = re.match(r"go version go(\d+)\.(\d+)", printed)
     wanted = tuple(int(part) for part in VERSION.split(".")[:2])
     return found is not None and (int(found[1]), int(found[2])) >= wanted
 
@@ -74,7 +74,7 @@ def _download(module: str, expected: str, environment: dict[str, str]) -> Path:
     )
     if done.returncode != 0:
         fail(f"Go could not bring {module}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    told = json.loads(done.stdout)
-    if told["Sum"] != expected:
-        fail(f"{module} is not what it was: its sum is {told['Sum']}, not {expected}")
-    return Path(told["Dir"])
+    answer = json.loads(done.stdout)
+    if answer["Sum"] != expected:
+        fail(f"{module} is not what it was: its sum is {answer['Sum']}, not {expected}")
+    return Path(answer["Dir"])

@@ -28,7 +28,7 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
     stop_on_signals()
     preset = wishes.preset or suite.preset()
     packages.ensure(*build.package_groups(preset), "run")
-    _try_what_is_quick(suite, wishes, builds, with_page)
+    _check_before_build(suite, wishes, builds, with_page)
     if builds:
         build.build(preset, services.PROGRAMS)
         if with_page:
@@ -49,7 +49,7 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
         suite.down(wipe=False)
 
 
-def _try_what_is_quick(suite: Suite, wishes: Wishes, builds: bool, with_page: bool) -> None:
+def _check_before_build(suite: Suite, wishes: Wishes, builds: bool, with_page: bool) -> None:
     if not suite.is_running():
         preflight.check_ports({"--api-port": wishes.api_port, "--smtp-port": wishes.smtp_port})
     if not builds:
