@@ -16,4 +16,4 @@ DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     tempinbox-webhook-dispatcher tempinbox-migrate tempinboxctl
 PYTHONPATH=tools python3 -B -c 'from dev import dashboard; dashboard.build()'
 mv build/release/bin bin
-mv services/gateway/dashboard/dist dashboard
+mv web/dashboard/dist dashboard

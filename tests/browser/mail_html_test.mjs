@@ -1,4 +1,4 @@
-// The module services/gateway/dashboard/src/mail-html alone, in a real browser: each of its layers must hold without the others.
+// The module web/dashboard/src/mail-html alone, in a real browser: each of its layers must hold without the others.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

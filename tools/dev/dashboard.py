@@ -11,7 +11,7 @@ from dev import node_packages, places, web_sources
 from dev.locks import in_turn
 from dev.terminal import fail, heading, item
 
-FOLDER = places.ROOT / "services" / "gateway" / "dashboard"
+FOLDER = places.ROOT / "web" / "dashboard"
 BUILT = FOLDER / "dist"
 # The page's types, made from its API's contract. The page is built without them: they are for the
 # check and for editors.

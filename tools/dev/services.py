@@ -15,7 +15,7 @@ from dev.terminal import fail
 # In the order they are started and shown.
 SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
 PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "tempinbox-migrate"]
-PAGE = places.ROOT / "services" / "gateway" / "dashboard" / "dist"
+PAGE = places.ROOT / "web" / "dashboard" / "dist"
 LOOPBACK = "127.0.0.0/8,::1/128"
 
 

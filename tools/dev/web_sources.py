@@ -18,7 +18,7 @@ _PRETTIER_CACHE = [
 _SCRIPTS = {".ts", ".tsx", ".mjs", ".cjs", ".js"}
 _OTHERS = {".css", ".html", ".json"}  # .prettierignore says which of them are not laid out
 _TYPES_FROM = [  # ESLint reads the types of what their packages export
-    places.ROOT / "services" / "gateway" / "dashboard",
+    places.ROOT / "web" / "dashboard",
     places.ROOT / "tests" / "browser",
     places.ROOT / "clients" / "typescript",
 ]

@@ -30,7 +30,7 @@ constexpr std::string_view content_security_policy =
 
 constexpr std::string_view not_built =
     "The dashboard's page is not part of this gateway.\n\n"
-    "From the source tree, ./dev build makes it (services/gateway/dashboard/dist), and ./dev up "
+    "From the source tree, ./dev build makes it (web/dashboard/dist), and ./dev up "
     "serves it. For an installed\n"
     "gateway, put the built files into the folder that the setting dashboard-files names.\n";
 

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const DASHBOARD = fileURLToPath(new URL('../../../services/gateway/dashboard/', import.meta.url));
+const DASHBOARD = fileURLToPath(new URL('../../../web/dashboard/', import.meta.url));
 
 async function builtModule() {
   const { build } = await import(

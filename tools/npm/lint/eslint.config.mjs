@@ -11,7 +11,7 @@ import hooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 
-const DASHBOARD = 'services/gateway/dashboard';
+const DASHBOARD = 'web/dashboard';
 const CLIENT = 'clients/typescript';
 const project = (name) => ({ parserOptions: { project: `${import.meta.dirname}/${name}` } });
 const knownSafe = (...names) =>
