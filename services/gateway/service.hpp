@@ -6,10 +6,10 @@
 #include "common/http/server.hpp"
 #include "common/kafka/consumer.hpp"
 #include "common/otlp/exporter.hpp"
-#include "gateway/api.hpp"
 #include "gateway/core.hpp"
-#include "gateway/dashboard.hpp"
 #include "gateway/settings.hpp"
+#include "gateway/surfaces/api.hpp"
+#include "gateway/surfaces/dashboard.hpp"
 
 namespace tempinbox::gateway {
 

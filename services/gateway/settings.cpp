@@ -1,6 +1,6 @@
 #include "gateway/settings.hpp"
 
-#include "gateway/sessions/password_hasher.hpp"
+#include "gateway/access/password_hasher.hpp"
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_assets.hpp"
 

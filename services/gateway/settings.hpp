@@ -6,8 +6,8 @@
 #include "common/postgres/pool.hpp"
 #include "common/rpc/tls.hpp"
 #include "common/runtime/master_keys.hpp"
-#include "gateway/account_email/settings.hpp"
-#include "gateway/dashboard_api/sign_in_handlers.hpp"
+#include "gateway/dashboard/account_email_settings.hpp"
+#include "gateway/dashboard/sign_in_handlers.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
 
 #include <string>

@@ -176,7 +176,7 @@ def _operations_below(root: str) -> list[tuple[str, str]]:
     """What the gateway's own table of routes has below a root: a path nobody documented would not
     be asked for.
     """
-    source = (_GATEWAY / "api" / "operations.cpp").read_text(encoding="utf-8")
+    source = (_GATEWAY / "resources" / "operations.cpp").read_text(encoding="utf-8")
     found = re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)
     assert len(found) == source.count("emplace_back(")
     return [(method, root + path) for method, path in found]
@@ -185,7 +185,7 @@ def _operations_below(root: str) -> list[tuple[str, str]]:
 def _dashboard_routes() -> list[tuple[str, str]]:
     """Those of its own, and the API's."""
     found = _operations_below(_DASHBOARD_ROOT)
-    for file in sorted((_GATEWAY / "dashboard_api").glob("*.cpp")):
+    for file in sorted((_GATEWAY / "dashboard").glob("*.cpp")):
         source = file.read_text(encoding="utf-8")
         own = re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*(root \+ )?"(/[^"]*)"', source)
         # Names of methods stand nowhere else in quotation marks but where they are compared.

@@ -135,6 +135,14 @@ class Boundaries(unittest.TestCase):
         self.assertIn("lies above", found("api/a.cpp", "settings.hpp")[0])
         self.assertIn("unknown", found("history/a.cpp", "storage/b.hpp")[0])
 
+    def test_the_roots_of_a_service_are_given_its_core(self) -> None:
+        def found(path: str, name: str) -> list[str]:
+            text = f'#include "gateway/{name}"\n'
+            return [it.text for it in _problems(boundaries, f"services/gateway/{path}", text)]
+
+        self.assertEqual(found("surfaces/api.hpp", "core.hpp"), [])
+        self.assertIn("lies above", found("dashboard/keys.cpp", "core.hpp")[0])
+
 
 class Catches(unittest.TestCase):
     """Who handles an exception, and why there."""

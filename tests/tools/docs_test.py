@@ -102,7 +102,7 @@ class ErrorCodes(unittest.TestCase):
 
     def test_it_is_the_gateway_s_table(self) -> None:
         contract = yaml.safe_load(_read(_DOCS / "dashboard-openapi.yaml"))
-        table = _read(ROOT / "services" / "gateway" / "dashboard_api" / "errors.cpp")
+        table = _read(ROOT / "services" / "gateway" / "dashboard" / "errors.cpp")
         rows = re.findall(r"\brow\{\s*dashboard_error::\w+,\s*\"(\w+)\"", table)
 
         self.assertTrue(rows)

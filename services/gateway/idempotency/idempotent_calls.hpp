@@ -5,8 +5,8 @@
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/master_keys.hpp"
-#include "gateway/api/routes.hpp"
 #include "gateway/idempotency/stored_key_limit.hpp"
+#include "gateway/pipeline/routes.hpp"
 
 namespace tempinbox::gateway {
 

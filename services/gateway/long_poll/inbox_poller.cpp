@@ -1,7 +1,7 @@
 #include "gateway/long_poll/inbox_poller.hpp"
 
-#include "gateway/api/counted_reading.hpp"
-#include "gateway/api/json.hpp"
+#include "gateway/json/resources.hpp"
+#include "gateway/pipeline/counted_reading.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

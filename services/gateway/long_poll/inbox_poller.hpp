@@ -1,9 +1,9 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "gateway/api/response_budget.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/long_poll/poll_waiter.hpp"
+#include "gateway/pipeline/response_budget.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

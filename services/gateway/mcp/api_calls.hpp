@@ -2,8 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
-#include "gateway/api/caller.hpp"
 #include "gateway/mcp/content_reader.hpp"
+#include "gateway/pipeline/caller.hpp"
 
 #include <memory>
 #include <stop_token>

@@ -1,13 +1,13 @@
 #include "gateway/mcp/endpoint.hpp"
 
 #include "common/core/text.hpp"
-#include "gateway/api/mcp_entry.hpp"
-#include "gateway/api/negotiation.hpp"
-#include "gateway/api/query_reader.hpp"
 #include "gateway/mcp/api_calls.hpp"
 #include "gateway/mcp/json_rpc.hpp"
 #include "gateway/mcp/revision.hpp"
 #include "gateway/mcp/tools.hpp"
+#include "gateway/pipeline/mcp_entry.hpp"
+#include "gateway/pipeline/negotiation.hpp"
+#include "gateway/pipeline/query_reader.hpp"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gateway/api/routes.hpp"
 #include "gateway/mcp/content_reader.hpp"
+#include "gateway/pipeline/routes.hpp"
 
 namespace tempinbox::gateway::mcp {
 

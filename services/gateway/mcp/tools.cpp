@@ -4,8 +4,8 @@
 #include "common/core/ids.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
-#include "gateway/api/inbox_limits.hpp"
 #include "gateway/mcp/mail_content.hpp"
+#include "gateway/resources/inbox_limits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
-#include "gateway/api/negotiation.hpp"
+#include "gateway/pipeline/negotiation.hpp"
 
 #include <algorithm>
 #include <filesystem>

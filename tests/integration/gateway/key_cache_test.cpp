@@ -1,4 +1,4 @@
-#include "gateway/keys/key_cache.hpp"
+#include "gateway/access/key_cache.hpp"
 
 #include "accounts/account_repository.hpp"
 #include "accounts/api_key.hpp"
@@ -6,7 +6,7 @@
 #include "common/testing/await.hpp"
 #include "common/testing/relay.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "gateway/keys/key_uses.hpp"
+#include "gateway/access/key_uses.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

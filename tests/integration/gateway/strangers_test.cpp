@@ -1,9 +1,9 @@
 #include "accounts/sign_in_tokens.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "gateway/dashboard_api/sign_in_handlers.hpp"
-#include "gateway/dashboard_api/throttle.hpp"
-#include "gateway/sessions/session_lookups.hpp"
+#include "gateway/access/session_lookups.hpp"
+#include "gateway/dashboard/sign_in_handlers.hpp"
+#include "gateway/dashboard/throttle.hpp"
 
 #include <catch2/catch.hpp>
 

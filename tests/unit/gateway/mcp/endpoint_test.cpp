@@ -1,7 +1,7 @@
 #include "gateway/mcp/endpoint.hpp"
 
 #include "common/json/writer.hpp"
-#include "unit/gateway/api/arranged_pipeline.hpp"
+#include "unit/gateway/pipeline/arranged_pipeline.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "gateway/mcp/mail_content.hpp"
 
 #include "corpus/corpus.hpp"
-#include "gateway/api/json.hpp"
+#include "gateway/json/resources.hpp"
 #include "inbox/messages.hpp"
 
 #include <catch2/catch.hpp>

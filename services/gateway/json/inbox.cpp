@@ -1,0 +1,122 @@
+#include "gateway/json/resources.hpp"
+
+#include "gateway/json/fields.hpp"
+
+#include <map>
+
+namespace tempinbox::gateway {
+namespace {
+
+void put_metadata(json::writer& out,
+                  const google::protobuf::Map<std::string, std::string>& metadata)
+{
+    // Protobuf's map has no fixed order, but a response should not change from call to call.
+    const std::map<std::string, std::string> sorted(metadata.begin(), metadata.end());
+    out.key("metadata").begin_object();
+    for (const auto& [name, text] : sorted)
+        out.member(name, text);
+    out.end_object();
+}
+
+void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_extras& extras)
+{
+    out.begin_object();
+    out.member("inboxId", inbox.inbox_id());
+    out.member("emailAddress", inbox.email_address());
+    put_text(out, "name", inbox.has_name(), inbox.name());
+    put_texts(out, "tags", inbox.tags());
+    put_metadata(out, inbox.metadata());
+    out.member("status", inbox.status() == inbox::v1::INBOX_STATUS_EXPIRED ? "expired" : "active");
+    out.member("emailCount", inbox.email_count());
+    out.member("lastSequence", inbox.last_sequence());
+    put_time(out, "lastEmailAt", inbox.has_last_email_at(), inbox.last_email_at());
+    put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
+    put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
+    put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    if (extras.fullness)
+        out.member("isFull", inbox.is_full());
+    out.end_object();
+}
+
+void put_rejection(json::writer& out, const inbox::v1::Rejection& rejection)
+{
+    out.begin_object();
+    out.member("reason", rejection.reason());
+    out.member("mailFrom", rejection.mail_from());
+    out.member("reply", rejection.reply());
+    out.member("attempts", rejection.attempts());
+    put_time(out, "firstAt", rejection.has_first_at(), rejection.first_at());
+    put_time(out, "lastAt", rejection.has_last_at(), rejection.last_at());
+    out.end_object();
+}
+
+void put_domain(json::writer& out, const inbox::v1::Domain& domain)
+{
+    out.begin_object()
+        .member("domain", domain.domain())
+        .member("default", domain.is_default())
+        .end_object();
+}
+
+} // namespace
+
+std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras)
+{
+    json::writer out;
+    put_inbox(out, inbox, extras);
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListInboxesResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "inboxes", list.inboxes(),
+                [](json::writer& to, const inbox::v1::Inbox& inbox) {
+                    put_inbox(to, inbox, inbox_extras());
+                });
+    put_cursor(out, list.next_cursor());
+    out.end_object();
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListRejectionsResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "rejections", list.rejections(), put_rejection);
+    out.end_object();
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListDomainsResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "domains", list.domains(), put_domain);
+    out.end_object();
+    return out.take();
+}
+
+std::string deleted_json(std::string_view id_name, std::string_view id)
+{
+    json::writer out;
+    out.begin_object().member(id_name, id).member("deleted", true).end_object();
+    return out.take();
+}
+
+std::string deleted_count_json(std::int64_t count)
+{
+    json::writer out;
+    out.begin_object().member("deleted", count).end_object();
+    return out.take();
+}
+
+std::string emptied_json(std::string_view id, std::int64_t emails)
+{
+    json::writer out;
+    out.begin_object().member("inboxId", id).member("deletedEmails", emails).end_object();
+    return out.take();
+}
+
+} // namespace tempinbox::gateway

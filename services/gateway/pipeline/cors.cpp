@@ -1,0 +1,34 @@
+#include "gateway/pipeline/cors.hpp"
+
+namespace tempinbox::gateway {
+
+bool is_preflight(const http::request& received)
+{
+    return received.method == "OPTIONS" && received.header("Origin") &&
+           received.header("Access-Control-Request-Method");
+}
+
+http::response preflight_response()
+{
+    http::response response;
+    response.status = 204;
+    response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
+    response.set("Access-Control-Allow-Headers",
+                 "X-API-Key, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, "
+                 "traceparent");
+    response.set("Access-Control-Max-Age", "86400");
+    return response;
+}
+
+void allow_origin(const http::request& received, http::response& response)
+{
+    if (!received.header("Origin"))
+        return;
+    response.set("Access-Control-Allow-Origin", "*");
+    response.set(
+        "Access-Control-Expose-Headers",
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Location,"
+        " Retry-After, Allow, Idempotency-Replayed, ETag, Content-Disposition");
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,42 @@
+#include "gateway/pipeline/routes.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+std::string name_of(std::string_view method, std::string_view pattern)
+{
+    return std::string(method) + " " + std::string(pattern);
+}
+
+// The router only matches: the pipeline makes its checks between the match and the call.
+awaitable<http::response> never_called(http::request&)
+{
+    throw std::logic_error("an operation was called past the pipeline");
+    co_return http::response();
+}
+
+} // namespace
+
+routes::routes(std::vector<route> operations) : operations_(std::move(operations))
+{
+    for (const auto& operation : operations_) {
+        by_name_.emplace(name_of(operation.method, operation.pattern), &operation);
+        router_.add(operation.method, operation.pattern, never_called);
+    }
+}
+
+routes::match routes::find(const http::request& received) const
+{
+    match found;
+    found.path = router_.find(received);
+    if (!found.path.handle)
+        return found;
+    const auto own = by_name_.find(name_of(received.method, found.path.pattern));
+    const auto entry =
+        own != by_name_.end() ? own : by_name_.find(name_of("GET", found.path.pattern));
+    if (entry != by_name_.end())
+        found.operation = entry->second;
+    return found;
+}
+
+} // namespace tempinbox::gateway

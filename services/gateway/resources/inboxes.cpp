@@ -1,0 +1,213 @@
+#include "gateway/resources/inboxes.hpp"
+
+#include "common/core/text.hpp"
+#include "common/json/object_reader.hpp"
+#include "gateway/json/resources.hpp"
+#include "gateway/pipeline/query_reader.hpp"
+#include "gateway/pipeline/tagged_account.hpp"
+#include "gateway/resources/inbox_limits.hpp"
+#include "gateway/resources/path_ids.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+// A new inbox gets the tag of the API key that makes it.
+std::vector<std::string> with_tag_of_key(json::object_reader& body, std::vector<std::string> tags,
+                                         const std::string& tag_of_key)
+{
+    if (std::find(tags.begin(), tags.end(), tag_of_key) != tags.end())
+        return tags;
+    if (tags.size() == max_tags)
+        body.fail("tags must have at most " + std::to_string(max_tags - 1) + " items beside " +
+                  quote(tag_of_key) + ", which this API key adds");
+    tags.push_back(tag_of_key);
+    return tags;
+}
+
+// Reads the body of POST /v1/inboxes. The inbox service decides which local parts and domains are
+// available.
+result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
+                                                     const caller& who)
+{
+    auto body = read_body(received);
+    if (!body)
+        return body.error();
+    const auto local_part = body->text("localPart", 1, max_local_part_length);
+    const auto domain = body->text("domain", 1, max_domain_length);
+    const auto ttl = body->integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
+    const auto name = body->text("name", 1, max_name_length);
+    auto tags = body->texts("tags", max_tags, 1, max_tag_length);
+    if (who.tag())
+        tags = with_tag_of_key(*body, std::move(tags).value_or(std::vector<std::string>()),
+                               *who.tag());
+    const auto metadata = body->text_map("metadata", max_metadata, max_metadata_key_length,
+                                         max_metadata_value_length);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+
+    inbox::v1::CreateInboxRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_inbox_id(who.new_id<inbox_id>().text());
+    if (local_part)
+        request.set_local_part(*local_part);
+    if (domain)
+        request.set_domain(*domain);
+    if (ttl)
+        request.set_ttl_seconds(*ttl);
+    if (name)
+        request.set_name(*name);
+    if (tags)
+        request.mutable_tags()->Assign(tags->begin(), tags->end());
+    if (metadata)
+        request.mutable_metadata()->insert(metadata->begin(), metadata->end());
+    return request;
+}
+
+inbox::v1::InboxStatus to_status(const std::string& text)
+{
+    if (text == "all")
+        return inbox::v1::INBOX_STATUS_UNSPECIFIED;
+    return text == "expired" ? inbox::v1::INBOX_STATUS_EXPIRED : inbox::v1::INBOX_STATUS_ACTIVE;
+}
+
+result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, const caller& who)
+{
+    query_reader query(received);
+    const auto status = query.choice("status", "active", {"active", "expired", "all"});
+    const auto tag = query.text("tag", 1, max_tag_length);
+    const auto address = query.text("address", 1, max_address_length);
+    const auto page = read_page(query);
+    if (const auto all_known = query.finish(); !all_known)
+        return all_known.error();
+
+    inbox::v1::ListInboxesRequest list;
+    set_account(list, who);
+    list.set_status(to_status(status));
+    if (tag)
+        list.set_tag(*tag);
+    if (address)
+        list.set_address(*address);
+    list.set_limit(page.limit);
+    list.set_cursor(page.cursor);
+    return list;
+}
+
+} // namespace
+
+// POST /v1/inboxes
+awaitable<http::response> create_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
+{
+    auto request = read_new_inbox(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto created = co_await inboxes.call_batched(inbox_methods::create_inbox,
+                                                       std::move(*request), who.account());
+    if (!created)
+        co_return http::error_response(created.error());
+
+    co_return http::created_json(to_json(created->inbox()),
+                                 who.location_of("inboxes", created->inbox().inbox_id()));
+}
+
+awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
+                                          inbox_client& inboxes)
+{
+    auto request = read_new_inbox(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+    request->set_check_only(true);
+
+    const auto checked = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
+    if (!checked)
+        co_return http::error_response(checked.error());
+
+    co_return http::response(204, "", "");
+}
+
+// GET /v1/inboxes
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
+{
+    auto request = read_list(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found = co_await inboxes.call(inbox_methods::list_inboxes, std::move(*request));
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+// GET /v1/inboxes/{inboxId}
+awaitable<http::response> get_inbox(const http::request& received, const caller& who,
+                                    inbox_client& inboxes)
+{
+    auto request =
+        without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found =
+        co_await inboxes.call_batched(inbox_methods::get_inbox, std::move(*request), who.account());
+    if (!found)
+        co_return http::error_response(found.error());
+
+    inbox_extras extras;
+    extras.fullness = who.is_dashboard;
+    co_return http::ok_json(to_json(found->inbox(), extras));
+}
+
+// DELETE /v1/inboxes/{inboxId}
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
+{
+    const auto request =
+        without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto deleted =
+        co_await inboxes.call_batched(inbox_methods::delete_inbox, *request, who.account());
+    if (!deleted)
+        co_return http::error_response(deleted.error());
+
+    co_return http::ok_json(deleted_json("inboxId", request->inbox_id()));
+}
+
+// GET /v1/inboxes/{inboxId}/rejections
+awaitable<http::response> list_rejections(const http::request& received, const caller& who,
+                                          inbox_client& inboxes)
+{
+    auto request =
+        without_query(received, read_inbox_path<inbox::v1::ListRejectionsRequest>(received, who));
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found = co_await inboxes.call(inbox_methods::list_rejections, std::move(*request));
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+// GET /v1/domains
+awaitable<http::response> list_domains(const http::request& received, const caller&,
+                                       inbox_client& inboxes)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::error_response(query.error());
+
+    const auto found = co_await inboxes.call(inbox_methods::list_domains, {});
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "gateway/clients/inbox_client.hpp"
+#include "gateway/pipeline/caller.hpp"
+
+namespace tempinbox::gateway {
+
+awaitable<http::response> create_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+// Whether create_inbox would refuse the request itself: its 400, or 204. Nothing is created.
+awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
+                                          inbox_client& inboxes);
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+awaitable<http::response> get_inbox(const http::request& received, const caller& who,
+                                    inbox_client& inboxes);
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+awaitable<http::response> list_rejections(const http::request& received, const caller& who,
+                                          inbox_client& inboxes);
+awaitable<http::response> list_domains(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+
+} // namespace tempinbox::gateway

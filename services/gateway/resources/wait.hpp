@@ -1,0 +1,12 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
+#include "gateway/pipeline/caller.hpp"
+
+namespace tempinbox::gateway {
+
+awaitable<http::response> wait_for_email(http::request& received, const caller& who,
+                                         long_poll_hub& hub);
+
+} // namespace tempinbox::gateway

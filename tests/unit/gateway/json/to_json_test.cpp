@@ -1,0 +1,186 @@
+#include "gateway/json/resources.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+namespace {
+
+// Messages as Protobuf's own JSON: shorter than setters.
+template <class Message>
+Message message_of(const std::string& json)
+{
+    Message message;
+    const auto status = google::protobuf::util::JsonStringToMessage(json, &message);
+    if (!status.ok())
+        throw std::runtime_error(status.ToString());
+    return message;
+}
+
+constexpr const char* full_inbox =
+    R"({"inboxId":"i1","emailAddress":"a@x.test","name":"Sign-up","tags":["ci","b"],)"
+    R"("metadata":{"z":"1","a":"2"},"status":"INBOX_STATUS_EXPIRED","emailCount":"3","lastSequence":"9",)"
+    R"("lastEmailAt":"2026-11-21T10:00:00.123456Z","createdAt":"2026-11-21T09:00:00Z",)"
+    R"("expiresAt":"2026-11-22T09:00:00Z","expiredAt":"2026-11-22T09:00:00.5Z"})";
+
+} // namespace
+
+TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")
+{
+    const auto fresh = message_of<inbox::v1::Inbox>(
+        R"({"inboxId":"i1","emailAddress":"a@x.test","status":"INBOX_STATUS_ACTIVE",)"
+        R"("createdAt":"2026-11-21T09:00:00Z","expiresAt":"2026-11-22T09:00:00Z"})");
+
+    CHECK(
+        to_json(fresh) ==
+        R"({"inboxId":"i1","emailAddress":"a@x.test","name":null,"tags":[],"metadata":{},"status":"active",)"
+        R"("emailCount":0,"lastSequence":0,"lastEmailAt":null,"createdAt":"2026-11-21T09:00:00.000Z",)"
+        R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null})");
+}
+
+TEST_CASE("an inbox with everything", "[gateway][json]")
+{
+    CHECK(
+        to_json(message_of<inbox::v1::Inbox>(full_inbox)) ==
+        R"({"inboxId":"i1","emailAddress":"a@x.test","name":"Sign-up","tags":["ci","b"],"metadata":{"a":"2","z":"1"},)"
+        R"("status":"expired","emailCount":3,"lastSequence":9,"lastEmailAt":"2026-11-21T10:00:00.123Z",)"
+        R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z"})");
+}
+
+TEST_CASE("whether an inbox is full is shown only where it is requested", "[gateway][json]")
+{
+    const auto full = message_of<inbox::v1::Inbox>(R"({"inboxId":"i1","isFull":true})");
+    inbox_extras extras;
+    extras.fullness = true;
+
+    CHECK_THAT(to_json(full, extras), Catch::EndsWith(R"("expiredAt":null,"isFull":true})"));
+    CHECK_THAT(to_json(full), Catch::EndsWith(R"("expiredAt":null})"));
+}
+
+TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
+{
+    CHECK(to_json(inbox::v1::ListInboxesResponse()) == R"({"inboxes":[],"nextCursor":null})");
+    CHECK(to_json(message_of<inbox::v1::ListEmailsResponse>(R"({"nextCursor":"abc"})")) ==
+          R"({"emails":[],"nextCursor":"abc"})");
+    CHECK(to_json(webhooks::v1::ListWebhooksResponse()) == R"({"webhooks":[],"nextCursor":null})");
+    CHECK(to_json(message_of<inbox::v1::ListDomainsResponse>(
+              R"({"domains":[{"domain":"x.test","isDefault":true}]})")) ==
+          R"({"domains":[{"domain":"x.test","default":true}]})");
+}
+
+TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")
+{
+    CHECK(to_json(inbox::v1::ListRejectionsResponse()) == R"({"rejections":[]})");
+    CHECK(to_json(message_of<inbox::v1::ListRejectionsResponse>(
+              R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
+              R"("reply":"552 5.3.4 Message is too large","attempts":"3",)"
+              R"("firstAt":"2026-11-21T10:00:00Z","lastAt":"2026-11-21T10:00:07.500Z"}]})")) ==
+          R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
+          R"("reply":"552 5.3.4 Message is too large","attempts":3,)"
+          R"("firstAt":"2026-11-21T10:00:00.000Z","lastAt":"2026-11-21T10:00:07.500Z"}]})");
+}
+
+TEST_CASE("a list's emails are summaries", "[gateway][json]")
+{
+    const auto list = message_of<inbox::v1::ListEmailsResponse>(
+        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":"4","from":"s@y.test","fromName":"S","to":["a+t@x.test"],"subject":"Hi",)"
+        R"("preview":"Hello","receivedAt":"2026-11-21T10:00:00Z","sizeBytes":"1234","attachmentCount":1,"isRead":true,)"
+        R"("codes":[{"value":"123456"}]}]})");
+
+    CHECK(
+        to_json(list) ==
+        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":4,"from":"s@y.test","fromName":"S","to":["a+t@x.test"],)"
+        R"("subject":"Hi","preview":"Hello","receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":1234,)"
+        R"("attachmentCount":1,"isRead":true}],"nextCursor":null})");
+}
+
+TEST_CASE("a bare email has null, empty text and empty lists in their places", "[gateway][json]")
+{
+    const auto email = message_of<inbox::v1::Email>(
+        R"({"summary":{"emailId":"e1","inboxId":"i1","sequence":"1","receivedAt":"2026-11-21T10:00:00Z"},"envelope":{}})");
+
+    CHECK(
+        to_json(email) ==
+        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"subject":"","preview":"",)"
+        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"toHeader":[],"cc":[],"replyTo":[],)"
+        R"("messageId":null,"date":null,"headers":[],"text":null,"html":null,"attachments":[],"codes":[],"links":[],)"
+        R"("authentication":null,"envelope":{"mailFrom":"","rcptTo":[],"remoteAddress":"","helo":"","tls":null},"routing":null,"defects":[]})");
+}
+
+TEST_CASE("an email with everything", "[gateway][json]")
+{
+    const auto email = message_of<inbox::v1::Email>(
+        R"({"summary":{"emailId":"e1","inboxId":"i1","sequence":"1","receivedAt":"2026-11-21T10:00:00Z",)"
+        R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}]},)"
+        R"("toHeader":["A <a@x.test>"],"cc":["c@x.test"],"replyTo":["r@x.test"],"messageId":"<m@y>","date":"2026-11-21T09:59:59Z",)"
+        R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
+        R"("contentType":"application/pdf","sizeBytes":"10","contentId":"c","inline":true}],)"
+        R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],)"
+        R"("envelope":{"mailFrom":"s@y.test","rcptTo":["a@x.test"],"remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("defects":["no date"]})");
+
+    CHECK(
+        to_json(email) ==
+        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"subject":"","preview":"",)"
+        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"toHeader":["A <a@x.test>"],)"
+        R"("cc":["c@x.test"],"replyTo":["r@x.test"],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
+        R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
+        R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","inline":true}],)"
+        R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}],)"
+        R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],"authentication":null,)"
+        R"("envelope":{"mailFrom":"s@y.test","rcptTo":["a@x.test"],"remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("routing":null,"defects":["no date"]})");
+}
+
+TEST_CASE("a webhook shows its secret when it is made and never again", "[gateway][json]")
+{
+    const auto created = message_of<webhooks::v1::CreateWebhookResponse>(
+        R"({"webhook":{"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d","isEnabled":true,)"
+        R"("createdAt":"2026-11-21T10:00:00Z"},"secret":"whsec_x"})");
+
+    CHECK(
+        to_json(created) ==
+        R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d","isEnabled":true,)"
+        R"("disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z","secret":"whsec_x"})");
+    CHECK(
+        to_json(created.webhook()) ==
+        R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d",)"
+        R"("isEnabled":true,"disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z"})");
+}
+
+TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
+{
+    accounts::account account;
+    account.email = "a@example.com";
+    account.state.account = account_id::parse("01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f").value();
+    account.state.plan = "pass7";
+    account.state.plan_ends_at = *parse_iso8601("2026-11-28T10:00:00Z");
+    account.state.limits.api_access = true;
+    account.state.limits.requests_per_day = 3'000;
+    account.state.limits.live_inboxes = 50;
+    account.state.limits.max_ttl = std::chrono::hours(168);
+    account.state.limits.max_message_bytes = 26'214'400;
+    account.state.limits.webhooks = account.state.limits.api_keys = 1;
+    account_usage usage;
+    usage.requests_today = 7;
+    usage.live_inboxes = 2;
+    usage.webhooks = 1;
+
+    CHECK(
+        to_json(account, usage, *parse_iso8601("2026-11-21T10:00:00Z")) ==
+        R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","email":"a@example.com","plan":"pass7",)"
+        R"("planEndsAt":"2026-11-28T10:00:00.000Z","limits":{"requestsPerDay":3000,"liveInboxes":50,"maxTtlSeconds":604800,)"
+        R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0},)"
+        R"("usage":{"requestsToday":7,"liveInboxes":2,"webhooks":1}})");
+    CHECK(
+        to_json(account, usage, *parse_iso8601("2026-11-28T10:00:00Z")).find(R"("plan":"free")") !=
+        std::string::npos);
+}
+
+TEST_CASE("a deletion names what it deleted", "[gateway][json]")
+{
+    CHECK(deleted_json("inboxId", "i1") == R"({"inboxId":"i1","deleted":true})");
+}

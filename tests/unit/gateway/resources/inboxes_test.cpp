@@ -1,0 +1,395 @@
+#include "gateway/resources/inboxes.hpp"
+
+#include "common/http/client.hpp"
+#include "common/json/value.hpp"
+#include "gateway/resources/emails.hpp"
+#include "unit/gateway/resources/operations_fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace inbox::v1;
+
+namespace {
+
+const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
+
+// Handlers against an inbox service on loopback that records its requests; a test sets its
+// responses.
+class arranged_inboxes
+{
+public:
+    arranged_inboxes()
+    {
+        service_.response<CreateInboxRequest, CreateInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/CreateInbox",
+            [this](const CreateInboxRequest& request) { return create(request); });
+        service_.response<ListInboxesRequest, ListInboxesResponse>(
+            "tempinbox.inbox.v1.InboxService/ListInboxes",
+            [this](const ListInboxesRequest& request) {
+                listed = request;
+                return result<ListInboxesResponse>(ListInboxesResponse());
+            });
+        service_.response<GetInboxRequest, GetInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/GetInbox", [](const GetInboxRequest&) {
+                GetInboxResponse response;
+                response.mutable_inbox()->set_is_full(true);
+                return result<GetInboxResponse>(response);
+            });
+        service_.response<ListEmailsRequest, ListEmailsResponse>(
+            "tempinbox.inbox.v1.InboxService/ListEmails", [this](const ListEmailsRequest& request) {
+                listed_emails = request;
+                return result<ListEmailsResponse>(ListEmailsResponse());
+            });
+        service_.response<DeleteInboxRequest, DeleteInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/DeleteInbox",
+            [](const DeleteInboxRequest& request) -> result<DeleteInboxResponse> {
+                if (request.inbox_id() == some_id)
+                    return DeleteInboxResponse();
+                return failure{errc::not_found, "Inbox does not exist"};
+            });
+        client = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
+                                                service_.tokens());
+    }
+
+    http::response post(const std::string& body,
+                        std::vector<std::pair<std::string, std::string>> query = {})
+    {
+        http::request received;
+        received.method = "POST";
+        received.body = body;
+        received.query = std::move(query);
+        return testing::await(create_inbox(received, who, *client));
+    }
+
+    http::response list(const http::request& received)
+    {
+        return testing::await(list_inboxes(received, who, *client));
+    }
+    http::response list_all_emails(const http::request& received)
+    {
+        return testing::await(list_emails(received, who, *client, memory));
+    }
+
+    caller who = testing::premium_caller();
+    response_budget memory{1'000'000};
+    std::optional<failure> refusal;
+    std::optional<CreateInboxRequest> created;
+    ListInboxesRequest listed;
+    ListEmailsRequest listed_emails;
+
+private:
+    result<CreateInboxResponse> create(const CreateInboxRequest& request)
+    {
+        created = request;
+        if (refusal)
+            return *refusal;
+        CreateInboxResponse response;
+        response.mutable_inbox()->set_inbox_id(request.inbox_id());
+        return response;
+    }
+
+    testing::fake_service service_;
+
+public:
+    std::unique_ptr<inbox_client> client;
+};
+
+std::string message(const http::response& response)
+{
+    return json::value::parse(response.body).value()["message"].text();
+}
+
+http::request get(std::vector<std::pair<std::string, std::string>> query)
+{
+    http::request received;
+    received.method = "GET";
+    received.query = std::move(query);
+    received.path_params.emplace_back("inboxId", some_id);
+    return received;
+}
+
+} // namespace
+
+TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto response = arranged.post("");
+
+    REQUIRE(arranged.created);
+    const auto& request = *arranged.created;
+    CHECK(response.status == 201);
+    CHECK(http::find_header(response.headers, "Location") == "/v1/inboxes/" + request.inbox_id());
+    CHECK(uuid::parse(request.inbox_id())->version() == 7);
+    CHECK(request.account().account_id() == arranged.who.account().text());
+    CHECK(request.account().plan() == "premium");
+    CHECK(request.account().version() == 7);
+    CHECK_FALSE(request.has_local_part());
+    CHECK_FALSE(request.has_domain());
+    CHECK_FALSE(request.has_ttl_seconds());
+}
+
+TEST_CASE("only the dashboard gets whether an inbox is full", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    const auto received = get({});
+    const auto shows_fullness = [&] {
+        const auto response = testing::await(get_inbox(received, arranged.who, *arranged.client));
+        return response.body.find(R"("isFull":true)") != std::string::npos;
+    };
+
+    CHECK_FALSE(shows_fullness());
+    arranged.who.is_dashboard = true;
+    CHECK(shows_fullness());
+}
+
+TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    arranged.post(
+        R"({"localPart":"Sign-Up","domain":"x.test","ttlSeconds":2592000,"name":"CI","tags":["a","b"],"metadata":{"run":"7"}})");
+
+    REQUIRE(arranged.created);
+    const auto& request = *arranged.created;
+    CHECK(request.local_part() == "Sign-Up");
+    CHECK(request.domain() == "x.test");
+    CHECK(request.ttl_seconds() == 2'592'000);
+    CHECK(request.name() == "CI");
+    CHECK(request.tags_size() == 2);
+    CHECK(request.metadata().at("run") == "7");
+}
+
+TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][inboxes]")
+{
+    struct row
+    {
+        const char* body;
+        const char* named;
+    };
+    const row rows[] = {
+        {"{", "JSON"},
+        {"[]", "object"},
+        {R"({"ttl":5})", "ttl"},
+        {R"({"ttlSeconds":59})", "ttlSeconds must be an integer from 60 to 2592000"},
+        {R"({"ttlSeconds":2592001})", "ttlSeconds"},
+        {R"({"ttlSeconds":"60"})", "ttlSeconds"},
+        {R"({"ttlSeconds":60.5})", "ttlSeconds"},
+        {R"({"localPart":""})", "localPart"},
+        {R"({"localPart":7})", "localPart"},
+        {R"({"domain":[]})", "domain"},
+        {R"({"name":""})", "name"},
+        {R"({"name":"a\u0000b"})", "name"},
+        {R"({"tags":"a"})", "tags"},
+        {R"({"tags":[""]})", "tags"},
+        {R"({"tags":["1","2","3","4","5","6","7","8","9","10","11"]})", "tags"},
+        {R"({"metadata":{"a":1}})", "metadata"},
+        {R"({"metadata":[]})", "metadata"},
+        {R"({"name":"a","name":"b"})", "name"},
+    };
+
+    for (const auto& row : rows) {
+        arranged_inboxes arranged;
+        const auto response = arranged.post(row.body);
+        INFO(row.body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(message(response).find(row.named) != std::string::npos);
+        CHECK_FALSE(arranged.created);
+    }
+    arranged_inboxes arranged;
+    CHECK(arranged.post("{}", {{"dry", "1"}}).status == 400);
+}
+
+TEST_CASE("what the inbox service refuses keeps its status and sentence", "[gateway][inboxes]")
+{
+    struct row
+    {
+        errc code;
+        unsigned status;
+    };
+    for (const auto& row : {row{errc::conflict, 409}, row{errc::permission_denied, 403},
+                            row{errc::invalid_argument, 400}}) {
+        arranged_inboxes arranged;
+        arranged.refusal = failure{row.code, "Because it is so"};
+        const auto response = arranged.post("{}");
+        CHECK(response.status == row.status);
+        CHECK(message(response) == "Because it is so");
+    }
+}
+
+TEST_CASE("what concerns only the suite is hidden from the caller", "[gateway][inboxes]")
+{
+    struct row
+    {
+        errc code;
+        unsigned status;
+    };
+    for (const auto& row :
+         {row{errc::unavailable, 503}, row{errc::internal, 500}, row{errc::unauthenticated, 503}}) {
+        arranged_inboxes arranged;
+        arranged.refusal = failure{row.code, "10.0.0.1 said no"};
+        const auto response = arranged.post("{}");
+        CHECK(response.status == row.status);
+        CHECK(response.body.find("10.0.0.1") == std::string::npos);
+    }
+}
+
+TEST_CASE("an inbox service that is away is 503 with Retry-After", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    testing::scratch_folder folder;
+    rpc::tokens tokens(folder.write("tokens", "a-token-for-the-unit-tests\n"));
+    inbox_client nobody(testing::test_host(), {host_port("127.0.0.1", 1)}, tokens);
+    http::request received;
+
+    const auto response = testing::await(create_inbox(received, arranged.who, nobody));
+
+    CHECK(response.status == 503);
+    CHECK(http::find_header(response.headers, "Retry-After") == "1");
+}
+
+TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto plain = testing::await(list_inboxes(get({}), arranged.who, *arranged.client));
+    CHECK(plain.status == 200);
+    CHECK(arranged.listed.status() == INBOX_STATUS_ACTIVE);
+    CHECK(arranged.listed.limit() == 25);
+    CHECK_FALSE(arranged.listed.has_tag());
+
+    const auto received = get({{"status", "all"},
+                               {"tag", "ci"},
+                               {"address", "a@x.test"},
+                               {"limit", "3"},
+                               {"cursor", "c"}});
+    testing::await(list_inboxes(received, arranged.who, *arranged.client));
+    CHECK(arranged.listed.status() == INBOX_STATUS_UNSPECIFIED);
+    CHECK(arranged.listed.tag() == "ci");
+    CHECK(arranged.listed.address() == "a@x.test");
+    CHECK(arranged.listed.limit() == 3);
+    CHECK(arranged.listed.cursor() == "c");
+    CHECK(arranged.listed.account_id() == arranged.who.account().text());
+
+    const auto emails = get({{"after", "12"}, {"limit", "1"}});
+    list_cache lists(testing::test_host(), 0, std::chrono::seconds(1), *arranged.client);
+    testing::await(
+        list_inbox_emails(emails, arranged.who, *arranged.client, lists, arranged.memory));
+    CHECK(arranged.listed_emails.inbox_id() == some_id);
+    CHECK(arranged.listed_emails.after() == 12);
+    CHECK(arranged.listed_emails.limit() == 1);
+}
+
+TEST_CASE("ids in paths must be UUIDs, and unknown ones are 404", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    auto received = get({});
+    const auto deleted = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+    received.path_params.front().second = uuid::make_v7().text();
+    const auto missing = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+    received.path_params.front().second = "7";
+    const auto bad = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+
+    CHECK(deleted.body == R"({"inboxId":")" + some_id + R"(","deleted":true})");
+    CHECK(missing.status == 404);
+    CHECK(bad.status == 400);
+    CHECK(message(bad).starts_with("inboxId must be a UUID"));
+}
+
+namespace {
+
+awaitable<void> create_into(const caller& who, inbox_client& inboxes,
+                            std::vector<unsigned>& statuses)
+{
+    http::request received;
+    received.method = "POST";
+    received.body = "{}";
+    const auto response = co_await create_inbox(received, who, inboxes);
+    statuses.push_back(response.status);
+}
+
+} // namespace
+
+TEST_CASE("inboxes that are created at the same time are asked for in one request",
+          "[gateway][create]")
+{
+    testing::fake_service service;
+    std::size_t created = 0;
+    service.response<CreateInboxRequest, CreateInboxResponse>(
+        "tempinbox.inbox.v1.InboxService/CreateInbox",
+        [&](const CreateInboxRequest& request) -> result<CreateInboxResponse> {
+            if (++created == 2)
+                return failure{errc::permission_denied, "All live inboxes are used"};
+            CreateInboxResponse response;
+            response.mutable_inbox()->set_inbox_id(request.inbox_id());
+            return response;
+        });
+    const auto replicas = service.start();
+    http::client connections(testing::test_host(), {});
+    std::size_t requests = 0;
+    rpc::client_settings counted;
+    counted.send = [&](http::client_request outgoing) {
+        ++requests;
+        return connections.send(std::move(outgoing));
+    };
+    inbox_client inboxes(testing::test_host(), replicas, service.tokens(), counted);
+    const auto who = testing::premium_caller();
+    std::vector<unsigned> statuses;
+
+    for (int i = 0; i < 10; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), create_into(who, inboxes, statuses),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return statuses.size() == 10; }));
+
+    CHECK(requests == 1);
+    CHECK(created == 10);
+    CHECK(std::count(statuses.begin(), statuses.end(), 201U) == 9);
+    CHECK(std::count(statuses.begin(), statuses.end(), 403U) == 1);
+}
+
+TEST_CASE("a key with a tag gives it to every inbox that it makes, once",
+          "[gateway][inboxes][key-access]")
+{
+    arranged_inboxes arranged;
+    arranged.who.access.tag = "ci";
+    const auto tags_after = [&](const std::string& body) {
+        CHECK(arranged.post(body).status == 201);
+        return std::vector<std::string>(arranged.created->tags().begin(),
+                                        arranged.created->tags().end());
+    };
+
+    CHECK(tags_after("{}") == std::vector<std::string>{"ci"});
+    CHECK(tags_after(R"({"tags":["a"]})") == std::vector<std::string>{"a", "ci"});
+    CHECK(tags_after(R"({"tags":["ci","a"]})") == std::vector<std::string>{"ci", "a"});
+    CHECK(tags_after(R"({"tags":["1","2","3","4","5","6","7","8","9"]})").size() == 10);
+    const auto full = arranged.post(R"({"tags":["0","1","2","3","4","5","6","7","8","9"]})");
+
+    CHECK(full.status == 400);
+    CHECK(full.body.find("tags must have at most 9 items beside \\\"ci\\\"") != std::string::npos);
+}
+
+TEST_CASE("lists of a key with a tag name the tag in place of the account",
+          "[gateway][inboxes][key-access]")
+{
+    arranged_inboxes arranged;
+    arranged.who.access.tag = "ci";
+    http::request received;
+    received.method = "GET";
+    received.query.emplace_back("tag", "other");
+
+    CHECK(arranged.list(received).status == 200);
+    received.query.clear();
+    CHECK(arranged.list_all_emails(received).status == 200);
+
+    CHECK(arranged.listed.tag() == "other");
+    CHECK(arranged.listed.account_id().empty());
+    CHECK(arranged.listed.tagged_account().tag() == "ci");
+    CHECK(arranged.listed.tagged_account().account_id() == arranged.who.account().text());
+    CHECK(arranged.listed_emails.account_id().empty());
+    CHECK(arranged.listed_emails.tagged_account().tag() == "ci");
+}

@@ -1,0 +1,129 @@
+#include "gateway/resources/wait.hpp"
+
+#include "common/json/value.hpp"
+#include "unit/gateway/long_poll/fake_inbox.hpp"
+#include "unit/gateway/resources/operations_fixture.hpp"
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+
+namespace {
+
+using query = std::vector<std::pair<std::string, std::string>>;
+
+struct arranged_wait
+{
+    testing::fake_inbox mail;
+    long_poll_hub hub{testing::test_host(), mail.client, mail.memory, long_poll_limits(10)};
+    caller who = testing::premium_caller();
+
+    arranged_wait() { mail.account = who.account(); }
+
+    http::response get(query parameters, std::string id = "")
+    {
+        http::request received;
+        received.method = "GET";
+        received.query = std::move(parameters);
+        received.path_params.emplace_back("inboxId", id.empty() ? mail.inbox.text() : id);
+        return testing::await(wait_for_email(received, who, hub));
+    }
+    json::value body(query parameters)
+    {
+        const auto response = get(std::move(parameters));
+        REQUIRE(response.status == 200);
+        return json::value::parse(response.body).value();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a wait that is answered has the email, the inbox's last sequence and the time",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto id = arranged.mail.add("one");
+    arranged.mail.add("two");
+
+    const auto response = arranged.body({});
+
+    CHECK(response["outcome"].text() == "matched");
+    CHECK(response["email"]["emailId"].text() == id);
+    CHECK(response["lastSequence"].integer() == 2);
+    CHECK(response["waitedMs"].integer() < 1'000);
+    CHECK(response["nearMisses"].items().empty());
+}
+
+TEST_CASE("expecting none, a wait returns the email that came, or that the whole time passed",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto id = arranged.mail.add("one");
+
+    const auto broken = arranged.body({{"expect", "none"}});
+    CHECK(broken["outcome"].text() == "violated");
+    CHECK(broken["email"]["emailId"].text() == id);
+
+    const auto kept = arranged.body({{"expect", "none"}, {"after", "1"}, {"timeoutSeconds", "1"}});
+    CHECK(kept["outcome"].text() == "timeout");
+    CHECK(kept["email"].is_null());
+    CHECK(kept["lastSequence"].integer() == 1);
+    CHECK(kept["waitedMs"].integer() >= 1'000);
+}
+
+TEST_CASE("near misses say which condition failed, newest first", "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto first = arranged.mail.add("one");
+    const auto second = arranged.mail.add("two");
+
+    const auto response = arranged.body({{"subject", "three"}, {"timeoutSeconds", "1"}});
+
+    const auto& misses = response["nearMisses"].items();
+    REQUIRE(misses.size() == 2);
+    CHECK(misses[0]["emailId"].text() == second);
+    CHECK(misses[0]["field"].text() == "subject");
+    CHECK(misses[0]["expected"].text() == "three");
+    CHECK(misses[0]["actual"].text() == "two");
+    CHECK(misses[1]["emailId"].text() == first);
+}
+
+TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown inbox is 404",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto row = GENERATE(table<std::string, std::string>({{"timeoutSeconds", "0"},
+                                                               {"timeoutSeconds", "61"},
+                                                               {"timeoutSeconds", "1.5"},
+                                                               {"after", "-1"},
+                                                               {"hasCode", "yes"},
+                                                               {"expect", "two"},
+                                                               {"from", ""},
+                                                               {"subject", std::string(501, 'x')},
+                                                               {"limit", "1"}}));
+
+    const auto response = arranged.get({{std::get<0>(row), std::get<1>(row)}});
+
+    CHECK(response.status == 400);
+    CHECK(response.body.find(std::get<0>(row)) != std::string::npos);
+    CHECK(arranged.mail.polls == 0);
+    CHECK(arranged.get({}, "nonsense").status == 400);
+    CHECK(arranged.get({}, inbox_id::make().text()).status == 404);
+}
+
+TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    http::request received;
+    received.query = {
+        {"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
+    received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
+
+    testing::await(wait_for_email(received, arranged.who, arranged.hub));
+
+    const auto& seen = arranged.mail.last_filter;
+    CHECK(seen.from() == "a");
+    CHECK(seen.to() == "b");
+    CHECK(seen.subject() == "c");
+    CHECK(seen.has_code());
+}
