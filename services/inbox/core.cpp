@@ -19,8 +19,8 @@ core::core(runtime::host& host, const settings& chosen)
       partitions(host, maintenance_repository),
       expiry(host, expiry_repository, publisher),
       purge(host, maintenance_repository, publisher, chosen.purge_interval, chosen.quarantine),
-      mail_reader(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
-      email_reader(host, emails, mail_reader, chosen.view_cache_bytes)
+      message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
+      email_reader(host, emails, message_parser, chosen.view_cache_bytes)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }

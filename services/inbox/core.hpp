@@ -6,11 +6,11 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/email_reader.hpp"
-#include "inbox/expiry.hpp"
-#include "inbox/mail_reader.hpp"
-#include "inbox/partition_maintenance.hpp"
-#include "inbox/purge.hpp"
+#include "inbox/lifecycle/expiry.hpp"
+#include "inbox/lifecycle/partition_maintenance.hpp"
+#include "inbox/lifecycle/purge.hpp"
+#include "inbox/reading/email_reader.hpp"
+#include "inbox/reading/message_parser.hpp"
 #include "inbox/settings.hpp"
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/domain_repository.hpp"
@@ -48,7 +48,7 @@ public:
     partition_maintenance partitions;
     inbox::expiry expiry;
     inbox::purge purge;
-    inbox::mail_reader mail_reader;
+    inbox::message_parser message_parser;
     inbox::email_reader email_reader;
 };
 

@@ -1,6 +1,6 @@
 #include "inbox/settings.hpp"
 
-#include "inbox/mail_reader.hpp"
+#include "inbox/reading/message_parser.hpp"
 #include "mime/settings.hpp"
 
 namespace tempinbox::inbox {
@@ -33,7 +33,7 @@ settings read_settings(config::reader& reader)
         "mail-readers", 2, 1, 64,
         "Threads that parse messages for the API; one account has at most one less"));
     chosen.reading_bytes = static_cast<std::size_t>(
-        reader.bytes("reading-memory", mail_reader::default_max_bytes, mib, 64 * gib,
+        reader.bytes("reading-memory", message_parser::default_max_bytes, mib, 64 * gib,
                      "Memory for messages being parsed for the API, an eighth of it for one "
                      "account; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);

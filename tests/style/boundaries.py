@@ -38,6 +38,8 @@ FOLDERS = {
         ".",
         "surfaces",
     ],
+    "inbox": ["reading", "lifecycle", "api"],
+    "mail-ingest": ["envelope", "rejections", "recipients", "ingest", "smtp"],
     "webhook-dispatcher": [
         "storage",
         "endpoints",

@@ -61,7 +61,12 @@ class Boundaries(unittest.TestCase):
             _problems(boundaries, "services/inbox/inbox_store.cpp", "#include <pqxx/pqxx>\n"), []
         )
         self.assertEqual(
-            len(_problems(boundaries, "services/inbox/expiry.cpp", "#include <pqxx/pqxx>\n")), 1
+            len(
+                _problems(
+                    boundaries, "services/inbox/lifecycle/expiry.cpp", "#include <pqxx/pqxx>\n"
+                )
+            ),
+            1,
         )
         self.assertEqual(
             len(
@@ -101,13 +106,13 @@ class Boundaries(unittest.TestCase):
             self.assertEqual(_problems(boundaries, "services/gateway/a.cpp", body), [])
 
     def test_no_service_knows_another(self) -> None:
-        other = Source(Path("services/inbox/expiry.hpp"), "")
+        other = Source(Path("services/inbox/lifecycle/expiry.hpp"), "")
         self.assertEqual(
             len(
                 _problems(
                     boundaries,
                     "services/gateway/service.cpp",
-                    '#include "inbox/expiry.hpp"\n',
+                    '#include "inbox/lifecycle/expiry.hpp"\n',
                     other,
                 )
             ),
@@ -115,7 +120,10 @@ class Boundaries(unittest.TestCase):
         )
         self.assertEqual(
             _problems(
-                boundaries, "services/inbox/service.cpp", '#include "inbox/expiry.hpp"\n', other
+                boundaries,
+                "services/inbox/service.cpp",
+                '#include "inbox/lifecycle/expiry.hpp"\n',
+                other,
             ),
             [],
         )

@@ -12,7 +12,7 @@ namespace tempinbox {
 
 // Why a request is refused. One table each maps it to an HTTP status (http/message.cpp) and a
 // Connect code (rpc/codes.cpp). SMTP has reasons of its own, recipient_status and message_status
-// (mail-ingest/smtp/envelope.hpp): no errc becomes an SMTP reply.
+// (mail-ingest/envelope/envelope.hpp): no errc becomes an SMTP reply.
 enum class errc {
     invalid_argument,
     unauthenticated,

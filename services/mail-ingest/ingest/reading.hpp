@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/time.hpp"
-#include "mail-ingest/smtp/envelope.hpp"
+#include "mail-ingest/envelope/envelope.hpp"
 #include "mailbox/ingest_repository.hpp"
 #include "mime/view.hpp"
 

@@ -3,12 +3,12 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/token_bucket.hpp"
 #include "common/kafka/message.hpp"
+#include "mail-ingest/envelope/envelope.hpp"
+#include "mail-ingest/envelope/path.hpp"
 #include "mail-ingest/recipients/account_limits.hpp"
 #include "mail-ingest/recipients/address_batcher.hpp"
 #include "mail-ingest/recipients/domains.hpp"
 #include "mail-ingest/recipients/live_addresses.hpp"
-#include "mail-ingest/smtp/envelope.hpp"
-#include "mail-ingest/smtp/path.hpp"
 #include "mailbox/ingest_repository.hpp"
 
 namespace tempinbox::events::v1 {

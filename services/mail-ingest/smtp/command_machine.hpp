@@ -1,9 +1,9 @@
 #pragma once
 
+#include "mail-ingest/envelope/envelope.hpp"
+#include "mail-ingest/envelope/path.hpp"
 #include "mail-ingest/smtp/command.hpp"
-#include "mail-ingest/smtp/envelope.hpp"
 #include "mail-ingest/smtp/limits.hpp"
-#include "mail-ingest/smtp/path.hpp"
 #include "mail-ingest/smtp/reply_writer.hpp"
 
 #include <cstdint>

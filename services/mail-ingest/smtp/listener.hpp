@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "mail-ingest/database_watch.hpp"
+#include "mail-ingest/ingest/database_watch.hpp"
 #include "mail-ingest/smtp/proxy_settings.hpp"
 #include "mail-ingest/smtp/session.hpp"
 

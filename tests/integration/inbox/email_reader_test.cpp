@@ -1,4 +1,4 @@
-#include "inbox/email_reader.hpp"
+#include "inbox/reading/email_reader.hpp"
 
 #include "integration/mailbox/seeds.hpp"
 
@@ -17,7 +17,7 @@ struct arranged_reader
 {
     seeds::world world;
     email_repository emails{world.scratch.db()};
-    mail_reader messages{testing::test_host(), 2};
+    message_parser messages{testing::test_host(), 2};
     email_reader reader;
     plans::account_state account = seeds::account();
 
@@ -167,7 +167,7 @@ TEST_CASE("a view that was cut short by a busy machine is not kept", "[inbox][re
     arranged_reader arranged;
     mime::view_limits hurried;
     hurried.time = std::chrono::milliseconds(-1);
-    mail_reader late(testing::test_host(), 1, hurried);
+    message_parser late(testing::test_host(), 1, hurried);
     email_reader reader(testing::test_host(), arranged.emails, late, 16 * mib);
     const auto inbox = arranged.world.create(arranged.account);
     const auto id = arranged.add(inbox, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"

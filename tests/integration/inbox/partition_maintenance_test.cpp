@@ -1,4 +1,4 @@
-#include "inbox/partition_maintenance.hpp"
+#include "inbox/lifecycle/partition_maintenance.hpp"
 #include "integration/mailbox/seeds.hpp"
 
 #include <catch2/catch.hpp>

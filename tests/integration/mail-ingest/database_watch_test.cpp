@@ -1,4 +1,4 @@
-#include "mail-ingest/database_watch.hpp"
+#include "mail-ingest/ingest/database_watch.hpp"
 
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"

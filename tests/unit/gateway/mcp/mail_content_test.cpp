@@ -2,7 +2,7 @@
 
 #include "corpus/corpus.hpp"
 #include "gateway/json/resources.hpp"
-#include "inbox/messages.hpp"
+#include "inbox/api/messages.hpp"
 
 #include <catch2/catch.hpp>
 

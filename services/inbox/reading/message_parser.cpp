@@ -1,4 +1,4 @@
-#include "inbox/mail_reader.hpp"
+#include "inbox/reading/message_parser.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -31,10 +31,10 @@ struct reading
 } // namespace
 
 // A message's bytes, counted as long as somebody waits for it.
-class mail_reader::reserved_bytes
+class message_parser::reserved_bytes
 {
 public:
-    reserved_bytes(mail_reader& reader, account_id account, std::size_t bytes)
+    reserved_bytes(message_parser& reader, account_id account, std::size_t bytes)
         : reader_(reader),
           account_(account),
           bytes_(std::max(bytes, std::size_t{1}))
@@ -53,20 +53,20 @@ public:
     reserved_bytes(const reserved_bytes&) = delete;
 
 private:
-    mail_reader& reader_;
+    message_parser& reader_;
     account_id account_;
     std::size_t bytes_;
 };
 
-mail_reader::mail_reader(runtime::host& host, int threads, const mime::view_limits& limits,
-                         std::size_t max_bytes)
+message_parser::message_parser(runtime::host& host, int threads, const mime::view_limits& limits,
+                               std::size_t max_bytes)
     : limits_(limits),
       max_bytes_(max_bytes),
       threads_(host.executor(), static_cast<std::size_t>(threads),
                static_cast<std::size_t>(std::max(1, threads - 1)))
 {}
 
-bool mail_reader::has_room(account_id account, std::size_t bytes) const
+bool message_parser::has_room(account_id account, std::size_t bytes) const
 {
     const auto mine = of_accounts_.find(account);
     if (mine != of_accounts_.end() && mine->second + bytes > max_bytes_ / min_accounts)
@@ -74,8 +74,8 @@ bool mail_reader::has_room(account_id account, std::size_t bytes) const
     return bytes_ == 0 || bytes_ + bytes <= max_bytes_;
 }
 
-awaitable<result<mime::view>> mail_reader::read(account_id account, std::string raw,
-                                                async::deadline until)
+awaitable<result<mime::view>> message_parser::read(account_id account, std::string raw,
+                                                   async::deadline until)
 {
     if (!has_room(account, raw.size()))
         co_return no_room();
@@ -88,8 +88,8 @@ awaitable<result<mime::view>> mail_reader::read(account_id account, std::string 
 }
 
 awaitable<result<std::optional<std::string>>>
-mail_reader::read_attachment(account_id account, std::string raw, std::string attachment_id,
-                             async::deadline until)
+message_parser::read_attachment(account_id account, std::string raw, std::string attachment_id,
+                                async::deadline until)
 {
     // The content may be as large as the message.
     const auto bytes = 2 * raw.size();

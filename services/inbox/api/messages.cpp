@@ -1,4 +1,4 @@
-#include "inbox/messages.hpp"
+#include "inbox/api/messages.hpp"
 
 #include "common/rpc/timestamp.hpp"
 

@@ -3,9 +3,9 @@
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
-#include "inbox/expiry.hpp"
-#include "inbox/inbox_creator.hpp"
-#include "inbox/partition_maintenance.hpp"
+#include "inbox/lifecycle/expiry.hpp"
+#include "inbox/lifecycle/inbox_creator.hpp"
+#include "inbox/lifecycle/partition_maintenance.hpp"
 #include "mailbox/inbox_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"

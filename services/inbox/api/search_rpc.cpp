@@ -1,7 +1,7 @@
-#include "inbox/search_rpc.hpp"
+#include "inbox/api/search_rpc.hpp"
 
 #include "common/rpc/inbox_methods.hpp"
-#include "inbox/inbox_requests.hpp"
+#include "inbox/api/inbox_requests.hpp"
 
 namespace tempinbox::inbox {
 namespace {

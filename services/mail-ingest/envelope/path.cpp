@@ -1,4 +1,4 @@
-#include "mail-ingest/smtp/path.hpp"
+#include "mail-ingest/envelope/path.hpp"
 
 #include "common/core/text.hpp"
 

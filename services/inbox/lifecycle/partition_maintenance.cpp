@@ -1,4 +1,4 @@
-#include "inbox/partition_maintenance.hpp"
+#include "inbox/lifecycle/partition_maintenance.hpp"
 
 #include "common/log/log.hpp"
 #include "common/postgres/partition_metrics.hpp"

@@ -1,4 +1,4 @@
-#include "inbox/purge.hpp"
+#include "inbox/lifecycle/purge.hpp"
 
 namespace tempinbox::inbox {
 namespace {

@@ -1,4 +1,4 @@
-#include "inbox/expiry.hpp"
+#include "inbox/lifecycle/expiry.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "inbox/trace_headers.hpp"
+#include "inbox/reading/trace_headers.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 #include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/email_reader.hpp"
+#include "inbox/reading/email_reader.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"

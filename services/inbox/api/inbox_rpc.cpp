@@ -1,8 +1,8 @@
-#include "inbox/inbox_rpc.hpp"
+#include "inbox/api/inbox_rpc.hpp"
 
 #include "common/rpc/inbox_methods.hpp"
-#include "inbox/inbox_requests.hpp"
-#include "inbox/messages.hpp"
+#include "inbox/api/inbox_requests.hpp"
+#include "inbox/api/messages.hpp"
 
 namespace tempinbox::inbox {
 

@@ -1,7 +1,7 @@
-#include "inbox/domain_rpc.hpp"
+#include "inbox/api/domain_rpc.hpp"
 
 #include "common/rpc/inbox_methods.hpp"
-#include "inbox/messages.hpp"
+#include "inbox/api/messages.hpp"
 #include "mailbox/address_rules.hpp"
 
 namespace tempinbox::inbox {

@@ -1,4 +1,4 @@
-#include "inbox/mail_reader.hpp"
+#include "inbox/reading/message_parser.hpp"
 
 #include "common/testing/await.hpp"
 
@@ -18,14 +18,14 @@ constexpr std::size_t mib = 1024 * 1024;
 
 using views = std::vector<result<mime::view>>;
 
-awaitable<void> read_into(mail_reader& reader, account_id account, std::string raw, views& all,
+awaitable<void> read_into(message_parser& reader, account_id account, std::string raw, views& all,
                           async::deadline until)
 {
     auto view = co_await reader.read(account, std::move(raw), until);
     all.push_back(std::move(view));
 }
 
-void begin(mail_reader& reader, account_id account, std::string raw, views& all,
+void begin(message_parser& reader, account_id account, std::string raw, views& all,
            async::deadline until = async::deadline::never())
 {
     boost::asio::co_spawn(testing::test_host().loop(),
@@ -47,7 +47,7 @@ bool is_refused(const result<mime::view>& view)
 
 TEST_CASE("messages are read beside the loop", "[inbox]")
 {
-    mail_reader reader(testing::test_host(), 2);
+    message_parser reader(testing::test_host(), 2);
     views all;
 
     for (int i = 0; i < 10; ++i)
@@ -60,7 +60,7 @@ TEST_CASE("messages are read beside the loop", "[inbox]")
 
 TEST_CASE("an account past its share of the memory is refused, others are not", "[inbox]")
 {
-    mail_reader reader(testing::test_host(), 2, {}, 80 * mib);
+    message_parser reader(testing::test_host(), 2, {}, 80 * mib);
     views of_alice, of_bob;
 
     for (int i = 0; i < 4; ++i)
@@ -78,7 +78,7 @@ TEST_CASE("an account past its share of the memory is refused, others are not", 
 TEST_CASE("a message that is larger than an account's share is read if it is the only one",
           "[inbox]")
 {
-    mail_reader reader(testing::test_host(), 2, {}, 8 * mib);
+    message_parser reader(testing::test_host(), 2, {}, 8 * mib);
     views all;
 
     begin(reader, alice, mail_of(9 * mib), all);
@@ -91,7 +91,7 @@ TEST_CASE("a message that is larger than an account's share is read if it is the
 
 TEST_CASE("a message that nobody waits for any more is not read", "[inbox]")
 {
-    mail_reader reader(testing::test_host(), 1);
+    message_parser reader(testing::test_host(), 1);
     views all;
 
     begin(reader, alice, mail_of(mib), all, std::chrono::steady_clock::now());
@@ -105,7 +105,7 @@ TEST_CASE("a message is read within the bounds that are set, its attachments too
     const auto never = async::deadline::never();
     mime::view_limits limits;
     limits.parts = 2;
-    mail_reader reader(testing::test_host(), 1, limits);
+    message_parser reader(testing::test_host(), 1, limits);
     const std::string raw =
         "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n"
         "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n";
@@ -115,6 +115,6 @@ TEST_CASE("a message is read within the bounds that are set, its attachments too
 
     CHECK(bounded.value().attachments.empty());
     CHECK_FALSE(part_of_it.value());
-    mail_reader unbounded(testing::test_host(), 1);
+    message_parser unbounded(testing::test_host(), 1);
     CHECK(testing::await(unbounded.read_attachment(alice, raw, "2", never)).value());
 }

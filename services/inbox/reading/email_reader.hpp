@@ -4,7 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/lru_cache.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/mail_reader.hpp"
+#include "inbox/reading/message_parser.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include <memory>
@@ -37,12 +37,12 @@ class email_reader
 {
 public:
     // `max_cache_bytes`: of views, in all; 0 caches none.
-    email_reader(runtime::host& host, mailbox::email_repository& emails, mail_reader& reader,
+    email_reader(runtime::host& host, mailbox::email_repository& emails, message_parser& reader,
                  std::size_t max_cache_bytes);
 
     // With `max_bytes` for its texts, 0: any, a message that is likely to have larger ones is not
     // read unless its view is cached: the caller would drop it, and ask for it again. Fails as
-    // email_repository::find and mail_reader::read; unavailable if PostgreSQL cannot be reached,
+    // email_repository::find and message_parser::read; unavailable if PostgreSQL cannot be reached,
     // or if the caller has given up by now.
     awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes = 0);
 
@@ -88,7 +88,7 @@ private:
     void cache(body_id id, shared_view view);
 
     mailbox::email_repository& emails_;
-    mail_reader& reader_;
+    message_parser& reader_;
     std::size_t max_cached_view_;
     lru_cache<body_id, shared_view, bytes_held> views_;
     prometheus::Counter& cached_views_;

@@ -1,4 +1,4 @@
-#include "inbox/email_reader.hpp"
+#include "inbox/reading/email_reader.hpp"
 
 #include <algorithm>
 
@@ -72,7 +72,7 @@ std::size_t email_reader::bytes_held::operator()(body_id, const shared_view& vie
 }
 
 email_reader::email_reader(runtime::host& host, mailbox::email_repository& emails,
-                           mail_reader& reader, std::size_t max_cache_bytes)
+                           message_parser& reader, std::size_t max_cache_bytes)
     : emails_(emails),
       reader_(reader),
       max_cached_view_(max_cache_bytes / 16),

@@ -1,4 +1,4 @@
-#include "mail-ingest/database_watch.hpp"
+#include "mail-ingest/ingest/database_watch.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {

@@ -1,4 +1,4 @@
-#include "inbox/inbox_requests.hpp"
+#include "inbox/api/inbox_requests.hpp"
 
 #include "common/core/text.hpp"
 #include "mailbox/address_rules.hpp"

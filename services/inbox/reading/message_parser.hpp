@@ -19,13 +19,13 @@ namespace tempinbox::inbox {
 // its messages that wait or are read, though one always fits (docs/decisions/0027): past that it
 // gets unavailable, and so does whoever comes when all of them hold `max_bytes`. What is not read
 // by its deadline is unavailable, too; if it has not begun by then, it is never read.
-class mail_reader
+class message_parser
 {
 public:
     static constexpr std::size_t default_max_bytes = 256 * 1024 * 1024;
 
-    mail_reader(runtime::host& host, int threads, const mime::view_limits& limits = {},
-                std::size_t max_bytes = default_max_bytes);
+    message_parser(runtime::host& host, int threads, const mime::view_limits& limits = {},
+                   std::size_t max_bytes = default_max_bytes);
 
     awaitable<result<mime::view>> read(account_id account, std::string raw, async::deadline until);
 

@@ -1,4 +1,4 @@
-#include "inbox/inbox_requests.hpp"
+#include "inbox/api/inbox_requests.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/partition_maintenance.hpp"
+#include "inbox/lifecycle/partition_maintenance.hpp"
 #include "mailbox/inbox_repository.hpp"
 
 #include <vector>

@@ -1,7 +1,7 @@
-#include "inbox/expiry.hpp"
+#include "inbox/lifecycle/expiry.hpp"
 
 #include "common/trace/current.hpp"
-#include "inbox/change_policy.hpp"
+#include "inbox/lifecycle/change_policy.hpp"
 
 namespace tempinbox::inbox {
 namespace {

@@ -1,12 +1,12 @@
-#include "inbox/email_rpc.hpp"
+#include "inbox/api/email_rpc.hpp"
 
 #include "common/core/text.hpp"
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/inbox_methods.hpp"
-#include "inbox/change_policy.hpp"
-#include "inbox/inbox_requests.hpp"
-#include "inbox/messages.hpp"
-#include "inbox/trace_headers.hpp"
+#include "inbox/api/inbox_requests.hpp"
+#include "inbox/api/messages.hpp"
+#include "inbox/lifecycle/change_policy.hpp"
+#include "inbox/reading/trace_headers.hpp"
 
 #include <algorithm>
 

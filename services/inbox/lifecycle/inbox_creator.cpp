@@ -1,7 +1,7 @@
-#include "inbox/inbox_creator.hpp"
+#include "inbox/lifecycle/inbox_creator.hpp"
 
 #include "common/trace/current.hpp"
-#include "inbox/change_policy.hpp"
+#include "inbox/lifecycle/change_policy.hpp"
 
 #include <algorithm>
 #include <iterator>
