@@ -1,10 +1,10 @@
 """Every example renders, the same each time, into objects that Kubernetes takes."""
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
 
+import goldens
 import jsonschema
 import kubernetes_validate  # type: ignore[import-untyped] # it brings no types
 import pytest
@@ -14,7 +14,6 @@ from chart import (
     CHART,
     LONG_RELEASE,
     ROOT,
-    Object,
     find,
     lint,
     notes,
@@ -23,7 +22,6 @@ from chart import (
     text,
 )
 
-_GOLDEN = Path(__file__).with_name("golden")
 _CUSTOM = yaml.safe_load(
     Path(__file__).with_name("custom_resources.yaml").read_text(encoding="utf-8")
 )
@@ -45,33 +43,15 @@ def test_a_second_rendering_is_the_same_byte_for_byte(case: str) -> None:
     assert text(case) == text(case, {"dev": case == "proxy"})
 
 
-def _golden(objects: list[Object]) -> list[Object]:
-    """Without versions and what other files hold."""
-    shown = copy.deepcopy(objects)
-    for each in shown:
-        labels = each["metadata"].get("labels", {})
-        labels.pop("helm.sh/chart", None)
-        labels.pop("app.kubernetes.io/version", None)
-        if each["kind"] == "PrometheusRule":
-            del each["spec"]
-        elif "-dashboard-" in each["metadata"]["name"]:
-            del each["data"]
-    return sorted(shown, key=lambda each: (each["kind"], each["metadata"]["name"]))
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_it_renders_what_it_rendered_before(case: str, updates: bool) -> None:
-    path = _GOLDEN / f"{case}.yaml"
-    rendered = _golden(render(case))
+    rendered, path = goldens.make(case), goldens.path_of(case)
     if updates:
-        with path.open("w", encoding="utf-8") as file:
-            yaml.safe_dump_all(rendered, file, sort_keys=True, width=100)
-    golden = list(yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+        path.write_text(rendered, encoding="utf-8")
 
-    names = [f"{each['kind']}/{each['metadata']['name']}" for each in rendered]
-    assert names == [f"{each['kind']}/{each['metadata']['name']}" for each in golden]
-    for name, now, before in zip(names, rendered, golden, strict=True):
-        assert now == before, f"{name} changed; if that is meant: ./dev test deploy --only=--update"
+    assert rendered == path.read_text(encoding="utf-8"), (
+        f"{case} changed; if that is meant: ./dev test deploy --only=--update"
+    )
 
 
 @pytest.mark.parametrize("version", [_OLDEST, _NEWEST])
