@@ -9,7 +9,7 @@ import requests
 from harness import Gateway, Suite
 from harness.suite import ROOT
 
-_PAGE = ROOT / "services" / "gateway" / "dashboard" / "dist"
+_PAGE = ROOT / "web" / "dashboard" / "dist"
 
 
 @pytest.fixture(scope="module")

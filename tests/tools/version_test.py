@@ -8,7 +8,7 @@ import yaml
 from dev.places import ROOT
 
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
-_NPM_FOLDERS = [ROOT / "services" / "gateway" / "dashboard", ROOT / "clients" / "typescript"]
+_NPM_FOLDERS = [ROOT / "web" / "dashboard", ROOT / "clients" / "typescript"]
 
 
 class Version(unittest.TestCase):

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from dev import node_packages, places, web_sources
+from dev import node_packages, places, typescript_client, web_sources
 from dev.locks import in_turn
 from dev.terminal import fail, heading, item
 
@@ -53,6 +53,7 @@ def check(fix: bool = False) -> bool:
     """Types and unit tests; layout and faults of all TypeScript, JavaScript and CSS."""
     with in_turn(_LOCK):
         make_types()
+        typescript_client.make_types()  # ESLint reads them
         environment = bring_packages()
         is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]

@@ -31,6 +31,7 @@ from dev import (
     python_packages,
     services,
     suite_env,
+    typescript_client,
 )
 from dev.jobs import Board, Job, Result, table
 from dev.locks import exclusively
@@ -434,7 +435,7 @@ def _bring_for_deploy() -> None:
 def _bring_for_clients() -> None:
     kafka.ensure_jars()
     python_packages.python(python_packages.CLIENTS)
-    node_packages.ensure(_TYPESCRIPT_TESTS.parent)
+    typescript_client.bring_packages()
 
 
 _INTEGRATION_TESTS = ["integration_tests"]
