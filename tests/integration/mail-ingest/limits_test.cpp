@@ -279,7 +279,7 @@ TEST_CASE("a client with many large messages delays another's by one of them",
     mail_client other(server.listener.local_address(), "127.0.0.2");
     for (const auto& each : many) {
         each->begin({"box@mail.test"}).say("DATA");
-        each->send(html_of(2 * 1024 * 1024));
+        each->send(html_of(512 * 1024));
     }
     other.begin({"box@mail.test"}).say("DATA");
     other.send(html_of(16 * 1024));

@@ -108,7 +108,7 @@ struct events_world : seeds::world
     {
         scratch.execute("UPDATE mailbox.outbox SET lease_until = now()");
         process running(scratch.db(), cluster);
-        if (!testing::eventually([&] { return count("outbox") == 0; }, 30s))
+        if (!testing::eventually([&] { return count("outbox") == 0; }, 90s))
             throw std::runtime_error("the outbox was not published in time");
     }
 

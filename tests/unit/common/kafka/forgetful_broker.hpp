@@ -23,7 +23,7 @@ public:
     {
         rd_kafka_mock_topic_create(cluster_, topic, 1, 1);
         // Batches sent one after the other are all under way before the first is answered.
-        rd_kafka_mock_broker_set_rtt(cluster_, -1, 50);
+        rd_kafka_mock_broker_set_rtt(cluster_, -1, 500);
     }
     ~forgetful_broker() { rd_kafka_mock_cluster_destroy(cluster_); }
     forgetful_broker(const forgetful_broker&) = delete;

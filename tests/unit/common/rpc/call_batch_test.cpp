@@ -84,10 +84,12 @@ awaitable<void> read_into(rpc::client& client, std::string id,
 
 using raw_emails = std::map<std::string, result<inbox::v1::GetRawEmailResponse>>;
 
-awaitable<void> read_in_time(rpc::client& client, std::string id, raw_emails& all)
+// Answered when nine tenths of the timeout are over, at the latest.
+awaitable<void> read_in_time(rpc::client& client, std::string id, raw_emails& all,
+                             std::chrono::milliseconds timeout = 3s)
 {
     auto called = inbox_methods::get_raw_email;
-    called.timeout = 3s; // answered after 2.7 s
+    called.timeout = timeout;
     inbox::v1::GetRawEmailRequest request;
     request.set_email_id(id);
     auto answered = co_await client.call_batched(called, request, uuid::make_v7());
@@ -216,17 +218,14 @@ TEST_CASE("calls that have ended are answered while a slow one beside them goes 
     rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
     raw_emails all;
 
-    const auto began = std::chrono::steady_clock::now();
     for (const auto* id : {"first", "slow", "second"})
-        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, all),
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, all, 60s),
                               boost::asio::detached);
     const bool are_answered = testing::eventually([&] { return all.size() == 2; });
-    const auto took = std::chrono::steady_clock::now() - began;
     released.set();
     REQUIRE(testing::eventually([&] { return all.size() == 3; }));
 
     CHECK(are_answered);
-    CHECK(took < 1s); // 20 ms on an idle machine; the deadline is 2.7 s
     for (const auto* id : {"first", "slow", "second"}) {
         REQUIRE(all.at(id));
         CHECK(all.at(id).value().size_bytes() == static_cast<int>(std::string(id).size()));
@@ -245,7 +244,7 @@ TEST_CASE("slow calls do not hold up those that come later, however many there a
     rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
     raw_emails slow, all;
     const auto begin = [&](const std::string& id, raw_emails& to) {
-        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, to),
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(client, id, to, 300s),
                               boost::asio::detached);
     };
 
@@ -254,7 +253,7 @@ TEST_CASE("slow calls do not hold up those that come later, however many there a
     for (int i = 0; i < 12; ++i) {
         begin("slow " + std::to_string(i), slow);
         begin("fast " + std::to_string(i), all);
-        answered += testing::eventually([&] { return all.size() > answered; }, 1s) ? 1 : 0;
+        answered += testing::eventually([&] { return all.size() > answered; }) ? 1 : 0;
     }
     released.set();
     REQUIRE(testing::eventually([&] { return all.size() == 12 && slow.size() == 12; }));

@@ -94,10 +94,12 @@ TEST_CASE("a message that nobody waits for any more is not read", "[inbox]")
     message_parser reader(testing::test_host(), 1);
     views all;
 
-    begin(reader, alice, mail_of(mib), all, std::chrono::steady_clock::now());
-    REQUIRE(testing::eventually([&] { return all.size() == 1; }));
+    begin(reader, alice, mail_of(8 * mib), all); // holds the only thread
+    begin(reader, alice, mail_of(1'000), all, std::chrono::steady_clock::now());
+    REQUIRE(testing::eventually([&] { return all.size() == 2; }));
 
     CHECK(is_refused(all.front()));
+    CHECK(all.back());
 }
 
 TEST_CASE("a message is read within the bounds that are set, its attachments too", "[inbox]")
