@@ -34,24 +34,28 @@ void replayer::step_soon(webhook_id webhook)
 awaitable<std::chrono::microseconds> replayer::move()
 {
     is_idle_ = false;
-    const auto webhooks = std::exchange(requested_, {});
-    for (const auto webhook : webhooks)
+    stepping_.merge(requested_);
+    const bool has_stepped = !stepping_.empty();
+    // A step that throws is left to the search; the other webhooks have their turn all the same.
+    while (!stepping_.empty()) {
+        const auto webhook = stepping_.extract(stepping_.begin()).value();
         note(co_await deliveries_.step_replay_of(webhook));
+    }
     if (steady::now() >= next_search_)
         co_await search();
-    if (!webhooks.empty() || !requested_.empty())
+    if (has_stepped || !requested_.empty())
         co_return step_interval;
     is_idle_ = true;
     co_return std::max(0us,
                        std::chrono::ceil<std::chrono::microseconds>(next_search_ - steady::now()));
 }
 
-// One due replay at a time; the next search follows at once while there are more.
+// One due replay at a time; the next search follows soon while there are more.
 awaitable<void> replayer::search()
 {
     const auto done = co_await deliveries_.step_due_replay();
     note(done);
-    next_search_ = steady::now() + (done.found_one ? 0us : search_interval);
+    next_search_ = steady::now() + (done.found_one ? step_interval : search_interval);
 }
 
 void replayer::note(const replay_step& done)
@@ -59,6 +63,8 @@ void replayer::note(const replay_step& done)
     moved_.Increment(static_cast<double>(done.moved));
     if (done.moved != 0)
         on_moved_(done.webhook);
+    else if (done.has_ended)
+        step_soon(done.webhook); // it may have another replay, and no attempt follows to ask for it
 }
 
 } // namespace tempinbox::webhooks

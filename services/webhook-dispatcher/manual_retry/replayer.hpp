@@ -36,6 +36,7 @@ private:
     std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
     std::set<webhook_id> requested_; // webhooks whose replays have a step to make
+    std::set<webhook_id> stepping_;  // those of them whose turn is now
     bool is_idle_ = false;           // pausing until the next search
     std::chrono::steady_clock::time_point next_search_{};
     async::periodic_task moving_;

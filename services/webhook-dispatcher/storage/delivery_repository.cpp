@@ -315,8 +315,9 @@ constexpr int max_waiting = 32;
 // Under way at a time for one webhook.
 constexpr int max_replays = 5;
 // From a step until the replay is due for another, if no attempt of its deliveries asks for one
-// before.
+// before; the longer one if there was no room.
 constexpr int step_timeout_millis = 500;
+constexpr int full_timeout_millis = 5'000;
 
 constexpr postgres::statement find_replay{"replay_find", R"(
 SELECT counted FROM webhooks.replays WHERE replay_id = $1::uuid AND account_id = $2::uuid
@@ -422,7 +423,7 @@ replay_step step_replay(pqxx::work& tx, const pqxx::result& taken)
     const auto position = row[4].as<std::string>();
     const int room = max_waiting - row[6].as<int>();
     if (room <= 0) {
-        tx.exec_prepared0(note_step.name, id, position, 0, step_timeout_millis);
+        tx.exec_prepared0(note_step.name, id, position, 0, full_timeout_millis);
         return done;
     }
     const auto moved =

@@ -118,7 +118,8 @@ public:
     awaitable<result<std::int64_t>> begin_replay(replay_params params);
     // One step of a replay: moves deliveries back to `due_deliveries`, up to 32 unattempted ones of
     // the webhook. Ends a replay whose webhook is deleted or switched off. step_due_replay takes
-    // the replay that is overdue the longest: one is due half a second after its last step.
+    // the replay that is overdue the longest: one is due half a second after its last step, or 5 s
+    // if that found no room.
     // step_replay_of takes the webhook's replay whose last step is the longest ago, due or not.
     awaitable<replay_step> step_due_replay();
     awaitable<replay_step> step_replay_of(webhook_id webhook);
