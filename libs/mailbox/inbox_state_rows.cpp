@@ -9,16 +9,18 @@ namespace {
 using postgres::column;
 
 // The account is in a header, and leads to the inbox by its primary key. Of several states of an
-// inbox the oldest counts: any of them may stand behind the newest. A tombstone is the newest.
+// inbox the oldest counts: any of them may stand behind the newest. The tombstone of a purged inbox
+// has a version above all of them.
 constexpr const char* remove_rows = R"(
 WITH removed AS (
     DELETE FROM mailbox.outbox WHERE event_id = ANY ($1::uuid[]) AND owner = $2
     RETURNING topic, key, sequence, headers, payload),
 states AS (
-    SELECT key::uuid AS inbox_id, min(sequence) AS version,
+    SELECT key::uuid AS inbox_id, min(sequence) AS version, max(sequence) AS newest_version,
            max(substring(headers FROM 'ce_accountid: ([0-9a-f-]{36})'))::uuid AS account_id
     FROM removed WHERE topic = 'inbox.state' AND payload IS NOT NULL GROUP BY key)
-SELECT account_id, inbox_id, s.version, i.created_at IS NULL AS is_purged, i.email_address, i.is_live, i.state_version,
+SELECT account_id, inbox_id, s.newest_version, i.created_at IS NULL AS is_purged, i.email_address,
+       i.is_live, i.state_version,
        mailbox.to_micros(i.created_at) AS created, mailbox.to_micros(i.expires_at) AS expires,
        mailbox.to_micros(i.expired_at) AS expired,
        coalesce(i.expiry_reason = 'ttl', false) AS is_by_time
@@ -72,7 +74,7 @@ outbox::row_remover remover_of_published(std::string owner)
             again.push_back(column<bool>(row, "is_purged")
                                 ? make_state_tombstone(column<account_id>(row, "account_id"),
                                                        column<inbox_id>(row, "inbox_id"),
-                                                       column<std::int64_t>(row, "version"))
+                                                       column<std::int64_t>(row, "newest_version"))
                                 : make_current_state_event(row));
         return again;
     };
