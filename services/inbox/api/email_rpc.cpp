@@ -146,6 +146,7 @@ awaitable<result<mailbox::email_page>> email_rpc::read_page(mailbox::email_query
 awaitable<result<v1::ListEmailsResponse>>
 email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes)
 {
+    const auto until = email_reader::read_deadline();
     std::int64_t bytes = 0;
     bool is_too_large = false;
     for (auto& email : *page.mutable_emails()) {
@@ -154,7 +155,8 @@ email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64
             continue;
         }
         const auto id = email_id::parse(email.email_id()).value();
-        const auto read = co_await texts_.read(account, id, static_cast<std::size_t>(max_bytes));
+        const auto read =
+            co_await texts_.read(account, id, static_cast<std::size_t>(max_bytes), until);
         if (!read && read.error().code == errc::not_found) // deleted meanwhile
             continue;
         if (!read)

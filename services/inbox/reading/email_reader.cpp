@@ -98,7 +98,12 @@ email_reader::email_reader(runtime::host& host, mailbox::email_repository& email
 awaitable<result<read_email>> email_reader::read(account_id account, email_id id,
                                                  std::size_t max_bytes)
 {
-    return read(account, id, max_bytes, async::deadline::after(timeout));
+    return read(account, id, max_bytes, read_deadline());
+}
+
+async::deadline email_reader::read_deadline()
+{
+    return async::deadline::after(timeout);
 }
 
 awaitable<result<read_email>> email_reader::read(account_id account, email_id id,
@@ -124,7 +129,7 @@ awaitable<result<std::optional<read_attachment>>>
 email_reader::read_attachment(account_id account, email_id id, std::string attachment_id,
                               std::size_t max_bytes)
 {
-    const auto until = async::deadline::after(timeout);
+    const auto until = read_deadline();
     const auto email = co_await read(account, id, 0, until);
     if (!email)
         co_return email.error();

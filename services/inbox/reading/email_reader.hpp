@@ -45,6 +45,11 @@ public:
     // email_repository::find and message_parser::read; unavailable if PostgreSQL cannot be reached,
     // or if the caller has given up by now.
     awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes = 0);
+    // For several emails of one call, which share its deadline.
+    awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes,
+                                       async::deadline until);
+    // When the caller of now has given up.
+    static async::deadline read_deadline();
 
     // Absent if the message has no such part. `max_bytes`: of the content, 0: any. Fails as `read`.
     awaitable<result<std::optional<read_attachment>>> read_attachment(account_id account,
@@ -78,8 +83,6 @@ private:
         std::size_t operator()(body_id id, const shared_view& view) const;
     };
 
-    awaitable<result<read_email>> read(account_id account, email_id id, std::size_t max_bytes,
-                                       async::deadline until);
     awaitable<result<shared_view>> find_view(account_id account, const mailbox::stored_email& email,
                                              async::deadline until);
     awaitable<result<std::string>>
