@@ -24,8 +24,9 @@ struct counted_reading
 enum class call_mode { alone, batched };
 
 // Calls the inbox service for what may be large. The first call leaves out large fields; if there
-// were any, a second call reads the whole response after memory for it was reserved. Fails with the
-// call's error, and with unavailable when there is no memory.
+// were any, a second call reads the whole response after memory for it was reserved. The first one
+// tells about how large they are; a response that proves larger has memory for that reserved
+// before it is used. Fails with the call's error, and with unavailable when there is no memory.
 template <class Request, class Response>
 awaitable<result<counted_reading<Response>>>
 read_counted(inbox_client& inboxes, rpc::method<Request, Response> called,
@@ -45,9 +46,17 @@ read_counted(inbox_client& inboxes, rpc::method<Request, Response> called,
         if (!reading.counted)
             co_return out_of_memory_failure();
         request.set_most_bytes(0);
+        const auto omitted_bytes = static_cast<std::size_t>(found->omitted_bytes());
         found = co_await inboxes.call(called, std::move(request));
         if (!found)
             co_return found.error();
+        const auto bytes = found->ByteSizeLong();
+        if (bytes > omitted_bytes + small_response) {
+            reading.counted.reset(); // else the account's share would have to hold both
+            reading.counted = memory.try_reserve(account, response_copies * bytes);
+            if (!reading.counted)
+                co_return out_of_memory_failure();
+        }
     }
     reading.found = std::move(*found);
     co_return reading;
