@@ -124,7 +124,8 @@ bool check_topics(const kafka::settings& cluster, const doctor_request& request,
     return differences.has_value();
 }
 
-// The events of a quarter of an hour, which are soon read. A topic that is missing, or keeps
+// The events of a quarter of an hour: few, though those of inboxes are found by reading all of
+// their rows, seconds for millions. A topic that is missing, or keeps
 // nothing as long, is left to check_topics.
 awaitable<void> check_published(session& suite, std::chrono::seconds timeout, findings& found)
 {
