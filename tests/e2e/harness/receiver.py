@@ -39,8 +39,11 @@ class Receiver:
     """Use as a context manager. `answer` gives the status for the nth request, counted from 0.
 
     With a folder it speaks TLS with the certificate there, each request over a connection of its
-    own.
+    own. Once it has a `secret`, it verifies each request as it comes and keeps only those that are
+    signed: five minutes later the signature is too old.
     """
+
+    secret: str | None = None
 
     def __init__(
         self, answer: Callable[[int], int] = lambda _number: 200, folder: Path | None = None
@@ -88,6 +91,8 @@ class Receiver:
         self._tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
 
     def _keep(self, request: Request) -> int:
+        if self.secret:
+            request.verify(self.secret)
         with self._arrived:
             self._requests.append(request)
             self._arrived.notify_all()
