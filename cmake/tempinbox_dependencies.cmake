@@ -1,6 +1,6 @@
 # Debian 12 packages; the list with reasons is tools/dev/packages.txt.
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED COMPONENTS program_options url system)
+find_package(Boost 1.81 REQUIRED COMPONENTS url system)
 find_package(OpenSSL REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(CLI11 2.1 REQUIRED)

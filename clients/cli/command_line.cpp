@@ -1,6 +1,6 @@
 #include "cli/command_line.hpp"
 
-#include "common/core/cli11_words.hpp"
+#include "common/command_line/cli11_words.hpp"
 #include "common/core/text.hpp"
 
 #include <CLI/CLI.hpp>

@@ -13,6 +13,7 @@ from source import Problem, Source
 # A room includes rooms of its own or a lower line only.
 LAYERS = [
     {"core"},
+    {"command_line"},
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mail", "mime", "rules"},
     {"async"},
     {"runtime", "tls"},
@@ -62,7 +63,7 @@ _LIBRARIES = {
     ),
     r"rapidjson/": r"^libs/common/json/",
     r"curl/": r"^libs/common/mail/",
-    r"CLI/": r"^(?:programs/tempinboxctl|clients/cli)/command_line\.cpp$",
+    r"CLI/": r"^libs/common/config/|^(?:programs/tempinboxctl|clients/cli)/command_line\.cpp$",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

@@ -1,4 +1,4 @@
-#include "common/core/cli11_words.hpp"
+#include "common/command_line/cli11_words.hpp"
 
 #include <algorithm>
 

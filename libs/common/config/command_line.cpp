@@ -1,9 +1,10 @@
+#include "common/command_line/cli11_words.hpp"
 #include "common/config/reader.hpp"
 #include "common/config/spelling.hpp"
 #include "common/config/units.hpp"
 #include "common/core/text.hpp"
 
-#include <boost/program_options.hpp>
+#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
@@ -15,29 +16,12 @@
 namespace tempinbox::config {
 namespace {
 
-namespace po = boost::program_options;
-
 using names = std::set<std::string, std::less<>>;
 
 constexpr std::string_view environment_prefix = "TEMPINBOX_";
 
 constexpr std::string_view own_flags[] = {"help", "version", "print-settings", "check-config",
                                           "config"};
-
-po::options_description describe(const std::vector<setting>& declared, bool with_own_flags)
-{
-    po::options_description options;
-    if (with_own_flags) {
-        options.add_options()("help,h", po::bool_switch());
-        options.add_options()("version", po::bool_switch());
-        options.add_options()("print-settings", po::bool_switch());
-        options.add_options()("check-config", po::bool_switch());
-        options.add_options()("config", po::value<std::string>());
-    }
-    for (const auto& known : declared)
-        options.add_options()(known.name.c_str(), po::value<std::string>());
-    return options;
-}
 
 // `--flag` alone means `--flag=true`, yet `--flag false` works too.
 std::vector<std::string> spell_out_flags(int argc, const char* const* argv,
@@ -67,54 +51,80 @@ std::string unknown_setting(const std::string& shown, std::string_view name,
     return shown + " is not a setting" + (close.empty() ? "" : "; did you mean " + close + "?");
 }
 
+// Where several are given, the first one counts.
+constexpr std::pair<const char*, command_line::action> actions[] = {
+    {"-h,--help", command_line::action::show_help},
+    {"--version", command_line::action::show_version},
+    {"--print-settings", command_line::action::print_settings},
+    {"--check-config", command_line::action::check_config},
+};
+
+void declare(CLI::App& parser, const std::vector<setting>& declared)
+{
+    parser.set_help_flag(); // help is one of the actions
+    parser.allow_extras();
+    for (const auto& [names, requested] : actions)
+        parser.add_flag(names)->disable_flag_override();
+    parser.add_option("--config", CLI::callback_t())->take_last();
+    for (const auto& known : declared)
+        parser.add_option("--" + known.name, CLI::callback_t())->take_last();
+}
+
+void take_action(const CLI::App& parser, command_line& line)
+{
+    for (const auto& [names, requested] : actions) {
+        const std::string_view all = names;
+        if (parser.get_option(std::string(all.substr(all.find("--"))))->count() == 0)
+            continue;
+        line.requested = requested;
+        return;
+    }
+}
+
+// The words that are no setting: arguments, and what is unknown.
+void take_extras(const CLI::App& parser, const std::vector<setting>& declared, bool takes_arguments,
+                 command_line& line)
+{
+    bool follows_unknown = false;
+    for (const auto& word : parser.remaining()) {
+        if (word == "--")
+            continue;
+        const bool is_unknown = word.starts_with('-') && word.size() > 1;
+        if (is_unknown) {
+            const auto shown = word.substr(0, word.find('='));
+            const auto name = std::string_view(shown).substr(shown.find_first_not_of('-'));
+            line.problems.push_back(unknown_setting(shown, name, declared));
+        } else if (!is_unknown && takes_arguments) {
+            line.arguments.push_back(word);
+        } else if (!is_unknown && !follows_unknown) {
+            line.problems.push_back("unexpected argument " + quote(word));
+        }
+        follows_unknown = is_unknown; // the next word is probably its value
+    }
+}
+
 void read_flags(int argc, const char* const* argv, const std::vector<setting>& declared,
                 bool takes_arguments, command_line& line, std::string& file)
 {
-    namespace style = po::command_line_style;
-    const auto options = describe(declared, true);
-    po::parsed_options parsed(&options);
+    CLI::App parser;
+    declare(parser, declared);
     try {
-        parsed = po::command_line_parser(spell_out_flags(argc, argv, declared))
-                     .options(options)
-                     .style(style::unix_style & ~style::allow_guessing)
-                     .allow_unregistered()
-                     .run();
-    } catch (const po::error& error) {
+        parser.parse(to_cli11_words(spell_out_flags(argc, argv, declared)));
+    } catch (const CLI::ArgumentMismatch& error) {
         // All problems of the settings are reported together, by main.
-        line.problems.push_back(error.what());
+        line.problems.push_back(explain_cli11_mismatch(error.what()));
+        return;
+    } catch (const CLI::ParseError& error) {
+        line.problems.emplace_back(error.what());
         return;
     }
-
-    bool follows_unknown = false;
-    for (const auto& option : parsed.options) {
-        const auto value = option.value.empty() ? std::string() : option.value.back();
-        if (option.position_key >= 0) {
-            if (takes_arguments)
-                line.arguments.push_back(value);
-            else if (!follows_unknown)
-                line.problems.push_back("unexpected argument " + quote(value));
-            follows_unknown = false;
-            continue;
-        }
-        follows_unknown = option.unregistered;
-        if (option.unregistered)
-            line.problems.push_back(
-                unknown_setting("--" + option.string_key, option.string_key, declared));
-        else if (option.string_key == "help")
-            line.requested = command_line::action::show_help;
-        else if (option.string_key == "version" &&
-                 line.requested != command_line::action::show_help)
-            line.requested = command_line::action::show_version;
-        else if (option.string_key == "print-settings" &&
-                 line.requested != command_line::action::show_help)
-            line.requested = command_line::action::print_settings;
-        else if (option.string_key == "check-config" && line.requested == command_line::action::run)
-            line.requested = command_line::action::check_config;
-        else if (option.string_key == "config")
-            file = value;
-        else
-            line.values[option.string_key] = value;
-    }
+    take_action(parser, line);
+    for (const auto& known : declared)
+        if (const auto values = parser.get_option("--" + known.name)->results(); !values.empty())
+            line.values[known.name] = values.back();
+    if (const auto values = parser.get_option("--config")->results(); !values.empty())
+        file = values.back();
+    take_extras(parser, declared, takes_arguments, line);
 }
 
 bool is_protocol(std::string_view name)
@@ -197,19 +207,19 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
         line.problems.push_back("--config: cannot be read: " + quote(path));
         return;
     }
-    const auto options = describe(declared, false);
-    try {
-        for (const auto& option : po::parse_config_file(file, options, true).options) {
-            const auto value = option.value.empty() ? std::string() : option.value.back();
-            if (option.unregistered)
-                line.problems.push_back(
-                    unknown_setting(path + ": " + option.string_key, option.string_key, declared));
-            else
-                line.values.emplace(option.string_key, value);
-        }
-    } catch (const po::error& error) {
-        // As above: main reports all problems together.
-        line.problems.push_back(path + ": " + error.what());
+    CLI::ConfigBase format;
+    format.arrayBounds('\x1e', '\x1e'); // a value is one text, whatever spaces and commas it has
+    for (const auto& item : format.from_config(file)) {
+        if (item.name == "--" ||
+            item.name == "++") // a section's end or begin, unknown by its items
+            continue;
+        const auto name = item.fullname();
+        const bool is_known = std::any_of(declared.begin(), declared.end(),
+                                          [&](const setting& known) { return known.name == name; });
+        if (is_known)
+            line.values.emplace(name, item.inputs.front());
+        else
+            line.problems.push_back(unknown_setting(path + ": " + name, name, declared));
     }
 }
 
