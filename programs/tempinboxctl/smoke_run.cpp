@@ -223,7 +223,7 @@ awaitable<smoke_run::outcome> smoke_run::create_webhook()
     body.member("events", std::vector<std::string>{"email.received"}).end_object();
     const auto answered = co_await call("POST", "/v1/webhooks", body.take(), 201, request_.timeout);
     if (!answered) {
-        // docs/reference/limits.md: `webhook-allow-networks`, `webhook-allow-http`. The operator's
+        // docs/settings.md: `webhook-allow-networks`, `webhook-allow-http`. The operator's
         // rules are right as they are, so nothing failed.
         const auto& message = answered.error().message;
         if (answered.error().code == errc::unprocessable &&

@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import plans_page
 import yaml
 from dev.places import ROOT
 
+_HERE = Path(__file__).parent
 _DOCS = ROOT / "docs"
 _REFERENCE = _DOCS / "reference"
 _UNITS = {
@@ -20,10 +21,13 @@ _UNITS = {
     "milliseconds": 1,
     "s": 1_000,
     "seconds": 1_000,
+    "m": 60_000,
     "min": 60_000,
     "minutes": 60_000,
     "h": 3_600_000,
     "hours": 3_600_000,
+    "d": 86_400_000,
+    "day": 86_400_000,
     "days": 86_400_000,
     "KiB": 1 << 10,
     "MiB": 1 << 20,
@@ -297,48 +301,52 @@ class WebhookFailures(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    """docs/reference/limits.md: settings by docs/settings.md, constants by the file beside them."""
+    """docs/reference/limits.md: every number is that of the code or the default of a setting."""
 
     rows = _all_rows(_read(_REFERENCE / "limits.md"))
+    # What sets the number of each row; the file says how it names it.
+    sources: ClassVar[dict[str, str]] = yaml.safe_load(_read(_HERE / "limits.yaml"))
 
-    def _shown(self, cell: str) -> int | None:
-        found = re.match(r"([\d,]+)(?: (\w+))?", cell)
-        return int(found[1].replace(",", "")) * _UNITS.get(found[2], 1) if found else None
+    def _shown(self, cell: str) -> int:
+        found = re.match(r"([\d,]+) ?(\w+)?", cell.strip("*`"))
+        assert found, cell
+        return int(found[1].replace(",", "")) * _UNITS.get(found[2], 1)
 
     def _coded(self, name: str, text: str) -> set[int]:
         """The values of a name that is given a plain number, a product or a duration."""
         given = re.compile(
-            rf"(?:(milliseconds|seconds|minutes|hours)\s+)?\b{re.escape(name)}(?:\s*=\s*|\{{\s*)"
+            rf"(?:(milliseconds|seconds|minutes|hours|days)\s+)?\b{re.escape(name)}(?:\s*=\s*|\{{\s*)"
+            r"(?:(?:std::chrono::)?(seconds|minutes|hours|days)\{)?"
             r"(\d[\d' *]*)(ms|s|min|h)?\s*[;,})]"
         )
         values = set()
-        for kind, product, suffix in given.findall(text):
-            value = _UNITS.get(suffix or kind, 1)
+        for kind, inner, product, suffix in given.findall(text):
+            value = _UNITS.get(suffix or inner or kind, 1)
             for factor in product.replace("'", "").split("*"):
                 value *= int(factor)
             values.add(value)
         return values
 
-    def test_settings_have_their_defaults(self) -> None:
-        defaults: dict[str, set[str]] = {}
-        for row in _all_rows(_read(_DOCS / "settings.md")):
-            defaults.setdefault(row[0].strip("`"), set()).add(row[1].strip("`"))
-        for bound, value, setting, *_ in self.rows:
-            if setting.startswith("setting "):
-                with self.subTest(bound):
-                    self.assertIn(value, defaults.get(setting.split("`")[1], set()))
+    def _default(self, service: str, setting: str) -> int:
+        part = _read(_DOCS / "settings.md").partition(f"\n## {service}\n")[2]
+        rows = _all_rows(part.partition("\n## ")[0])
+        return next(self._shown(row[1]) for row in rows if row[0] == f"`{setting}`")
 
-    def test_constants_have_their_values(self) -> None:
-        for bound, value, constant, where, *_ in self.rows:
-            with self.subTest(bound):
-                text = _read(ROOT / where.strip("`"))
-                if constant.startswith("setting "):
-                    continue
-                name = constant.removeprefix("constant ").strip("`")
-                self.assertRegex(text, rf"\b{re.escape(name)}\b")
-                coded = self._coded(name, text)
-                if coded:
-                    self.assertIn(self._shown(value), coded)
+    def test_every_row_has_a_source(self) -> None:
+        self.assertEqual([row[0] for row in self.rows], list(self.sources))
+
+    def test_the_numbers_are_the_code_s(self) -> None:
+        for limit, value, _ in self.rows:
+            where, _, name = self.sources[limit].partition(" ")
+            with self.subTest(limit):
+                if "/" not in where:
+                    self.assertRegex(value, r"^\*.*\*$", "a setting's default is in italics")
+                    self.assertEqual(self._shown(value), self._default(where, name))
+                elif "#" in name:
+                    shown = str(self._shown(value))
+                    self.assertIn(name.replace("#", shown), _read(ROOT / where))
+                else:
+                    self.assertIn(self._shown(value), self._coded(name, _read(ROOT / where)))
 
 
 class Tools(unittest.TestCase):
