@@ -23,7 +23,6 @@ _PAGES = [  # behind the index, all that it links
     _ROOT / "README.md",
     _ROOT / "docs" / "operations.md",
     _ROOT / "docs" / "quickstart" / "operator.md",
-    _ROOT / "docs" / "scaling.md",
     *sorted((_ROOT / "docs" / "operations").glob("*.md")),
     *sorted((_ROOT / "docs" / "runbooks").glob("*.md")),
 ]

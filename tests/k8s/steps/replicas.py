@@ -14,7 +14,7 @@ from k8s.publishing import publish
 
 _SHARE_SECONDS = 30.0
 _LAGGING_EVENTS = 60_000
-# The number of pods is the autoscaler's until then, as docs/operations/scale.md says.
+# The number of pods is the autoscaler's until then, as docs/operations/capacity.md says.
 _TAKE_BACK = "--force-conflicts"
 
 
