@@ -232,7 +232,7 @@ def verify_jars(folder: Path, digests: Path) -> None:
             f"what Maven brought is not what {digests.name} lists:\n  "
             + "\n  ".join(sorted(problems))
             + "\nNothing of it is used. Delete the jars named here from Maven's repository (~/.m2) "
-            "and try again; after a change of Kafka's version renew the list (docs/development.md)."
+            "and try again; with another version renew the list (docs/development/packages.md)."
         )
 
 

@@ -1,4 +1,4 @@
-"""Figures beside what they must reach (docs/development.md).
+"""Figures beside what they must reach (docs/development/benchmarks.md).
 
 A bench that misses one ends with exit code 1.
 """
