@@ -20,28 +20,6 @@ _ROOTS = {"service.hpp", "core.hpp", "api.hpp", "dashboard.hpp"}
 _FUNCTION = re.compile(
     r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w.]+)", re.IGNORECASE
 )
-# What whoever knows the field looks for.
-_TERMS = [
-    "evict",
-    "dedup",
-    "lru",
-    "long_poll",
-    "single_flight",
-    "group_commit",
-    "backpressure",
-    "circuit_breaker",
-    "token_bucket",
-    "fail_open",
-]
-# One tool for one task: what else such a class was called, or could be.
-_TOOLS = {
-    "event classes": r"reset_event|completion|wait_point|wakeup|\w+_event_flag",
-    "token bucket classes": r"\w*token_bucket|\w*rate_buckets?|burst_limiter",
-    # response_budget is made of these, one for each account and one for all.
-    "memory budget classes": r"\w*(?:memory|byte)_budget|answer_memory",
-}
-
-
 # What starts a loop unless one is under way: items that come meanwhile wait for its next turn.
 _STARTS = re.compile(r"\b(is_\w+) = true;\s*(?:boost::asio::)?co_spawn\([^,]+,\s*(?:\w+::)*(\w+)\(")
 _KEPT_LOOPS = {
@@ -59,19 +37,15 @@ class Figure:
     name: str
     value: float
     at_most: float | None = None
-    at_least: float | None = None
     note: str = ""
 
     @property
     def is_good(self) -> bool:
         """Whether it keeps its bound."""
-        return (self.at_most is None or self.value <= self.at_most) and (
-            self.at_least is None or self.value >= self.at_least
-        )
+        return self.at_most is None or self.value <= self.at_most
 
     def __str__(self) -> str:
         bound = "" if self.at_most is None else f"at most {self.at_most:g}"
-        bound = bound if self.at_least is None else f"at least {self.at_least:g}"
         mark = "" if self.is_good else "  <- past its bound"
         note = f"  {self.note}" if self.note else ""
         return f"  {self.name:44} {self.value:>8g}  {bound:14}{mark}{note}"
@@ -86,14 +60,11 @@ def figures(sources: list[Source]) -> list[Figure]:
         Figure("C++ units (a header and its .cpp are one)", _units(product)),
         Figure("C++ lines", sum(_lines(source) for source in product)),
         _dead_units(product),
-        *_classes(product),
         _own_loops(product),
         *_sql(sources, sql),
         *_roots(product),
         *_wide(cpp, sql),
         Figure("findings of words.py", len(list(words.check(sources))), at_most=0),
-        _terms(product),
-        _hops(sources),
     ]
 
 
@@ -149,38 +120,6 @@ def _loops(code: str, name: str) -> bool:
     return "while (" in code[found.start(1) : matching(code, found.start(1))]
 
 
-def _class_names(product: list[Source]) -> Counter[str]:
-    return Counter(
-        found[1]
-        for source in product
-        for found in re.finditer(
-            r"^(?:class|struct) (\w+)\b(?!::)[^;{]*\{", source.code, re.MULTILINE
-        )
-    )
-
-
-def _classes(product: list[Source]) -> list[Figure]:
-    names = _class_names(product)
-    stores = sorted(name for name in names if name.endswith("_store"))
-    repositories = [name for name in names if name.endswith("_repository")]
-    found = [
-        Figure("*_store classes of a schema", len(stores), at_most=0, note=" ".join(stores)),
-        Figure("*_repository classes", len(repositories), at_most=18),
-    ]
-    for name, pattern in _TOOLS.items():
-        those = sorted(each for each in names if re.fullmatch(pattern, each))
-        found.append(Figure(name, len(those), at_most=1, note=" ".join(those)))
-    own = sorted(
-        source.path.stem
-        for source in product
-        if source.path.suffix == ".hpp"
-        and source.path.stem.endswith("batcher")
-        and "batcher<" not in source.code.replace("class batcher", "")
-    )
-    found.append(Figure("batchers beside async::batcher", len(own), at_most=1, note=" ".join(own)))
-    return found
-
-
 def _sql(sources: list[Source], sql: list[Source]) -> list[Figure]:
     dead = dead_sql.dead(sources)
     functions = Counter(name for source in sql for name in _FUNCTION.findall(source.text))
@@ -218,24 +157,3 @@ def _wide(cpp: list[Source], sql: list[Source]) -> list[Figure]:
         share = round(100 * wide / max(len(lines), 1), 2)
         found.append(Figure(f"% of {name} lines over {_MAX_COLUMNS} columns", share, at_most=0.5))
     return found
-
-
-def _hops(sources: list[Source]) -> Figure:
-    """Files to open for an answer, by the table of questions in docs/architecture.md."""
-    page = next((it.text for it in sources if it.path == Path("docs/architecture.md")), "")
-    table = page.partition("\n| question |")[2].partition("\n\n")[0].splitlines()[2:]
-    hops = [row.count("](") for row in table]
-    mean = round(sum(hops) / max(len(hops), 1), 2)
-    note = f"{len(hops)} questions"
-    return Figure("files to open for a question, on average", mean, at_most=1.5, note=note)
-
-
-def _terms(product: list[Source]) -> Figure:
-    code = "\n".join(source.code for source in product)
-    missing = [term for term in _TERMS if not re.search(rf"\b\w*{term}\w*\b", code)]
-    return Figure(
-        "terms of the field found as names",
-        len(_TERMS) - len(missing),
-        at_least=len(_TERMS),
-        note=" ".join(missing),
-    )
