@@ -427,6 +427,7 @@ class WhereItIsDecided(unittest.TestCase):
     pointer = re.compile(r"\[([^\]]+)\]\(([^)]+)\): `([^`]+)`")
 
     def test_every_file_holds_the_text(self) -> None:
+        self.assertTrue(self.rows)
         for question, cell in self.rows:
             pointers = self.pointer.findall(cell)
             with self.subTest(question):
@@ -435,9 +436,6 @@ class WhereItIsDecided(unittest.TestCase):
                 with self.subTest(question, file=name):
                     self.assertEqual((_DOCS / link).resolve(), ROOT / name)
                     self.assertIn(text, _read(ROOT / name))
-
-    def test_no_question_is_lost(self) -> None:
-        self.assertGreaterEqual(len(self.rows), 12)
 
 
 class FrontDoor(unittest.TestCase):
