@@ -81,7 +81,7 @@ class Inbox(Answer):
     tags: list[str]
     """Yours: to find and end inboxes by."""
     metadata: dict[str, str]
-    """Pairs of yours; the service does not look at them."""
+    """Pairs of your own; the service does not interpret them."""
     status: Literal["active", "expired"]
     """Whether it takes mail."""
     email_count: int
@@ -222,7 +222,7 @@ class Link(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Authentication(Answer):
-    """Verdicts on the sender; null until there are any."""
+    """Results of the sender's authentication; null until there are any."""
 
     spf: str | None
     dkim: str | None
@@ -231,7 +231,7 @@ class Authentication(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Envelope(Answer):
-    """What the sending server said, as opposed to what the headers say."""
+    """The values of the SMTP envelope, as opposed to those of the header."""
 
     mail_from: str
     """`""` for bounces."""
@@ -303,12 +303,12 @@ class Email(Answer):
     authentication: Authentication | None
     envelope: Envelope
     routing: list[RoutedRule] | None
-    """Which routing rules matched (Premium, for 30 days); null where that is not known, and for a
+    """The routing rules that matched (Premium, for 30 days); null if that is not known, and for a
     key without `webhooks:read`.
     """
     defects: list[str]
-    """What was wrong with the message's form, such as `missing_end_boundary`; empty for a sound
-    one.
+    """The defects in the message's form, such as `missing_end_boundary`; empty for a valid
+    message.
     """
 
 
@@ -329,22 +329,22 @@ class WaitResult(Answer):
     """`WaitResult` of the contract."""
 
     outcome: Literal["matched", "violated", "timeout", "interrupted"]
-    """`matched`: here is the email with the lowest sequence that fits"""
+    """`matched` means that `email` is the matching one with the lowest sequence"""
     email: Email | None
     last_sequence: int
     """The inbox's, at the time of the answer."""
     waited_ms: int
     near_misses: list[NearMiss]
-    """The newest emails above `after` that did not fit, each with the first filter it failed."""
+    """The newest emails above `after` that did not match, each with the first filter it failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rejection(Answer):
-    """Attempts to mail an inbox that were refused, those of one sender for one reason."""
+    """Refused attempts to mail an inbox, of one sender for one reason."""
 
     reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended"]
-    """The message is larger than the plan allows; the inbox holds as much as it can; it gets more
-    a minute than it may; it has ended.
+    """The message is larger than the plan allows (`too_large`); the inbox is full (`inbox_full`);
+    it receives more mail a minute than it may (`over_rate`); it has ended (`inbox_ended`).
     """
     mail_from: str
     """The sender as given in MAIL, chosen by it; `""` for bounces."""
@@ -399,7 +399,7 @@ class RawEmail(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectedStep(Answer):
-    """A mail server connected. Its time is not stored."""
+    """A mail server connected. The time is not stored."""
 
     step: Literal["connected"]
     at: datetime | None
@@ -414,7 +414,7 @@ class ConnectedStep(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptedStep(Answer):
-    """The whole message was there."""
+    """The whole message had been received."""
 
     step: Literal["accepted"]
     at: datetime
@@ -428,8 +428,8 @@ class AcceptedStep(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredStep(Answer):
-    """It was committed, and from then on it can be read. The time is only known until the event is
-    published.
+    """The email was committed and can be read from then on. The time is known only until the event
+    is published.
     """
 
     step: Literal["stored"]
@@ -439,7 +439,7 @@ class StoredStep(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedStep(Answer):
-    """Its event went out to webhooks. The time is not stored."""
+    """The event was published to webhooks. The time is not stored."""
 
     step: Literal["published"]
     at: datetime | None
@@ -460,7 +460,9 @@ class TimelineRule(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class RulesStep(Answer):
-    """Routing rules were evaluated. Not there without rules, or before they were."""
+    """Routing rules were evaluated. The step is absent without rules, or before they were
+    evaluated.
+    """
 
     step: Literal["rules"]
     at: datetime | None
@@ -471,7 +473,7 @@ class RulesStep(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryStep(Answer):
-    """A webhook was chosen to get it."""
+    """A webhook was chosen to receive the email."""
 
     step: Literal["delivery"]
     at: datetime
@@ -491,7 +493,7 @@ class DeliveryStep(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptStep(Answer):
-    """A request to the webhook."""
+    """A request was sent to the webhook."""
 
     step: Literal["attempt"]
     at: datetime
@@ -529,12 +531,12 @@ class Timeline(Answer):
     inbox_id: str
     """The inbox it is in."""
     steps: list[TimelineStep]
-    """In the order of time; a step without a time stands behind the one that caused it."""
+    """The steps in the order of time; one without a time stands behind its cause."""
     missing: list[Literal["webhooks"]]
-    """Parts that did not answer now"""
+    """The parts that did not answer"""
     is_truncated: bool
-    """There is more than the first 100 deliveries, the newest 10 attempts of each, and 100 rules,
-    of which those that matched come first.
+    """True if there are more than 100 deliveries, 10 attempts of one (the newest are listed) or
+    100 rules (those that matched come first).
     """
 
 
@@ -621,7 +623,7 @@ class Delivery(Answer):
     event: Literal["email.received", "inbox.created", "inbox.expired"]
     status: Literal["pending", "succeeded", "failed"]
     attempts: list[DeliveryAttempt]
-    """Oldest first; the newest twenty"""
+    """The newest twenty attempts, oldest first"""
     next_attempt_at: datetime | None
     """Of a pending one; null otherwise."""
     created_at: datetime
@@ -643,7 +645,7 @@ class Replay(Answer):
 
     webhook_id: str
     replayed: int
-    """How many deliveries were found when you asked"""
+    """The number of deliveries that were found at the time of the request"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -658,7 +660,7 @@ class RotatedSecret(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Answer):
-    """What the plan allows."""
+    """The limits of the plan."""
 
     requests_per_day: int | None
     """A UTC day; null for no limit."""
@@ -675,7 +677,7 @@ class Limits(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class UsageNow(Answer):
-    """What is in use of it."""
+    """The current usage."""
 
     requests_today: int
     """Counted since 00:00 UTC."""
@@ -778,7 +780,7 @@ class InboxExpiredEvent(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Error(Answer):
-    """The one body of every error."""
+    """The body of every error."""
 
     status_code: int
     """The HTTP status."""
