@@ -103,14 +103,6 @@ def test_generated_files_are_up_to_date() -> None:
         )
 
 
-def test_the_page_has_every_value() -> None:
-    readme = (CHART / "README.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| \**`([^`]+)`\** \|.*\| (.*) \|$", readme, re.MULTILINE))
-
-    for path in _paths(VALUES):
-        assert path in rows or any(row.startswith(f"{path}.") for row in rows), path
-
-
 def test_the_settings_are_those_of_the_programs() -> None:
     programs = places.build_folder("release") / "bin"
     if not (programs / "tempinbox-gateway").exists():
