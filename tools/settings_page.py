@@ -5,13 +5,17 @@ Usage: python3 tools/settings_page.py [--bin build/dev/bin]
 
 import argparse
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import TypedDict
 
 _ROOT = Path(__file__).resolve().parents[1]
 PAGE = _ROOT / "docs" / "settings.md"
-PROGRAMS = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher", "migrate"]
+SHARED = "Settings of several programs"
+SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
+PROGRAMS = [*SERVICES, "migrate"]
+ALL = "all services"
 
 _HEAD = """# Settings
 
@@ -24,6 +28,9 @@ warned of at start. `rpc-token-file` and `master-key-file` must be set wherever 
 and one of `database` and `database-file`.
 Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`. Files \
 with keys, tokens and certificates are paths. What may hold a password is marked secret.
+
+Settings that several programs have with the same default and meaning are in \
+[a section of their own](#settings-of-several-programs).
 
 This page is made by `python3 tools/settings_page.py` from the programs themselves; an end-to-end \
 test fails when it is not up to date.
@@ -69,23 +76,39 @@ def _row(setting: Setting) -> str:
     return f"| `{setting['name']}` | {default} | {meaning} | {_cell(setting['values'])} |"
 
 
+def _table(rows: list[tuple[str, str]], header: str) -> list[str]:
+    """The rows, each with its section, as a table for each section."""
+    out: list[str] = []
+    for section in dict.fromkeys(section for section, _ in rows):
+        out += [f"### {section}", "", header, re.sub(r"[^|]+", "---", header)]
+        out += [row for of, row in rows if of == section]
+        out.append("")
+    return out
+
+
 def page(programs: list[Program]) -> str:
     """The whole of it, from what each program prints."""
-    out = [_HEAD]
+    programs_of: dict[tuple[str, str], list[str]] = {}
     for program in programs:
         name = program["program"].removeprefix("tempinbox-")
-        out.append(f"## {name}\n\n{program['purpose']}\n")
-        section = None
         for setting in program["settings"]:
-            if setting["section"] != section:
-                section = setting["section"]
-                out.append(
-                    ("" if out[-1].endswith("\n") else "\n")
-                    + f"### {section}\n\n| setting | default | what | values |\n|---|---|---|---|"
-                )
-            out.append(_row(setting))
-        out.append("")
-    return "\n".join(out)
+            programs_of.setdefault((setting["section"], _row(setting)), []).append(name)
+
+    out = [_HEAD]
+    header = "| setting | default | what | values |"
+    for program in programs:
+        name = program["program"].removeprefix("tempinbox-")
+        out += [f"## {name}", "", program["purpose"], ""]
+        own = [row for row, names in programs_of.items() if names == [name]]
+        out += _table(own, header)
+    shared = [
+        (section, f"{row} {ALL if names == SERVICES else ', '.join(names)} |")
+        for (section, row), names in programs_of.items()
+        if len(names) > 1
+    ]
+    if shared:
+        out += [f"## {SHARED}", "", *_table(shared, f"{header} of |")]
+    return "\n".join(out).rstrip("\n") + "\n"
 
 
 def read_program(text: str) -> Program:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import plans_page
+import settings_page
 import yaml
 from dev.places import ROOT
 
@@ -328,8 +329,10 @@ class Limits(unittest.TestCase):
         return values
 
     def _default(self, service: str, setting: str) -> int:
-        part = _read(_DOCS / "settings.md").partition(f"\n## {service}\n")[2]
-        rows = _all_rows(part.partition("\n## ")[0])
+        page = _read(_DOCS / "settings.md")
+        own = page.partition(f"\n## {service}\n")[2].partition("\n## ")[0]
+        shared = page.partition(f"\n## {settings_page.SHARED}\n")[2]
+        rows = _all_rows(own) + _all_rows(shared)
         return next(self._shown(row[1]) for row in rows if row[0] == f"`{setting}`")
 
     def test_every_row_has_a_source(self) -> None:

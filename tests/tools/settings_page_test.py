@@ -71,6 +71,16 @@ class SettingsPage(unittest.TestCase):
         self.assertIn("### PostgreSQL\n", page)
         self.assertIn("| `database` | **required** | As libpq takes it (secret) |  |\n", page)
 
+    def test_what_programs_share_stands_once(self) -> None:
+        other: settings_page.Program = {**_PROGRAM, "program": "tempinbox-inbox"}
+        other["settings"] = other["settings"][2:]
+
+        page = settings_page.page([_PROGRAM, other])
+
+        row = "| `database` | **required** | As libpq takes it (secret) |  | gateway, inbox |\n"
+        self.assertEqual(page.count("`database`"), 2)  # once in the head
+        self.assertIn(row, page.partition(f"\n## {settings_page.SHARED}\n")[2])
+
 
 if __name__ == "__main__":
     unittest.main()
