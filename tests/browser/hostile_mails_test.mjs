@@ -30,7 +30,7 @@ after(async () => {
   await outside?.stop();
 });
 
-/** What the page itself asks for. */
+/** Returns whether the page itself makes this request. */
 function isExpected(url) {
   const { origin, pathname, search, hash } = new URL(url);
   if (origin !== suite.origin || hash !== '') return false;
@@ -63,7 +63,7 @@ async function observed(act) {
   }));
   const found = [
     ...witness.found(isExpected),
-    ...outside.take().map((asked) => `outside: ${asked}`),
+    ...outside.take().map((request) => `outside: ${request}`),
   ];
   witness.stop();
   assert.deepEqual(left, { cookie: '', isFramed: false, scripts: 0 });
@@ -134,13 +134,15 @@ describe('remote pictures', () => {
     await page.getByText(/\d+ remote pictures not shown/).waitFor();
     await page.getByRole('button', { name: 'Load pictures' }).click();
     await eventually(
-      () => outside.asked.some((asked) => asked === 'CONNECT tracker.example:443'),
+      () => outside.requests.some((request) => request === 'CONNECT tracker.example:443'),
       'a picture was asked for',
     );
     await page.getByText(/remote pictures? not shown/).waitFor({ state: 'detached' });
     await settle(page, CHEAP);
     assert.deepEqual(
-      outside.take().filter((asked) => !asked.startsWith('CONNECT ') || !asked.endsWith(':443')),
+      outside
+        .take()
+        .filter((request) => !request.startsWith('CONNECT ') || !request.endsWith(':443')),
       [],
       'over plain http',
     );

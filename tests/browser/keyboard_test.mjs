@@ -8,7 +8,7 @@ import { Outside } from './harness/outside.mjs';
 import { ask, PASSWORD, signUp } from './harness/person.mjs';
 import { eventually, send, suite } from './harness/suite.mjs';
 
-const MOST_STEPS = 80;
+const MAX_STEPS = 80;
 
 let outside;
 let browser;
@@ -27,7 +27,8 @@ before(async () => {
   ({ email } = await signUp(page));
   await ask(page, 'DELETE', '/session');
   await context.clearCookies();
-  // What runs after painting runs as late as it ever does: keys that are pressed as soon as a page is seen must not meet a focus that still moves.
+  // Effects run as late as they ever do: a key that is pressed as soon as a page is seen must not
+  // meet a focus that still moves.
   await page.addInitScript(() => (window.requestAnimationFrame = () => 0));
 });
 
@@ -36,7 +37,7 @@ after(async () => {
   await outside?.stop();
 });
 
-/** What has the focus: its role, its name, and whether one can see that it has it. */
+/** Describes the element with the focus: its role, its name, and whether the focus is visible. */
 async function focused() {
   return await page.evaluate(() => {
     const it = document.activeElement;
@@ -66,7 +67,7 @@ async function focused() {
 /** Presses Tab until the named control has the focus. */
 async function tabTo(name, key = 'Tab') {
   const passed = [];
-  for (let step = 0; step < MOST_STEPS; ++step) {
+  for (let step = 0; step < MAX_STEPS; ++step) {
     await page.keyboard.press(key);
     const here = await focused();
     if (here.tag !== 'BODY' && here.tag !== 'IFRAME' && here.tag !== 'MAIN')

@@ -9,7 +9,7 @@ import { hostileMails, htmlOf } from './harness/hostile-mails.mjs';
 import { ModulePage } from './harness/module-page.mjs';
 import { Outside } from './harness/outside.mjs';
 
-// As the gateway sends it with the dashboard.
+// The policy that the gateway sends with the dashboard.
 const DASHBOARD_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; connect-src 'self'; " +
   "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
@@ -83,7 +83,10 @@ async function shown({ path, html, sandbox, clean, act = async () => {} }) {
   await act(page);
   await settle(page, '/still-here');
   const isOwn = (url) => url === `${served.origin}/still-here`;
-  const found = [...witness.found(isOwn), ...outside.take().map((asked) => `outside: ${asked}`)];
+  const found = [
+    ...witness.found(isOwn),
+    ...outside.take().map((request) => `outside: ${request}`),
+  ];
   witness.stop();
   return { found, refusals: witness.refusals };
 }
@@ -130,7 +133,7 @@ describe('the mails are hostile indeed', () => {
       const answer = await page.goto(`${served.origin}/raw/${name}`, { waitUntil: 'commit' });
       assert.equal(answer.status(), 200);
       const isOwn = (url) => url.endsWith(`/raw/${name}`) || url.endsWith('/favicon.ico');
-      const happened = () => [...witness.found(isOwn), ...outside.asked];
+      const happened = () => [...witness.found(isOwn), ...outside.requests];
       const deadline = Date.now() + 20_000;
       while (happened().length === 0 && !INERT.has(name) && Date.now() < deadline) {
         await page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => {});

@@ -1,4 +1,4 @@
-// What someone made on a larger plan: shown as it is on the plan that is left, and never out of reach.
+// Resources of a larger plan are shown as they are on the smaller one, and can always be deleted.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -12,7 +12,7 @@ import { ask, makeInbox, setPlan, signUp } from './harness/person.mjs';
 import { Receiver } from './harness/receiver.mjs';
 import { eventually, send, sendRaw, suite } from './harness/suite.mjs';
 
-const MOST_BYTES = 200 * 1024;
+const MAX_BYTES = 200 * 1024;
 const WIDTHS = [1280, 375];
 const SHOTS = process.env.TEMPINBOX_SCREENSHOTS;
 const HTML_MAIL = (to) =>
@@ -143,7 +143,7 @@ async function fillAccount() {
   );
 }
 
-/** What outlived its plan. */
+/** Resources that outlived their plan. */
 async function fillPastAccount() {
   const { accountId } = await signUp(pastPage);
   const webhook = await ask(pastPage, 'POST', '/webhooks', {
@@ -389,7 +389,7 @@ describe('each page', () => {
   }
 });
 
-/** What axe finds, in words. */
+/** Returns the findings of axe in words. */
 async function broken(it) {
   await it.evaluate(axe.source);
   const { violations } = await it.evaluate(() =>
@@ -506,6 +506,6 @@ describe('weight', () => {
     );
     await fresh.close();
     assert.ok(sizes.size >= 3);
-    assert.ok(total < MOST_BYTES, `${total} bytes: ${JSON.stringify([...sizes])}`);
+    assert.ok(total < MAX_BYTES, `${total} bytes: ${JSON.stringify([...sizes])}`);
   });
 });

@@ -1,4 +1,4 @@
-// What keeps the dashboard apart from other origins, as a browser enforces it.
+// Tests that a browser keeps the dashboard apart from other origins.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

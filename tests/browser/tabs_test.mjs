@@ -30,8 +30,8 @@ async function newWindow() {
   await context.addInitScript(() => {
     let state = 'visible';
     Object.defineProperty(document, 'visibilityState', { get: () => state });
-    window.becomes = (wanted) => {
-      state = wanted;
+    window.becomes = (newState) => {
+      state = newState;
       document.dispatchEvent(new Event('visibilitychange'));
     };
   });

@@ -25,7 +25,8 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   base: '/dashboard/',
-  // The gateway puts its base path before the addresses in index.html; files name each other relative to themselves.
+  // The gateway writes its base path before the addresses in index.html; the files name each other
+  // relative to themselves.
   experimental: {
     renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
   },

@@ -51,7 +51,7 @@ export class Witness {
       this.scripts.push(`dialog: ${dialog.message()}`);
       dialog.dismiss().catch(() => {});
     });
-    this.#on('console', (message) => this.#hear(message.text()));
+    this.#on('console', (message) => this.#onConsole(message.text()));
     this.#on('pageerror', (error) => this.scripts.push(`error: ${error}`));
     this.#on('framenavigated', (frame) => this.navigations.push(frame.url()));
     this.#on('download', (download) => this.navigations.push(`download: ${download.url()}`));
@@ -63,13 +63,16 @@ export class Witness {
     this.#page.on(name, listener);
   }
 
-  #hear(text) {
+  #onConsole(text) {
     if (text.trim() === 'HOSTILE') this.scripts.push(`console: ${text}`);
     if (text.includes('Content Security Policy') || text.includes('sandboxed'))
       this.refusals.push(text);
   }
 
-  /** What went beyond `isExpected(url)`, in words; empty is good. Frames may show what needs no request, and nothing else. */
+  /**
+   * Lists in words the requests beyond `isExpected(url)`; an empty list is good. Frames may show
+   * what needs no request, and nothing else.
+   */
   found(isExpected) {
     const needsNone = (url) =>
       url === 'about:srcdoc' || url === 'about:blank' || url.startsWith('data:image/');
@@ -99,9 +102,9 @@ export class Witness {
  */
 export async function settle(page, address, rounds = 3) {
   await page.evaluate(
-    async ([asked, most]) => {
-      for (let round = 0; round < most; ++round) {
-        await (await fetch(asked, { cache: 'no-store' })).text();
+    async ([url, count]) => {
+      for (let round = 0; round < count; ++round) {
+        await (await fetch(url, { cache: 'no-store' })).text();
         await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       }
     },

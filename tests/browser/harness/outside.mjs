@@ -1,8 +1,9 @@
-// The world outside the suite, as a browser sees it: a proxy that lets nothing through and writes down what was asked of it.
+// The world outside the suite, as a browser sees it: a proxy that lets nothing through and records the requests.
 
 import { createServer } from 'node:http';
 
-// What Chromium asks its maker by itself now and then, whatever is told to it; no mail of the tests names these.
+// Hosts of Chromium's maker that it contacts now and then, whatever its settings; no mail of the
+// tests names them.
 const BROWSERS_OWN = /^(?:https?:\/\/)?[\w.-]+\.(?:googleapis|google|gvt1|gstatic)\.com[:/]/;
 
 /** Records every request and every connection a browser tries; owned by the test file that started it. */
@@ -13,7 +14,7 @@ export class Outside {
       .writeHead(404, { 'Content-Type': 'text/html' })
       .end('<!doctype html><title>Nothing here</title>');
   });
-  asked = [];
+  requests = [];
 
   /** Listens on a free port of loopback. */
   static async start() {
@@ -29,16 +30,16 @@ export class Outside {
   }
 
   #note(request) {
-    if (!BROWSERS_OWN.test(request.url)) this.asked.push(`${request.method} ${request.url}`);
+    if (!BROWSERS_OWN.test(request.url)) this.requests.push(`${request.method} ${request.url}`);
   }
 
   get address() {
     return `http://127.0.0.1:${this.#server.address().port}`;
   }
 
-  /** What was asked since the last call. */
+  /** Returns the requests since the last call. */
   take() {
-    return this.asked.splice(0);
+    return this.requests.splice(0);
   }
 
   async stop() {

@@ -48,6 +48,6 @@ export async function ask(page, method, path, body) {
 }
 
 /** An inbox made by the API. */
-export async function makeInbox(page, wishes = {}) {
-  return await ask(page, 'POST', '/inboxes', wishes);
+export async function makeInbox(page, params = {}) {
+  return await ask(page, 'POST', '/inboxes', params);
 }

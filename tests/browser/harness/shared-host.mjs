@@ -24,7 +24,7 @@ async function freePort() {
   return port;
 }
 
-/** Whether something takes connections on this port of 127.0.0.1. */
+/** Returns whether a server takes connections on this port of 127.0.0.1. */
 function listens(port) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -36,7 +36,7 @@ function listens(port) {
   });
 }
 
-/** Whether an HTTP server at the address answers this path with 200. */
+/** Returns whether the HTTP server at the address answers this path with 200. */
 async function answers(url) {
   try {
     return (await fetch(url)).ok;

@@ -46,7 +46,7 @@ export async function operate(...verbs) {
   return JSON.parse(stdout);
 }
 
-/** What a program printed, and its exit code. */
+/** Returns a program's output and its exit code. */
 export async function program(name, ...given) {
   try {
     const { stdout } = await run(name, given, { timeout: 60_000 });

@@ -1,8 +1,8 @@
-// What `./dev check dashboard` has ESLint look for. It is run from the top of the repository.
+// ESLint's rules for `./dev check dashboard`, which runs it from the top of the repository.
 //
 // typescript-eslint needs the compiler's JavaScript interface, which TypeScript 7 has not: so it
-// reads the sources with the TypeScript 6 of this folder. Which types are wrong is said by the
-// dashboard's own compiler (`npm run check` there).
+// reads the sources with the TypeScript 6 of this folder. Types are checked by the dashboard's own
+// compiler (`npm run check` there).
 
 import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
@@ -17,8 +17,8 @@ const project = (name) => ({ parserOptions: { project: `${import.meta.dirname}/$
 const knownSafe = (...names) =>
   names.map((name) => ({ from: 'package', package: 'node:test', name }));
 
-// What Playwright and node:assert do later. Where no type says that a promise comes back,
-// no-floating-promises is blind, and a test goes on before the click it wanted.
+// Calls of Playwright and node:assert that return promises. Where no type says so,
+// no-floating-promises is blind, and a test goes on before the click it awaited.
 const LATER =
   'check|click|dblclick|fill|focus|goBack|goto|press|pressSequentially|reload|selectOption|' +
   'setViewportSize|uncheck|waitFor|waitForEvent|waitForFunction|waitForLoadState|waitForURL|' +

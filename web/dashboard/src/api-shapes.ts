@@ -1,5 +1,5 @@
-// The shapes of the dashboard's API, by the names that the page uses. All come from openapi.d.ts,
-// which `./dev check dashboard` makes from docs/dashboard-openapi.yaml.
+// The shapes of the dashboard's API, under the names that the page uses. All come from
+// openapi.d.ts, which `./dev check dashboard` makes from docs/dashboard-openapi.yaml.
 
 import type { components, paths } from './openapi';
 
@@ -14,7 +14,7 @@ export type Price = Schemas['Price'];
 export type UsageDay = Schemas['UsageOfDay'];
 
 export type Inbox = Schemas['Inbox'];
-export type InboxWishes = Schemas['NewInbox'];
+export type NewInbox = Schemas['NewInbox'];
 export type InboxChange = Schemas['InboxChange'];
 export type Rejection = Schemas['Rejection'];
 export type EmailSummary = Schemas['EmailSummary'];
@@ -30,7 +30,7 @@ export type WebhookChange = Schemas['WebhookChange'];
 export type EventKind = Webhook['events'][number];
 export type Delivery = Schemas['Delivery'];
 export type DeliveryStatus = Delivery['status'];
-export type ReplayWishes = Schemas['NewReplay'];
+export type NewReplay = Schemas['NewReplay'];
 export type Attempt = Schemas['DeliveryAttempt'];
 
 export type Key = Schemas['Key'];
@@ -39,14 +39,14 @@ export type NewKey = Schemas['NewKey'];
 export type Scope = Schemas['Scope'];
 
 export type Rule = Schemas['Rule'];
-export type RuleWishes = Required<Schemas['RuleChange']>;
+export type RuleFields = Required<Schemas['RuleChange']>;
 export type DraftRule = Schemas['DraftRule'];
 export type Condition = Schemas['Condition'];
 export type RuleField = Condition['field'];
 export type RuleOperator = Condition['operator'];
 export type Sample = Pick<Schemas['RuleTest'], 'emailId' | 'from' | 'to' | 'subject'>;
 export type TestedRule = Schemas['TestedRule'];
-export type Verdict = Schemas['RuleVerdict'];
+export type RuleOutcome = Schemas['RuleVerdict'];
 
 // A path is written as in the contract, below /dashboard/api.
 type Operations = {
@@ -68,8 +68,8 @@ type ParametersOf<O> = O extends { parameters: infer All }
   ? Pick<All, Extract<keyof All, 'path' | 'query'>>
   : unknown;
 
-// What a request of an operation is made of, and the body of its answer.
-export type Asked<O> = ParametersOf<O> & BodyOf<O> & { signal?: AbortSignal | undefined };
+// The parameters and the body of an operation's request, and the body of its answer.
+export type RequestOf<O> = ParametersOf<O> & BodyOf<O> & { signal?: AbortSignal | undefined };
 export type Answer<O> = O extends { responses: infer All }
   ? { [S in keyof All]: S extends 200 | 201 | 202 ? Json<All[S]> : never }[keyof All]
   : never;

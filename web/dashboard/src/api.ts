@@ -1,20 +1,21 @@
-// Everything the page says to the gateway, with the shapes of docs/dashboard-openapi.yaml. Fails with ApiError alone.
+// Every request of the page to the gateway, with the shapes of docs/dashboard-openapi.yaml. The
+// calls throw ApiError and nothing else.
 
 import type {
   Answer,
-  Asked,
+  RequestOf,
   DraftRule,
   ErrorCode,
   InboxChange,
-  InboxWishes,
+  NewInbox,
   Method,
   NewKey,
   NewWebhook,
   Operation,
   PathOf,
   Query,
-  ReplayWishes,
-  RuleWishes,
+  NewReplay,
+  RuleFields,
   Sample,
   Session,
   WebhookChange,
@@ -23,8 +24,9 @@ import { BASE_PATH } from './base-path';
 
 export type * from './api-shapes';
 
-// What the server answered instead of what was asked for; status 0 when nothing answered at all. There is no code where the
-// answer is not the gateway's, and a gateway newer than this page may have one that it does not know.
+// An answer that is not a success; the status is 0 if no answer came at all. `code` is null if the
+// answer is not the gateway's; a gateway newer than this page may send a code that the page does
+// not know.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -42,7 +44,8 @@ let csrfToken = '';
 let accountId = '';
 let whenSignedOut = () => {};
 
-// Called when the server no longer knows the session, whichever request finds out.
+// Sets the handler that is called when the server no longer knows the session, whichever request
+// finds out.
 export function onSignedOut(handler: () => void): void {
   whenSignedOut = handler;
 }
@@ -81,12 +84,14 @@ async function problem(response: Response): Promise<ApiError> {
   );
 }
 
-// Whether another tab signed in again or changed the password, so that our token is of a session that is over, or missing.
+// Returns whether our token is missing or belongs to an ended session, because another tab signed
+// in again or changed the password.
 function isOldToken({ code }: ApiError): boolean {
   return code === 'csrf_token_mismatch' || code === 'csrf_token_missing';
 }
 
-// Whether the request was of a session that is over: another tab may have begun a new one while it was under way.
+// Returns whether the request belonged to an ended session: another tab may have begun a new one
+// while it was under way.
 function isOldSession({ code }: ApiError): boolean {
   return accountId !== '' && (code === 'session_ended' || code === 'no_session');
 }
@@ -94,19 +99,19 @@ function isOldSession({ code }: ApiError): boolean {
 async function exchange(
   method: Method,
   path: string,
-  asked: Sent,
+  request: Sent,
   isRepeated = false,
 ): Promise<Response> {
-  const headers: Record<string, string> = { Accept: asked.accept ?? 'application/json' };
+  const headers: Record<string, string> = { Accept: request.accept ?? 'application/json' };
   if (method !== 'get' && csrfToken) headers['X-CSRF-Token'] = csrfToken;
-  if (asked.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (request.body !== undefined) headers['Content-Type'] = 'application/json';
   let response: Response;
   try {
-    response = await fetch(address(path, asked), {
+    response = await fetch(address(path, request), {
       method: method.toUpperCase(),
       headers,
-      body: asked.body === undefined ? null : JSON.stringify(asked.body),
-      signal: asked.signal ?? null,
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal: request.signal ?? null,
       credentials: 'same-origin',
       cache: 'no-store',
     });
@@ -123,7 +128,7 @@ async function exchange(
       throw failure;
     }
     await api.session();
-    return exchange(method, path, asked, true);
+    return exchange(method, path, request, true);
   }
   return response;
 }
@@ -131,9 +136,9 @@ async function exchange(
 async function ask<M extends Method, P extends PathOf<M>>(
   method: M,
   path: P,
-  asked: Asked<Operation<M, P>>,
+  request: RequestOf<Operation<M, P>>,
 ): Promise<Answer<Operation<M, P>>> {
-  const response = await exchange(method, path, asked);
+  const response = await exchange(method, path, request);
   return (await response.json()) as Answer<Operation<M, P>>;
 }
 
@@ -143,7 +148,8 @@ function remember<S extends Session | null>(session: S): S {
   return session;
 }
 
-// Another account may have signed in meanwhile, in another tab: then all that is shown here is not theirs, and nobody waits for this answer any more.
+// Another account may have signed in meanwhile in another tab. Then nothing that is shown here is
+// theirs, and nobody waits for this answer any more.
 function rememberSame(session: Session): Session | Promise<never> {
   if (!accountId || session.accountId === accountId) return remember(session);
   location.reload();
@@ -170,7 +176,7 @@ export const api = {
     ask('get', '/inboxes', { query, signal }),
   inbox: (inboxId: string, signal?: AbortSignal) =>
     ask('get', '/inboxes/{inboxId}', { path: { inboxId }, signal }),
-  createInbox: (body: InboxWishes) => ask('post', '/inboxes', { body }),
+  createInbox: (body: NewInbox) => ask('post', '/inboxes', { body }),
   changeInbox: (inboxId: string, body: InboxChange) =>
     ask('patch', '/inboxes/{inboxId}', { path: { inboxId }, body }),
   deleteInbox: (inboxId: string) => ask('delete', '/inboxes/{inboxId}', { path: { inboxId } }),
@@ -228,12 +234,12 @@ export const api = {
     ask('post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
       path: { webhookId, deliveryId },
     }),
-  replay: (webhookId: string, body: ReplayWishes) =>
+  replay: (webhookId: string, body: NewReplay) =>
     ask('post', '/webhooks/{webhookId}/replay', { path: { webhookId }, body }),
 
   rules: (signal?: AbortSignal) => ask('get', '/rules', { signal }),
-  createRule: (body: RuleWishes) => ask('post', '/rules', { body }),
-  changeRule: (ruleId: string, body: Partial<RuleWishes>) =>
+  createRule: (body: RuleFields) => ask('post', '/rules', { body }),
+  changeRule: (ruleId: string, body: Partial<RuleFields>) =>
     ask('patch', '/rules/{ruleId}', { path: { ruleId }, body }),
   deleteRule: (ruleId: string) => ask('delete', '/rules/{ruleId}', { path: { ruleId } }),
   testRules: (sample: Sample, rules?: DraftRule[]) =>

@@ -46,7 +46,8 @@ function Pages() {
   );
 }
 
-// Someone who is signed out sees the sign-in form at the address they came to, and stays there once signed in.
+// A person who is signed out sees the sign-in form at the address they came to, and stays there
+// once signed in.
 function Door() {
   const { standing, ask } = useStanding();
   const { path, route } = useLocation();

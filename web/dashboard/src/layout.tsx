@@ -38,12 +38,13 @@ function Links({ entries, path }: { entries: [string, string, IconName][]; path:
   );
 }
 
-// Which page an address is of: another mail of the same inbox is no new page.
+// Returns the page of an address: another mail of the same inbox is not another page.
 function pageOf(path: string): string {
   return path.startsWith(`${paths.inboxes}/`) ? path.split('/').slice(0, 4).join('/') : path;
 }
 
-// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does; who is signed in on which plan is asked again.
+// Moves the focus to the new page's heading, so that keyboard and screen reader start where the eye
+// does, and reads the session and its plan again.
 function useNavigation(path: string, isFresh: boolean, refresh: () => void): void {
   const page = pageOf(path);
   const before = useRef(isFresh ? '' : page);

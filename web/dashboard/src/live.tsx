@@ -11,10 +11,10 @@ export interface NewMail {
   hasCode: boolean;
 }
 
-// `again`: something may have been missed, so what is shown should be read anew.
-export type News =
+// `again` means that events may have been missed, so the listener should load its data again.
+export type LiveUpdate =
   { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
-// What the stream carries, by the event's name.
+// The data of each event of the stream, by the event's name.
 interface Events {
   ready: unknown;
   refetch: unknown;
@@ -22,10 +22,10 @@ interface Events {
   'inbox.expired': { inboxId: string };
 }
 
-type Listener = (news: News) => void;
+type Listener = (update: LiveUpdate) => void;
 
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 60_000;
+const FIRST_RETRY_DELAY_MS = 2_000;
+const MAX_RETRY_DELAY_MS = 60_000;
 
 interface Stream {
   listeners: Set<Listener>;
@@ -34,8 +34,9 @@ interface Stream {
 
 const Context = createContext<Stream>({ listeners: new Set(), isLive: false });
 
-// One stream of events for the whole page, while it is looked at: a browser has six connections to a host in all, so tabs behind others must hold none.
-// The browser connects again by itself unless the server refused; then we do, ever slower.
+// Holds one stream of events for the whole page while the page is visible: a browser has six
+// connections to a host in all, so hidden tabs must hold none. The browser reconnects by itself
+// unless the server refused; then we reconnect, with a delay that doubles.
 export function LiveProvider({ children }: { children: ComponentChildren }) {
   const listeners = useRef(new Set<Listener>()).current;
   const [isLive, setLive] = useState(false);
@@ -43,8 +44,8 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: number | undefined;
-    let pause = FIRST_PAUSE_MS;
-    const tell = (news: News) => listeners.forEach((listener) => listener(news));
+    let retryDelay = FIRST_RETRY_DELAY_MS;
+    const notify = (update: LiveUpdate) => listeners.forEach((listener) => listener(update));
 
     function disconnect() {
       window.clearTimeout(timer);
@@ -63,19 +64,19 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       }
       on('ready', () => {
         setLive(true);
-        pause = FIRST_PAUSE_MS;
-        tell({ kind: 'again' });
+        retryDelay = FIRST_RETRY_DELAY_MS;
+        notify({ kind: 'again' });
       });
-      on('refetch', () => tell({ kind: 'again' }));
-      on('email.received', (mail) => tell({ kind: 'mail', mail }));
-      on('inbox.expired', ({ inboxId }) => tell({ kind: 'expired', inboxId }));
+      on('refetch', () => notify({ kind: 'again' }));
+      on('email.received', (mail) => notify({ kind: 'mail', mail }));
+      on('inbox.expired', ({ inboxId }) => notify({ kind: 'expired', inboxId }));
       opened.onerror = () => {
         setLive(false);
         if (opened.readyState !== EventSource.CLOSED) return;
-        // Refused: perhaps the session is over, which this question finds out.
+        // The session may be over; this request finds out.
         void api.session().catch(() => {});
-        timer = window.setTimeout(connect, pause);
-        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+        timer = window.setTimeout(connect, retryDelay);
+        retryDelay = Math.min(retryDelay * 2, MAX_RETRY_DELAY_MS);
       };
     }
 
@@ -95,15 +96,15 @@ export function useIsLive(): boolean {
   return useContext(Context).isLive;
 }
 
-export function useNews(listener: Listener): void {
+export function useLiveUpdates(listener: Listener): void {
   const { listeners } = useContext(Context);
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => {
-    const hear: Listener = (news) => latest.current(news);
-    listeners.add(hear);
+    const receive: Listener = (update) => latest.current(update);
+    listeners.add(receive);
     return () => {
-      listeners.delete(hear);
+      listeners.delete(receive);
     };
   }, [listeners]);
 }

@@ -71,7 +71,8 @@ export function hasFeature(limits: Limits, feature: Feature): boolean {
   ];
 }
 
-// Of what outlives its plan the oldest keep working, as many as the plan now allows. Lists are newest first.
+// Among resources that outlive their plan the oldest keep working, as many as the plan now allows.
+// Lists are newest first.
 export function isPastPlan(index: number, length: number, most: number): boolean {
   return length - index > most;
 }

@@ -29,7 +29,8 @@ function wait(seconds: number | null): string {
   return `Please try again in ${Math.ceil(seconds / 60)} minutes.`;
 }
 
-// A failure as a heading, a sentence and, where the server gave one, the id its log knows the request by.
+// Turns a failure into a heading, a sentence and, if the server gave one, the request id that its
+// log has.
 export function describe(failure: unknown): Problem {
   if (!(failure instanceof ApiError))
     return {

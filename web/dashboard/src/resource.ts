@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-// What a page has loaded. While it loads anew the old value stays, so that nothing flickers.
+// The data that a page has loaded. The old value stays while it reloads, so that nothing flickers.
 export interface Resource<T> {
   value: T | undefined;
   error: unknown;
@@ -9,10 +9,10 @@ export interface Resource<T> {
   change: (how: (value: T) => T) => void;
 }
 
-const PAUSE_MS = 400; // between loading and loading anew, so that a burst of news asks the server little
+const RELOAD_INTERVAL_MS = 400; // Limits how often a burst of live updates reloads from the server.
 
-// Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped; wishes to reload that come
-// while it loads are one more load when it is done.
+// Loads when the page appears and whenever `key` changes (then from nothing). Drops an answer that
+// comes too late. Reload requests during a load are coalesced into one.
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
@@ -29,11 +29,11 @@ export function useResource<T>(
     const abort = new AbortController();
     let timer: number | undefined;
     let isBusy = false;
-    let isWanted = false;
+    let isRequested = false;
 
     async function run() {
       isBusy = true;
-      isWanted = false;
+      isRequested = false;
       show((was) => (was.key === key ? { ...was, isLoading: true } : { key, isLoading: true }));
       let next: (was: { value?: T }) => { value?: T; error?: unknown };
       try {
@@ -50,12 +50,12 @@ export function useResource<T>(
       }));
       timer = window.setTimeout(() => {
         isBusy = false;
-        if (isWanted) void run();
-      }, PAUSE_MS);
+        if (isRequested) void run();
+      }, RELOAD_INTERVAL_MS);
     }
 
     again.current = () => {
-      isWanted = true;
+      isRequested = true;
       if (!isBusy) void run();
     };
     void run();
@@ -81,7 +81,7 @@ export function useResource<T>(
   };
 }
 
-// Runs what a button or a form does: one at a time, its failure kept for showing.
+// Runs the action of a button or a form, one at a time, and keeps its failure for showing.
 export function useAction(): {
   isBusy: boolean;
   error: unknown;
@@ -117,7 +117,7 @@ export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | 
   more: () => void;
 }
 
-// A list read page by page; reading it anew reads as many pages as are shown.
+// Reads a list page by page; a reload reads as many pages as are shown.
 export function useListing<T>(
   key: string,
   fetchPage: (

@@ -19,7 +19,7 @@ export const paths = {
   reset: `${ROOT}/reset-password`,
 };
 
-// What belongs to the page; the API below the same root is the server's.
+// The addresses of the page; the API below the same root is the server's.
 export const SCOPE = new RegExp(`^${ROOT.replaceAll('.', '\\.')}(?!/api(/|$))`);
 
 export function isPublic(path: string): boolean {

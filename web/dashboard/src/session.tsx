@@ -18,7 +18,7 @@ interface Holder {
 
 const Context = createContext<Holder | null>(null);
 
-// Who is signed in, asked once when the page opens and changed by signing in and out.
+// The signed-in account, read once when the page opens and changed by signing in and out.
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [standing, setStanding] = useState<Standing>({ is: 'unknown' });
 

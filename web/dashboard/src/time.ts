@@ -1,4 +1,5 @@
-// Times and amounts as people say them. Every function takes the present, so that nothing here has a clock of its own.
+// Formats times and amounts as people say them. Every function takes the present as an argument, so
+// that none reads a clock.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -21,7 +22,7 @@ export function span(seconds: number): string {
     .join(' ');
 }
 
-// What is left until then; "ended" once it is past, "no end" for what has none.
+// Returns the time left until then; "ended" once it is past, "no end" if there is none.
 export function left(until: string | null, now: number): string {
   if (until === null) return 'no end';
   const seconds = (Date.parse(until) - now) / 1000;
@@ -46,7 +47,7 @@ export function moment(when: string | null): string {
   return new Date(when).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
-// As <input type="datetime-local"> holds it.
+// Formats a time for <input type="datetime-local">.
 export function localInput(when: number): string {
   const shifted = new Date(when - new Date(when).getTimezoneOffset() * MINUTE * 1000);
   return shifted.toISOString().slice(0, 16);
@@ -67,10 +68,10 @@ export function count(n: number, one: string, many = `${one}s`): string {
 
 const LIVES = [10 * MINUTE, HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY, 30 * DAY];
 
-// Lives to choose from on a plan, its longest always among them.
-export function lives(longest: number): number[] {
-  const within = LIVES.filter((seconds) => seconds < longest);
-  return [...within, longest];
+// Returns the lifetimes to choose from on a plan; its maximum is always among them.
+export function lives(maxSeconds: number): number[] {
+  const within = LIVES.filter((seconds) => seconds < maxSeconds);
+  return [...within, maxSeconds];
 }
 
 const WORDS: [number, string][] = [

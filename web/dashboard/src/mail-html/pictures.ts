@@ -1,6 +1,10 @@
-// What a picture's address in a mail may become: nothing, the bytes of a part of the same mail, or (when asked for) an https address.
+// A picture's address in a mail becomes nothing, the bytes of a part of the same mail, or (if the
+// reader asked for remote pictures) an https address.
 
-/** A part of the mail that its HTML can show by `cid:`, as the API answers attachments: `content` is base64. */
+/**
+ * A part of the mail that its HTML can show by `cid:`, as the API returns attachments: `content` is
+ * base64.
+ */
 export interface InlinePart {
   contentId: string | null;
   contentType: string;
@@ -16,7 +20,10 @@ function bareContentId(text: string): string {
   return text.trim().replace(/^<|>$/g, '');
 }
 
-/** The Content-ID a `cid:` address names, else null. RFC 2392: percent-encoded, without the angle brackets. */
+/**
+ * Returns the Content-ID that a `cid:` address names, else null. RFC 2392: percent-encoded, without
+ * the angle brackets.
+ */
 export function contentIdOf(address: string): string | null {
   const found = /^\s*cid:(.*)$/is.exec(address);
   if (!found) return null;
@@ -29,8 +36,9 @@ export function contentIdOf(address: string): string | null {
 }
 
 /**
- * The pictures of one mail: turns their addresses into ones that may stay, and counts the remote ones that were left out.
- * Nothing it answers is a relative address: those would lead to the dashboard itself.
+ * Turns the picture addresses of one mail into ones that may stay, and counts the remote ones that
+ * were left out. None of its results is a relative address: that would lead to the dashboard
+ * itself.
  */
 export class Pictures {
   hidden = 0;
@@ -67,7 +75,10 @@ export class Pictures {
   }
 }
 
-/** The https form of a remote address, else null. Over plain http a stranger on the way would learn who reads what. */
+/**
+ * Returns the https form of a remote address, else null. Over plain http anyone on the way would
+ * learn who reads what.
+ */
 function remoteAddress(address: string): string | null {
   // `//host/x` takes the scheme of the page around it.
   const absolute = /^\s*[/\\]{2}/.test(address) ? `https:${address.trim()}` : address;
@@ -80,7 +91,10 @@ function remoteAddress(address: string): string | null {
   return url.href;
 }
 
-/** The address as browsers read it (tabs, newlines and case gone), or null for a relative or broken one. */
+/**
+ * Returns the address as browsers read it (tabs, newlines and case gone), or null for a relative or
+ * broken one.
+ */
 export function parsed(address: string): URL | null {
   try {
     return new URL(address);

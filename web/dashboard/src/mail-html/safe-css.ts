@@ -1,13 +1,17 @@
-// Style sheets and style attributes of a mail, written anew from what the browser's own CSS parser understood of them.
+// Writes the style sheets and style attributes of a mail anew, from what the browser's own CSS
+// parser understood of them.
 
 import type { Pictures } from './pictures';
 
-// Whatever is not listed goes: functions that load (image-set, src, cross-fade, element), that look something up (var, attr, env), or that nobody knows yet.
+// Functions that are not listed are dropped: those that load (image-set, src, cross-fade, element),
+// look something up (var, attr, env), or are not known yet.
 const FUNCTIONS = new Set(
   (
-    'rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix calc min max clamp url linear-gradient radial-gradient conic-gradient ' +
-    'repeating-linear-gradient repeating-radial-gradient repeating-conic-gradient rect inset circle ellipse polygon counter counters ' +
-    'matrix translate translatex translatey scale scalex scaley rotate skew skewx skewy fit-content minmax repeat'
+    'rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix calc min max clamp url ' +
+    'linear-gradient radial-gradient conic-gradient repeating-linear-gradient ' +
+    'repeating-radial-gradient repeating-conic-gradient rect inset circle ellipse polygon ' +
+    'counter counters matrix translate translatex translatey scale scalex scaley rotate skew ' +
+    'skewx skewy fit-content minmax repeat'
   ).split(' '),
 );
 const PICTURE_PROPERTIES = new Set(['background-image', 'list-style-image', 'border-image-source']);
@@ -58,7 +62,8 @@ export function safeStyleAttribute(text: string, pictures: Pictures): string {
 function safeRules(rules: CSSRuleList, pictures: Pictures): string {
   let text = '';
   for (const rule of Array.from(rules)) {
-    // Nothing but plain rules and media queries: no @import, @font-face, @namespace, @keyframes, @property, no nested rules.
+    // Keeps plain rules and media queries alone: no @import, @font-face, @namespace, @keyframes,
+    // @property, no nested rules.
     if (rule instanceof CSSStyleRule) {
       const declarations = safeDeclarations(rule.style, pictures);
       if (declarations !== '' && !/[<{}]/.test(rule.selectorText))

@@ -1,4 +1,5 @@
-// A stranger's HTML, made into a document that can be looked at and nothing else. See README.md for what stands behind it.
+// Turns a stranger's HTML into a document that can be looked at and nothing else. README.md has the
+// reasons.
 
 import DOMPurify from 'dompurify';
 
@@ -8,7 +9,7 @@ import { safeStyleAttribute, safeStyleSheet } from './safe-css';
 export type { InlinePart } from './pictures';
 
 export interface MailDocumentOptions {
-  /** Whether the reader asked for pictures of other servers. */
+  /** True if the reader asked for remote pictures. */
   showRemotePictures: boolean;
   /** The parts its HTML names by `cid:` (see `referencedContentIds`). */
   inlineParts: readonly InlinePart[];
@@ -17,40 +18,50 @@ export interface MailDocumentOptions {
 export interface MailDocument {
   /** For `srcdoc`. */
   html: string;
-  /** How many pictures of other servers were left out. */
+  /** The number of remote pictures that were left out. */
   hiddenPictures: number;
 }
 
 /**
- * The frame's `sandbox` attribute. Neither scripts nor forms nor our origin. A link the reader clicks opens in a tab of its own, which is a page like
- * any other, and knows nothing of this one (`noopener noreferrer`); without scripts nothing but such a click can open one.
+ * The frame's `sandbox` attribute: neither scripts nor forms nor our origin. A link the reader
+ * clicks opens in a tab of its own, which is a page like any other and knows nothing of this one
+ * (`noopener noreferrer`); without scripts nothing but such a click can open one.
  */
 export const MAIL_FRAME_SANDBOX = 'allow-popups allow-popups-to-escape-sandbox';
 
 const TAGS = (
-  'html head body style a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del details dfn dir div dl dt ' +
-  'em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark menu nav ol p pre q rp rt ruby s samp section small span ' +
-  'strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr'
+  'html head body style a abbr address article aside b bdi bdo big blockquote br caption center ' +
+  'cite code col colgroup dd del details dfn dir div dl dt em figcaption figure font footer ' +
+  'h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark menu nav ol p pre q rp rt ruby s samp ' +
+  'section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt ' +
+  'u ul var wbr'
 ).split(' ');
 
 const ATTRIBUTES = (
-  'abbr align alink alt bgcolor border bordercolor cellpadding cellspacing char charoff class clear color cols colspan compact coords datetime dir face ' +
-  'frame headers height href hspace id lang link noshade nowrap open reversed role rowspan rules scope shape size span src start style summary text title ' +
-  'type valign value vlink vspace width'
+  'abbr align alink alt bgcolor border bordercolor cellpadding cellspacing char charoff class ' +
+  'clear color cols colspan compact coords datetime dir face frame headers height href hspace id ' +
+  'lang link noshade nowrap open reversed role rowspan rules scope shape size span src start ' +
+  'style summary text title type valign value vlink vspace width'
 ).split(' ');
 
-// Where a click may lead. Everything relative is gone by then: it would lead into the dashboard.
+// Schemes that a click may open. Relative addresses are gone by then: they would lead into the
+// dashboard.
 const LINK_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
-// Senders write for white paper: the frame is white in the dashboard's dark colors too. It is the frame's own background, so that a mail's `bgcolor` counts.
-// Tables as wide as a screen of old give way where there is less room.
+// Senders write for white paper, so the frame is white in the dashboard's dark colors too. White is
+// the frame's own background, so that a mail's `bgcolor` counts.
+// Tables with a fixed width shrink where there is less room.
 const OWN_STYLE =
-  'html { color: #1c1c1e; color-scheme: light; } body { margin: 16px; font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; } ' +
+  'html { color: #1c1c1e; color-scheme: light; } ' +
+  'body { margin: 16px; font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; } ' +
   'img { max-width: 100%; height: auto; } table { max-width: 100%; }';
 
 function policy(showRemotePictures: boolean): string {
   const pictures = showRemotePictures ? 'data: https:' : 'data:';
-  return `default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'`;
+  return (
+    `default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; ` +
+    "form-action 'none'; base-uri 'none'"
+  );
 }
 
 function cleanLink(element: Element): void {
@@ -82,12 +93,15 @@ function cleanStyle(element: Element, pictures: Pictures): void {
   if (style !== '') element.setAttribute('style', style);
 }
 
-// A form answers its fields where its own methods are asked for; none is kept.
+// A form's named fields hide its own methods, so no form is kept.
 function isPlain(node: Node): boolean {
   return node instanceof HTMLElement && !(node instanceof HTMLFormElement);
 }
 
-/** A purifier of one mail: DOMPurify decides over tags and attributes, and looks once more at everything the hooks wrote. */
+/**
+ * Makes the purifier of one mail: DOMPurify decides over tags and attributes, and checks once more
+ * whatever the hooks wrote.
+ */
 function cleanTree(html: string, pictures: Pictures): HTMLElement {
   const purifier = DOMPurify(window);
   purifier.addHook('uponSanitizeElement', (node) => {
@@ -119,7 +133,10 @@ function cleanTree(html: string, pictures: Pictures): HTMLElement {
   return root as HTMLElement; // of a document that is never shown: what it holds loads nothing
 }
 
-/** Makes the document. Never throws for what a mail holds; what it cannot keep safely is left out. */
+/**
+ * Makes the document. Never throws for anything a mail holds; what cannot be kept safely is left
+ * out.
+ */
 export function readMailHtml(html: string, options: MailDocumentOptions): MailDocument {
   const pictures = new Pictures(options.showRemotePictures, options.inlineParts);
   const root = cleanTree(html, pictures);

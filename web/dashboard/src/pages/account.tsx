@@ -11,7 +11,7 @@ import { TextField } from '../ui/field';
 import { ErrorNotice, Loading } from '../ui/notice';
 import { PageHead } from '../ui/page';
 
-const LEAST_CHARACTERS = 10;
+const MIN_CHARACTERS = 10;
 
 function PlanPanel() {
   const { plan, planEndsAt, limits } = useSession();
@@ -81,7 +81,7 @@ function PasswordPanel() {
   const { enter } = useStanding();
   const announce = useAnnounce();
   const [current, setCurrent] = useState('');
-  const [wanted, setWanted] = useState('');
+  const [newPassword, setNewPassword] = useState('');
   const changing = useAction();
   return (
     <section class="panel padded" aria-labelledby="password-title">
@@ -91,9 +91,9 @@ function PasswordPanel() {
         onSubmit={(event) => {
           event.preventDefault();
           void changing.run(async () => {
-            enter(await api.changePassword(current, wanted));
+            enter(await api.changePassword(current, newPassword));
             setCurrent('');
-            setWanted('');
+            setNewPassword('');
             announce('Your password is changed; other devices are signed out');
           });
         }}
@@ -120,10 +120,10 @@ function PasswordPanel() {
           type="password"
           autoComplete="new-password"
           required
-          minLength={LEAST_CHARACTERS}
-          hint={`At least ${LEAST_CHARACTERS} characters. Every other device is signed out.`}
-          value={wanted}
-          onInput={setWanted}
+          minLength={MIN_CHARACTERS}
+          hint={`At least ${MIN_CHARACTERS} characters. Every other device is signed out.`}
+          value={newPassword}
+          onInput={setNewPassword}
         />
         <ErrorNotice error={changing.error} />
         <div>

@@ -7,7 +7,7 @@ import { DoorCard } from '../ui/door';
 import { TextField } from '../ui/field';
 import { ErrorNotice, Notice } from '../ui/notice';
 
-const LEAST_CHARACTERS = 10;
+const MIN_CHARACTERS = 10;
 
 // The token stands behind the #, so that it is in no server's log and in no Referer.
 function tokenOfAddress(): string {
@@ -104,8 +104,8 @@ function ChooseNew({ token }: { token: string }) {
             type="password"
             autoComplete="new-password"
             required
-            minLength={LEAST_CHARACTERS}
-            hint={`At least ${LEAST_CHARACTERS} characters.`}
+            minLength={MIN_CHARACTERS}
+            hint={`At least ${MIN_CHARACTERS} characters.`}
             value={password}
             onInput={setPassword}
           />

@@ -8,7 +8,7 @@ import { DoorCard } from '../ui/door';
 import { TextField } from '../ui/field';
 import { ErrorNotice, Notice } from '../ui/notice';
 
-const LEAST_CHARACTERS = 10;
+const MIN_CHARACTERS = 10;
 
 const foot = (
   <p>
@@ -23,7 +23,10 @@ function Confirm({ email, password }: { email: string; password: string }) {
   return (
     <DoorCard
       title="Check your mail"
-      lead={`If ${email} can have an account here, a code of 8 digits is on its way. It is good for 15 minutes.`}
+      lead={
+        `If ${email} can have an account here, a code of 8 digits is on its way. ` +
+        'It is good for 15 minutes.'
+      }
       foot={foot}
     >
       <form
@@ -100,8 +103,8 @@ export function SignUp() {
           type="password"
           autoComplete="new-password"
           required
-          minLength={LEAST_CHARACTERS}
-          hint={`At least ${LEAST_CHARACTERS} characters. A few words you can remember are best.`}
+          minLength={MIN_CHARACTERS}
+          hint={`At least ${MIN_CHARACTERS} characters. A few words you can remember are best.`}
           value={password}
           onInput={setPassword}
         />

@@ -4,13 +4,14 @@ import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hoo
 const Context = createContext<(text: string) => void>(() => {});
 const SHOWN_FOR_MS = 4000;
 
-// Short news at the edge of the page, read out politely and gone after a few seconds.
+// Shows a short message at the edge of the page; a screen reader reads it out politely, and it is
+// gone after a few seconds.
 export function Announcer({ children }: { children: ComponentChildren }) {
   const [text, setText] = useState('');
   const timer = useRef<number | undefined>(undefined);
-  const announce = useCallback((news: string) => {
+  const announce = useCallback((message: string) => {
     window.clearTimeout(timer.current);
-    setText(news);
+    setText(message);
     timer.current = window.setTimeout(() => setText(''), SHOWN_FOR_MS);
   }, []);
   useEffect(() => () => window.clearTimeout(timer.current), []);

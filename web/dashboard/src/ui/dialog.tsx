@@ -11,7 +11,8 @@ interface DialogProps {
   isWide?: boolean;
 }
 
-// The browser's own modal dialog: it keeps the focus inside, closes on Escape and gives the focus back.
+// Wraps the browser's own modal dialog, which keeps the focus inside, closes on Escape and gives
+// the focus back.
 export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const here = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -35,7 +36,8 @@ export function Dialog({ title, onClose, children, isWide }: DialogProps) {
         onClose();
       }}
       onClose={(event) => {
-        if (event.currentTarget.isConnected) onClose(); // by the browser, which may close it without asking first
+        // The browser may close the dialog without asking first.
+        if (event.currentTarget.isConnected) onClose();
       }}
     >
       <div class="dialog-head">

@@ -18,7 +18,8 @@ export function DoorCard({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
-  useLayoutEffect(() => heading.current?.focus(), [title]); // before the form is seen: who types at once is not interrupted
+  // Runs before the form is painted, so that a person who types at once is not interrupted.
+  useLayoutEffect(() => heading.current?.focus(), [title]);
   return (
     <div class="door">
       <main class="door-main">

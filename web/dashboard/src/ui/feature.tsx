@@ -7,7 +7,7 @@ export function PastPlan() {
   return <span class="badge warn">inactive on this plan</span>;
 }
 
-// What someone sees whose plan lacks a feature: what it is for and which plans have it.
+// Stands in for a feature that the plan lacks: what it is for and which plans have it.
 export function FeatureNotice({
   icon,
   title,

@@ -57,7 +57,7 @@ export function Notice({
   );
 }
 
-// What an empty list says: what would be here and how to get it.
+// Stands in for an empty list: what would be here and how to get it.
 export function Empty({
   icon,
   title,

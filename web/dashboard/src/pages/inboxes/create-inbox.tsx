@@ -10,10 +10,10 @@ import { Button, IconButton } from '../../ui/button';
 import { FormDialog } from '../../ui/dialog';
 import { Field, TextField } from '../../ui/field';
 import { LifeField } from './life-field';
-import { wishesOf, type Typed } from './inbox-wishes';
+import { inboxRequest, type Typed } from './inbox-request';
 
 const DAY = 86_400;
-const MOST_PAIRS = 20;
+const MAX_PAIRS = 20;
 
 function Metadata({
   pairs,
@@ -52,7 +52,7 @@ function Metadata({
           />
         </div>
       ))}
-      {pairs.length < MOST_PAIRS && (
+      {pairs.length < MAX_PAIRS && (
         <div>
           <Button
             size="small"
@@ -87,7 +87,7 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
   const domain = typed.domain || known.find((it) => it.default)?.domain || known[0]?.domain || '';
 
   async function create() {
-    const made = await api.createInbox(wishesOf({ ...typed, domain }));
+    const made = await api.createInbox(inboxRequest({ ...typed, domain }));
     announce(`Created ${made.emailAddress}`);
     onClose();
     route(paths.inbox(made.inboxId));
@@ -131,7 +131,7 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
       <LifeField
         label="Lives for"
         hint="You can extend or end it at any time."
-        longest={limits.maxTtlSeconds}
+        maxSeconds={limits.maxTtlSeconds}
         seconds={typed.ttlSeconds}
         onChange={(ttlSeconds) => change({ ttlSeconds })}
       />

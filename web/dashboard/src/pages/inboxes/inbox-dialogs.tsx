@@ -6,7 +6,7 @@ import { useAnnounce } from '../../ui/announce';
 import { FormDialog } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { LifeField } from './life-field';
-import { tagsOf } from './inbox-wishes';
+import { tagsOf } from './inbox-request';
 
 interface InboxDialogProps {
   inbox: Inbox;
@@ -37,7 +37,7 @@ export function ExtendInbox({ inbox, onClose, onDone }: InboxDialogProps) {
       <LifeField
         label="Lives, from now on, for"
         hint={`Your plan allows up to ${life(limits.maxTtlSeconds)}, as often as you wish.`}
-        longest={limits.maxTtlSeconds}
+        maxSeconds={limits.maxTtlSeconds}
         seconds={seconds}
         onChange={setSeconds}
       />

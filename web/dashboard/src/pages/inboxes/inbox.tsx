@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
-import { useIsLive, useNews } from '../../live';
+import { useIsLive, useLiveUpdates } from '../../live';
 import { useListing, useResource } from '../../resource';
 import { paths } from '../../routes';
 import { count, left, moment } from '../../time';
@@ -17,16 +17,16 @@ import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 import { Rejections } from './rejections';
 
-type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
+type OpenDialog = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
 function InboxHead({
   inbox,
   isReading,
-  onAsk,
+  onOpenDialog,
 }: {
   inbox: Inbox;
   isReading: boolean;
-  onAsk: (asked: Asked) => void;
+  onOpenDialog: (dialog: OpenDialog) => void;
 }) {
   const now = useNow();
   const isActive = inbox.status === 'active';
@@ -69,18 +69,18 @@ function InboxHead({
         ))}
         {isActive && (
           <div class="row inbox-actions">
-            <Button size="small" icon="clock" onClick={() => onAsk('extend')}>
+            <Button size="small" icon="clock" onClick={() => onOpenDialog('extend')}>
               Extend
             </Button>
-            <Button size="small" onClick={() => onAsk('edit')}>
+            <Button size="small" onClick={() => onOpenDialog('edit')}>
               Edit
             </Button>
             {inbox.emailCount > 0 && (
-              <Button size="small" onClick={() => onAsk('empty')}>
+              <Button size="small" onClick={() => onOpenDialog('empty')}>
                 Delete all mail
               </Button>
             )}
-            <Button size="small" kind="danger" icon="trash" onClick={() => onAsk('delete')}>
+            <Button size="small" kind="danger" icon="trash" onClick={() => onOpenDialog('delete')}>
               Delete
             </Button>
           </div>
@@ -92,13 +92,14 @@ function InboxHead({
 
 type SearchIn = 'subject' | 'from';
 
-// One inbox: its mail at the left, the chosen mail at the right; on a narrow screen one after the other.
+// Shows one inbox: its mail at the left, the chosen mail at the right, or one after the other on a
+// narrow screen.
 export function InboxPage({ params }: { params: { inboxId: string; emailId?: string } }) {
   const { inboxId, emailId } = params;
   const { route } = useLocation();
   const announce = useAnnounce();
   const isLive = useIsLive();
-  const [asked, setAsked] = useState<Asked>(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
   const [search, setSearch] = useState('');
   const [searchIn, setSearchIn] = useState<SearchIn>('subject');
   const inbox = useResource(inboxId, (signal) => api.inbox(inboxId, signal));
@@ -116,12 +117,12 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     inbox.reload();
     emails.reload();
   }
-  useNews((news) => {
-    if (news.kind === 'mail' && news.mail.inboxId !== inboxId) return;
-    if (news.kind === 'expired' && news.inboxId !== inboxId) return;
-    if (news.kind === 'mail')
+  useLiveUpdates((update) => {
+    if (update.kind === 'mail' && update.mail.inboxId !== inboxId) return;
+    if (update.kind === 'expired' && update.inboxId !== inboxId) return;
+    if (update.kind === 'mail')
       announce(
-        `New mail from ${news.mail.from || 'nobody'}: ${news.mail.subject || '(no subject)'}`,
+        `New mail from ${update.mail.from || 'nobody'}: ${update.mail.subject || '(no subject)'}`,
       );
     reload();
   });
@@ -141,11 +142,11 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   const isActive = inbox.value.status === 'active';
   const list = emails.value;
   const isWaiting = list?.items.length === 0 && !search && !emailId;
-  const close = () => setAsked(null);
+  const close = () => setDialog(null);
 
   return (
     <>
-      <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
+      <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onOpenDialog={setDialog} />
       {!isActive && (
         <Notice kind="warn">
           This inbox has ended. Its mail is gone and new mail to it is refused.
@@ -241,12 +242,12 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
         </div>
       )}
       {!emailId && <Rejections inboxId={inboxId} />}
-      {asked === 'extend' && (
+      {dialog === 'extend' && (
         <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />
       )}
-      {asked === 'edit' && <EditInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
-      {asked === 'empty' && <EmptyInbox inbox={inbox.value} onClose={close} onDone={reload} />}
-      {asked === 'delete' && (
+      {dialog === 'edit' && <EditInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
+      {dialog === 'empty' && <EmptyInbox inbox={inbox.value} onClose={close} onDone={reload} />}
+      {dialog === 'delete' && (
         <DeleteInbox inbox={inbox.value} onClose={close} onDone={() => route(paths.inboxes)} />
       )}
     </>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
-import { useNews } from '../../live';
+import { useLiveUpdates } from '../../live';
 import { useListing } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
@@ -14,9 +14,15 @@ import { CreateInbox } from './create-inbox';
 import { DeleteInbox, ExtendInbox } from './inbox-dialogs';
 
 type Shown = 'active' | 'expired';
-type Asked = { what: 'extend' | 'delete'; inbox: Inbox } | null;
+type OpenDialog = { what: 'extend' | 'delete'; inbox: Inbox } | null;
 
-function InboxRow({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => void }) {
+function InboxRow({
+  inbox,
+  onOpenDialog,
+}: {
+  inbox: Inbox;
+  onOpenDialog: (dialog: OpenDialog) => void;
+}) {
   const now = useNow();
   const isActive = inbox.status === 'active';
   return (
@@ -51,12 +57,12 @@ function InboxRow({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => voi
           <IconButton
             icon="clock"
             label={`Extend ${inbox.emailAddress}`}
-            onClick={() => onAsk({ what: 'extend', inbox })}
+            onClick={() => onOpenDialog({ what: 'extend', inbox })}
           />
           <IconButton
             icon="trash"
             label={`Delete ${inbox.emailAddress}`}
-            onClick={() => onAsk({ what: 'delete', inbox })}
+            onClick={() => onOpenDialog({ what: 'delete', inbox })}
           />
         </div>
       )}
@@ -69,7 +75,7 @@ export function Inboxes() {
   const [shown, setShown] = useState<Shown>('active');
   const [search, setSearch] = useState('');
   const [isCreating, setCreating] = useState(false);
-  const [asked, setAsked] = useState<Asked>(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
   const tag = search.trim();
   const inboxes = useListing(`${shown} ${tag}`, async (cursor, signal) => {
     const found = await api.inboxes(
@@ -78,15 +84,18 @@ export function Inboxes() {
     );
     return { items: found.inboxes, nextCursor: found.nextCursor };
   });
-  useNews(() => inboxes.reload());
-  const close = () => setAsked(null);
+  useLiveUpdates(() => inboxes.reload());
+  const close = () => setDialog(null);
   const list = inboxes.value;
 
   return (
     <>
       <PageHead
         title="Inboxes"
-        lead={`Addresses that receive for a while and then end. Your plan allows ${count(limits.liveInboxes, 'live inbox', 'live inboxes')}.`}
+        lead={
+          'Addresses that receive for a while and then end. ' +
+          `Your plan allows ${count(limits.liveInboxes, 'live inbox', 'live inboxes')}.`
+        }
       >
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New inbox
@@ -114,7 +123,7 @@ export function Inboxes() {
       {list && list.items.length > 0 && (
         <ul class="panel rows">
           {list.items.map((it) => (
-            <InboxRow key={it.inboxId} inbox={it} onAsk={setAsked} />
+            <InboxRow key={it.inboxId} inbox={it} onOpenDialog={setDialog} />
           ))}
         </ul>
       )}
@@ -154,11 +163,11 @@ export function Inboxes() {
         </p>
       )}
       {isCreating && <CreateInbox onClose={() => setCreating(false)} />}
-      {asked?.what === 'extend' && (
-        <ExtendInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />
+      {dialog?.what === 'extend' && (
+        <ExtendInbox inbox={dialog.inbox} onClose={close} onDone={inboxes.reload} />
       )}
-      {asked?.what === 'delete' && (
-        <DeleteInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />
+      {dialog?.what === 'delete' && (
+        <DeleteInbox inbox={dialog.inbox} onClose={close} onDone={inboxes.reload} />
       )}
     </>
   );

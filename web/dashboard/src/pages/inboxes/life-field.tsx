@@ -2,25 +2,26 @@ import { useState } from 'preact/hooks';
 import { life, lives } from '../../time';
 import { SelectField, TextField } from '../../ui/field';
 
-const LEAST_SECONDS = 60;
+const MIN_SECONDS = 60;
 const OTHER = 'other';
 
-// How long an inbox lives: one of the usual spans, or any number of minutes up to the plan's longest.
+// The lifetime of an inbox: one of the usual spans, or any number of minutes up to the plan's
+// maximum.
 export function LifeField({
   label,
   hint,
-  longest,
+  maxSeconds,
   seconds,
   onChange,
 }: {
   label: string;
   hint: string;
-  longest: number;
+  maxSeconds: number;
   seconds: number;
   onChange: (seconds: number) => void;
 }) {
   const [minutes, setMinutes] = useState<string | null>(null);
-  const choices = lives(longest);
+  const choices = lives(maxSeconds);
   return (
     <>
       <SelectField
@@ -31,7 +32,7 @@ export function LifeField({
           { value: OTHER, text: 'Another time …' },
         ]}
         onChange={(chosen) => {
-          setMinutes(chosen === OTHER ? String(Math.round(seconds / LEAST_SECONDS)) : null);
+          setMinutes(chosen === OTHER ? String(Math.round(seconds / MIN_SECONDS)) : null);
           if (chosen !== OTHER) onChange(Number(chosen));
         }}
         hint={hint}
@@ -42,11 +43,11 @@ export function LifeField({
           type="number"
           required
           min={1}
-          max={Math.floor(longest / LEAST_SECONDS)}
+          max={Math.floor(maxSeconds / MIN_SECONDS)}
           value={minutes}
           onInput={(typed) => {
             setMinutes(typed);
-            onChange(Math.round(Number(typed) * LEAST_SECONDS));
+            onChange(Math.round(Number(typed) * MIN_SECONDS));
           }}
         />
       )}

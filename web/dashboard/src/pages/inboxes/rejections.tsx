@@ -39,7 +39,7 @@ function RejectionRow({ rejection }: { rejection: Rejection }) {
   );
 }
 
-// Why mail did not arrive: what the mail server refused of the last day.
+// Lists why mail did not arrive: the refusals of the mail server in the last day.
 export function Rejections({ inboxId }: { inboxId: string }) {
   const found = useResource(`rejections ${inboxId}`, (signal) => api.rejections(inboxId, signal));
   const rejections = found.value?.rejections ?? [];

@@ -3,7 +3,7 @@ import { api, type CreatedKey } from '../../api';
 import { localInput } from '../../time';
 import { FormDialog } from '../../ui/dialog';
 import { CheckField, SelectField, TextField } from '../../ui/field';
-import { SCOPES, SCOPE_HINTS, canHave, wishesOf, type Typed } from './key-wishes';
+import { SCOPES, SCOPE_HINTS, canHave, keyRequest, type Typed } from './key-request';
 
 function Scopes({
   typed,
@@ -51,7 +51,7 @@ export function CreateKey({
       title="New API key"
       submit="Create key"
       onClose={onClose}
-      onSubmit={async () => onMade(await api.createKey(wishesOf(typed)))}
+      onSubmit={async () => onMade(await api.createKey(keyRequest(typed)))}
     >
       <TextField
         label="Label"

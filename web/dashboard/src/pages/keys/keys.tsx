@@ -17,7 +17,7 @@ import { PageHead } from '../../ui/page';
 import { PlansWith } from '../plans-with';
 import { CreateKey } from './create-key';
 
-type Asked =
+type OpenDialog =
   { what: 'create' } | { what: 'made'; key: CreatedKey } | { what: 'revoke'; key: Key } | null;
 
 function KeyMade({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
@@ -75,14 +75,14 @@ function Suspended() {
   return <span class="badge warn">suspended by the operator</span>;
 }
 
-// Why a key opens nothing now.
+// Returns why a key does not work now.
 function WhyRefused({ known }: { known: Key }) {
   if (known.isExpired) return <span class="badge warn">expired</span>;
   if (known.isSuspended) return <Suspended />;
   return known.isActive ? null : <PastPlan />;
 }
 
-// What a key with restrictions may do.
+// Lists the rights of a restricted key.
 function Restrictions({ known, now }: { known: Key; now: number }) {
   const parts = [
     known.scopes && <code key="scopes">{known.scopes.join(', ')}</code>,
@@ -158,11 +158,11 @@ export function KeysPage() {
   const { limits } = useSession();
   const isOffered = hasFeature(limits, 'api');
   const keys = useResource('keys', (signal) => api.keys(signal));
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = () => setAsked(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const close = () => setDialog(null);
   const list = keys.value?.keys;
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => setAsked({ what: 'create' })}>
+    <Button kind="primary" icon="plus" onClick={() => setDialog({ what: 'create' })}>
       New key
     </Button>
   );
@@ -171,7 +171,10 @@ export function KeysPage() {
       {isOffered ? (
         <PageHead
           title="API Keys"
-          lead={`A key opens the API for your programs. Your plan allows ${count(limits.apiKeys, 'key')}; each can be revoked by itself.`}
+          lead={
+            'A key opens the API for your programs. ' +
+            `Your plan allows ${count(limits.apiKeys, 'key')}; each can be revoked by itself.`
+          }
         >
           {create}
         </PageHead>
@@ -188,7 +191,7 @@ export function KeysPage() {
               <KeyRow
                 key={it.keyId}
                 known={it}
-                onRevoke={() => setAsked({ what: 'revoke', key: it })}
+                onRevoke={() => setDialog({ what: 'revoke', key: it })}
               />
             ))}
           </ul>
@@ -200,18 +203,18 @@ export function KeysPage() {
           </Empty>
         )}
       </div>
-      {asked?.what === 'create' && (
+      {dialog?.what === 'create' && (
         <CreateKey
           onClose={close}
           onMade={(key) => {
-            setAsked({ what: 'made', key });
+            setDialog({ what: 'made', key });
             keys.reload();
           }}
         />
       )}
-      {asked?.what === 'made' && <KeyMade made={asked.key} onClose={close} />}
-      {asked?.what === 'revoke' && (
-        <RevokeKey revoked={asked.key} onClose={close} onDone={keys.reload} />
+      {dialog?.what === 'made' && <KeyMade made={dialog.key} onClose={close} />}
+      {dialog?.what === 'revoke' && (
+        <RevokeKey revoked={dialog.key} onClose={close} onDone={keys.reload} />
       )}
     </>
   );

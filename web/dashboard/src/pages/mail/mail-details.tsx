@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon';
 import { ErrorNotice, Loading } from '../../ui/notice';
 import { bytesOf, save, sourceText } from './source-text';
 
-const MOST_SOURCE_SHOWN = 200_000; // characters; all of it is in the download
+const MAX_SOURCE_SHOWN = 200_000; // characters; all of it is in the download
 
 export function MailHeaders({ email }: { email: Email }) {
   return (
@@ -100,7 +100,7 @@ export function MailSource({ email }: { email: Email }) {
         </Button>
         <span class="muted small">{bytes(raw.byteLength)}</span>
       </div>
-      {text.length > MOST_SOURCE_SHOWN && (
+      {text.length > MAX_SOURCE_SHOWN && (
         <p class="muted small">Only the beginning is shown; the download has all of it.</p>
       )}
       <pre
@@ -109,13 +109,13 @@ export function MailSource({ email }: { email: Email }) {
         role="region"
         aria-label="Source"
       >
-        {text.slice(0, MOST_SOURCE_SHOWN)}
+        {text.slice(0, MAX_SOURCE_SHOWN)}
       </pre>
     </div>
   );
 }
 
-// How it came and what was found in it.
+// Shows how the mail came, and the codes and links found in it.
 export function MailDetails({ email }: { email: Email }) {
   const { envelope } = email;
   const facts: [string, string][] = [

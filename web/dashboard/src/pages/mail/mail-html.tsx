@@ -15,14 +15,15 @@ function bare(contentId: string | null): string {
   return (contentId ?? '').replace(/^<|>$/g, '');
 }
 
-// The mail as its sender drew it: cleaned, in a frame that can do nothing, without pictures from elsewhere until they are asked for.
+// Shows the mail as its sender drew it: cleaned, in a frame that can do nothing, and without remote
+// pictures until the reader asks for them.
 export function MailHtml({ email, html }: { email: Email; html: string }) {
   const [showRemotePictures, setShowRemotePictures] = useState(false);
-  const wanted = useMemo(() => referencedContentIds(html), [html]);
+  const referenced = useMemo(() => referencedContentIds(html), [html]);
   const parts = useResource(`parts ${email.emailId}`, (signal) =>
     Promise.all(
       email.attachments
-        .filter((it) => it.contentId !== null && wanted.includes(bare(it.contentId)))
+        .filter((it) => it.contentId !== null && referenced.includes(bare(it.contentId)))
         .map(async (it) => ({
           ...(await api.attachment(email.emailId, it.attachmentId, signal)),
           contentId: it.contentId,

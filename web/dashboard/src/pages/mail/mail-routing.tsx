@@ -6,16 +6,17 @@ import { paths } from '../../routes';
 import { useSession } from '../../session';
 import { ErrorNotice, Loading } from '../../ui/notice';
 import { PlansWith } from '../plans-with';
-import { RuleVerdicts } from '../rules/verdicts';
+import { RuleOutcomes } from '../rules/rule-outcomes';
 
-// Why this mail went to which webhooks: what was decided when it came, and what the rules of today say, condition by condition.
+// Explains which webhooks got this mail: what was decided when it came, and what the rules of today
+// say, condition by condition.
 export function MailRouting({ email }: { email: Email }) {
   const { limits } = useSession();
   const mayRoute = hasFeature(limits, 'rules');
   const rules = useResource(`rules ${mayRoute}`, async (signal) =>
     mayRoute ? (await api.rules(signal)).rules : [],
   );
-  const verdict = useResource(`verdict ${email.emailId} ${mayRoute}`, async () =>
+  const outcome = useResource(`outcome ${email.emailId} ${mayRoute}`, async () =>
     mayRoute ? api.testRules({ emailId: email.emailId }) : null,
   );
 
@@ -68,12 +69,12 @@ export function MailRouting({ email }: { email: Email }) {
           <p class="muted">
             There are no rules. <a href={paths.rules}>Create one</a>
           </p>
-        ) : verdict.value ? (
-          <RuleVerdicts verdict={verdict.value} />
-        ) : verdict.error ? (
-          <ErrorNotice error={verdict.error} onRetry={verdict.reload} />
+        ) : outcome.value ? (
+          <RuleOutcomes outcome={outcome.value} />
+        ) : outcome.error ? (
+          <ErrorNotice error={outcome.error} onRetry={outcome.reload} />
         ) : (
-          <Loading what="the verdict" />
+          <Loading what="the outcome" />
         )}
       </section>
     </div>

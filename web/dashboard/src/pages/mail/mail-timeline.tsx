@@ -21,7 +21,7 @@ function NextAttempt({ at }: { at: string | null }) {
   );
 }
 
-function RulesAsked({ step }: { step: Step<'rules'> }) {
+function RulesStep({ step }: { step: Step<'rules'> }) {
   return (
     <ul class="stack tight">
       {step.rules.map((it) => (
@@ -80,7 +80,7 @@ function StepItem({ step, names }: { step: TimelineStep; names: ReadonlyMap<stri
           <bdi>{detail}</bdi>
         </p>
       )}
-      {step.step === 'rules' && <RulesAsked step={step} />}
+      {step.step === 'rules' && <RulesStep step={step} />}
       {step.step === 'delivery' && <DeliveryMade step={step} />}
       {step.step === 'attempt' && <AttemptMade step={step} webhook={names.get(step.webhookId)} />}
       {step.note && <p class="muted small">{step.note}.</p>}
@@ -88,7 +88,7 @@ function StepItem({ step, names }: { step: TimelineStep; names: ReadonlyMap<stri
   );
 }
 
-// What happened to the mail, from the connection to the last attempt at a webhook.
+// Shows the history of the mail, from the connection to the last attempt at a webhook.
 export function MailTimeline({ email }: { email: Email }) {
   const found = useResource(`timeline ${email.emailId}`, (signal) =>
     api.timeline(email.emailId, signal),

@@ -1,4 +1,4 @@
-// A message as received is bytes; for reading, UTF-8 where it is that and one character a byte where it is not.
+// Decodes a received message for reading: as UTF-8 if it is valid UTF-8, else one character a byte.
 export function sourceText(bytes: ArrayBuffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

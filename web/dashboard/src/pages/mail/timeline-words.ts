@@ -1,7 +1,7 @@
 import type { Timeline, TimelineStep } from '../../api';
 import { bytes } from '../../time';
 
-// What a step is called.
+// Returns the title of a step.
 export function stepTitle(step: TimelineStep): string {
   switch (step.step) {
     case 'connected':
@@ -21,7 +21,7 @@ export function stepTitle(step: TimelineStep): string {
   }
 }
 
-// What there is to say of the steps before webhooks; of the others nothing.
+// Returns the details of a step before the webhooks; the others have none.
 export function stepDetail(step: TimelineStep): string | null {
   switch (step.step) {
     case 'connected': {
@@ -30,7 +30,10 @@ export function stepDetail(step: TimelineStep): string | null {
       return `${step.remoteAddress}${name}, ${encryption}`;
     }
     case 'accepted':
-      return `${bytes(step.sizeBytes)} from ${step.mailFrom || '(empty)'} for ${step.rcptTo.join(', ')}`;
+      return (
+        `${bytes(step.sizeBytes)} from ${step.mailFrom || '(empty)'} ` +
+        `for ${step.rcptTo.join(', ')}`
+      );
     case 'stored':
       return 'It can be read from then on.';
     default:
@@ -46,7 +49,7 @@ export function webhookNames(timeline: Timeline): Map<string, string> {
   return names;
 }
 
-// Why no webhook got the mail; null where one did, or where that is not known.
+// Returns why no webhook got the mail; null if one did, or if the reason is unknown.
 export function whyNoWebhook(timeline: Timeline): string | null {
   if (timeline.missing.length > 0) return null;
   if (timeline.steps.some((it) => it.step === 'delivery')) return null;
@@ -55,5 +58,8 @@ export function whyNoWebhook(timeline: Timeline): string | null {
   const rules = timeline.steps.find((it) => it.step === 'rules');
   if (rules && !rules.rules.some((it) => it.matched))
     return 'No webhook got it: none of the rules matched.';
-  return 'No webhook got it: none listens to mail, the record is older than 30 days, or it is still being written.';
+  return (
+    'No webhook got it: none listens to mail, the record is older than 30 days, ' +
+    'or it is still being written.'
+  );
 }

@@ -43,7 +43,8 @@ function DaysTable({ days }: { days: UsageDay[] }) {
   );
 }
 
-// Use of the last 30 days as bars, one number at a time; the same as a table for those who do not see or point.
+// Draws the usage of the last 30 days as bars, one number at a time, and as a table for those who
+// do not see or point.
 export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first: Metric }) {
   const [metric, setMetric] = useState<Metric>(first);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -91,7 +92,10 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
           viewBox={`0 0 ${DAYS * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ${today.toLocaleString('en-US')} today`}
+          aria-label={
+            `${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ` +
+            `${today.toLocaleString('en-US')} today`
+          }
           onMouseLeave={() => setPointed(null)}
         >
           {scale.map((value) => {

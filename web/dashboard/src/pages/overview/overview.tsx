@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, type EmailSummary, type Inbox } from '../../api';
 import { useNow } from '../../clock';
-import { useNews } from '../../live';
+import { useLiveUpdates } from '../../live';
 import { hasFeature } from '../../plans';
 import { useResource } from '../../resource';
 import { paths } from '../../routes';
@@ -73,7 +73,7 @@ export function Overview() {
   const usage = useResource('usage', (signal) => api.usage(signal));
   const inboxes = useResource('live', (signal) => api.inboxes({ limit: SHOWN }, signal));
   const emails = useResource('latest', (signal) => api.allEmails({ limit: SHOWN }, signal));
-  useNews(() => [account, usage, inboxes, emails].forEach((it) => it.reload()));
+  useLiveUpdates(() => [account, usage, inboxes, emails].forEach((it) => it.reload()));
 
   const today = usage.value?.days.find((day) => day.date === new Date().toISOString().slice(0, 10));
   const hasApi = hasFeature(session.limits, 'api');

@@ -14,7 +14,7 @@ export function thirtyDays(days: readonly UsageDay[], now: number): UsageDay[] {
   });
 }
 
-// The numbers beside the chart, from its top down; where there is nothing to show, its ground line alone.
+// Returns the numbers beside the chart, from its top down; without data the ground line alone.
 export function scaleFor(largest: number): number[] {
   if (largest === 0) return [0];
   const top = roundTop(largest);

@@ -5,7 +5,7 @@ import {
   type Rule,
   type RuleField,
   type RuleOperator,
-  type RuleWishes,
+  type RuleFields,
   type Webhook,
 } from '../../api';
 import { Button, IconButton } from '../../ui/button';
@@ -13,7 +13,7 @@ import { FormDialog } from '../../ui/dialog';
 import { CheckField, SelectField, TextField } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { RuleTester } from './tester';
-import { choices, FIELDS, MOST_CONDITIONS, OPERATORS } from './rule-words';
+import { choices, FIELDS, MAX_CONDITIONS, OPERATORS } from './rule-words';
 
 function ConditionRow({
   number,
@@ -98,7 +98,7 @@ function Conditions({
           onRemove={() => onChange(conditions.filter((_, at) => at !== index))}
         />
       ))}
-      {conditions.length < MOST_CONDITIONS && (
+      {conditions.length < MAX_CONDITIONS && (
         <div>
           <Button
             size="small"
@@ -127,14 +127,14 @@ export function EditRule({
   onClose: () => void;
   onDone: () => void;
 }) {
-  const [draft, setDraft] = useState<RuleWishes>({
+  const [draft, setDraft] = useState<RuleFields>({
     name: rule?.name ?? '',
     webhookId: rule?.webhookId ?? webhooks[0]?.webhookId ?? '',
     conditions: rule?.conditions ?? [{ field: 'subject', operator: 'contains', value: '' }],
     isEnabled: rule?.isEnabled ?? true,
   });
   const [isTesting, setTesting] = useState(false);
-  const change = (what: Partial<RuleWishes>) => setDraft((was) => ({ ...was, ...what }));
+  const change = (what: Partial<RuleFields>) => setDraft((was) => ({ ...was, ...what }));
 
   return (
     <FormDialog
@@ -143,8 +143,8 @@ export function EditRule({
       isWide
       onClose={onClose}
       onSubmit={async () => {
-        const wishes = { ...draft, name: draft.name.trim() };
-        await (rule ? api.changeRule(rule.id, wishes) : api.createRule(wishes));
+        const fields = { ...draft, name: draft.name.trim() };
+        await (rule ? api.changeRule(rule.id, fields) : api.createRule(fields));
         onClose();
         onDone();
       }}

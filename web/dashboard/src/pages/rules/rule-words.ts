@@ -11,7 +11,7 @@ export const OPERATORS: Record<RuleOperator, string> = {
   starts_with: 'starts with',
   ends_with: 'ends with',
 };
-export const MOST_CONDITIONS = 5;
+export const MAX_CONDITIONS = 5;
 
 export function choices<V extends string>(words: Record<V, string>): { value: V; text: string }[] {
   return (Object.keys(words) as V[]).map((value) => ({ value, text: words[value] }));

@@ -17,19 +17,19 @@ import { EditRule } from './edit-rule';
 import { sentence } from './rule-words';
 import { RuleTester } from './tester';
 
-type Asked = { what: 'create' } | { what: 'edit' | 'delete'; rule: Rule } | null;
+type OpenDialog = { what: 'create' } | { what: 'edit' | 'delete'; rule: Rule } | null;
 
 interface Row {
   rule: Rule;
   webhook: Webhook | undefined;
   isPast: boolean;
   isOffered: boolean;
-  onAsk: (asked: Asked) => void;
+  onOpenDialog: (dialog: OpenDialog) => void;
   onChanged: () => void;
 }
 
 // On a plan without rules all that is left to do with one is to delete it.
-function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
+function RuleRow({ rule, webhook, isPast, isOffered, onOpenDialog, onChanged }: Row) {
   const switching = useAction();
   return (
     <li class="row-item">
@@ -62,7 +62,7 @@ function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
             <Button
               size="small"
               label={`Edit rule ${rule.name}`}
-              onClick={() => onAsk({ what: 'edit', rule })}
+              onClick={() => onOpenDialog({ what: 'edit', rule })}
             >
               Edit
             </Button>
@@ -71,7 +71,7 @@ function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
         <IconButton
           icon="trash"
           label={`Delete rule ${rule.name}`}
-          onClick={() => onAsk({ what: 'delete', rule })}
+          onClick={() => onOpenDialog({ what: 'delete', rule })}
         />
       </div>
     </li>
@@ -156,8 +156,8 @@ export function RulesPage() {
   const isOffered = hasFeature(limits, 'rules');
   const rules = useResource('rules', (signal) => api.rules(signal));
   const webhooks = useResource('webhooks', (signal) => api.webhooks(signal));
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = () => setAsked(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const close = () => setDialog(null);
   const list = rules.value?.rules;
   const targets = webhooks.value?.webhooks ?? [];
   const error = rules.error ?? webhooks.error;
@@ -166,7 +166,7 @@ export function RulesPage() {
       kind="primary"
       icon="plus"
       disabled={targets.length === 0}
-      onClick={() => setAsked({ what: 'create' })}
+      onClick={() => setDialog({ what: 'create' })}
     >
       New rule
     </Button>
@@ -221,7 +221,7 @@ export function RulesPage() {
                 webhook={targets.find((target) => target.webhookId === it.webhookId)}
                 isPast={isPastPlan(index, list.length, limits.routingRules)}
                 isOffered={isOffered}
-                onAsk={setAsked}
+                onOpenDialog={setDialog}
                 onChanged={rules.reload}
               />
             ))}
@@ -239,14 +239,14 @@ export function RulesPage() {
           </section>
         )}
       </div>
-      {asked?.what === 'create' && (
+      {dialog?.what === 'create' && (
         <EditRule webhooks={targets} onClose={close} onDone={rules.reload} />
       )}
-      {asked?.what === 'edit' && (
-        <EditRule rule={asked.rule} webhooks={targets} onClose={close} onDone={rules.reload} />
+      {dialog?.what === 'edit' && (
+        <EditRule rule={dialog.rule} webhooks={targets} onClose={close} onDone={rules.reload} />
       )}
-      {asked?.what === 'delete' && (
-        <DeleteRule rule={asked.rule} onClose={close} onDone={rules.reload} />
+      {dialog?.what === 'delete' && (
+        <DeleteRule rule={dialog.rule} onClose={close} onDone={rules.reload} />
       )}
     </>
   );

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { api, type Rule, type Sample, type Verdict, type Webhook } from '../../api';
+import { api, type Rule, type Sample, type RuleOutcome, type Webhook } from '../../api';
 import { useNow } from '../../clock';
 import { useAction, useResource } from '../../resource';
 import { ago } from '../../time';
 import { Button } from '../../ui/button';
 import { SelectField, TextField } from '../../ui/field';
 import { ErrorNotice, Loading } from '../../ui/notice';
-import { RuleVerdicts } from './verdicts';
+import { RuleOutcomes } from './rule-outcomes';
 
 type Source = 'sample' | 'stored';
 
@@ -37,8 +37,8 @@ function StoredMail({ chosen, onChoose }: { chosen: string; onChoose: (emailId: 
   );
 }
 
-function Outcome({ verdict, webhooks }: { verdict: Verdict; webhooks: readonly Webhook[] }) {
-  const urls = verdict.webhookIds.map(
+function Outcome({ outcome, webhooks }: { outcome: RuleOutcome; webhooks: readonly Webhook[] }) {
+  const urls = outcome.webhookIds.map(
     (id) => webhooks.find((it) => it.webhookId === id)?.url ?? id,
   );
   return (
@@ -61,12 +61,13 @@ function Outcome({ verdict, webhooks }: { verdict: Verdict; webhooks: readonly W
           </ul>
         </div>
       )}
-      <RuleVerdicts verdict={verdict} />
+      <RuleOutcomes outcome={outcome} />
     </div>
   );
 }
 
-// Asks the server's own evaluator what rules say about a mail: a typed sample or one that is stored. With `drafts`, those instead of the saved rules.
+// Shows what the server's own evaluator decides for a mail: a typed sample or a stored one. With
+// `drafts`, those are tested instead of the saved rules.
 export function RuleTester({
   webhooks,
   drafts,
@@ -79,10 +80,10 @@ export function RuleTester({
   const [to, setTo] = useState('');
   const [subject, setSubject] = useState('');
   const [emailId, setEmailId] = useState('');
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [outcome, setOutcome] = useState<RuleOutcome | null>(null);
   const testing = useAction();
   const sample: Sample = source === 'sample' ? { from, to, subject } : { emailId };
-  const test = () => void testing.run(async () => setVerdict(await api.testRules(sample, drafts)));
+  const test = () => void testing.run(async () => setOutcome(await api.testRules(sample, drafts)));
 
   return (
     <div class="tester stack">
@@ -123,7 +124,7 @@ export function RuleTester({
         </Button>
       </div>
       <ErrorNotice error={testing.error} />
-      {verdict && <Outcome verdict={verdict} webhooks={webhooks} />}
+      {outcome && <Outcome outcome={outcome} webhooks={webhooks} />}
     </div>
   );
 }

@@ -76,7 +76,8 @@ export function DeliveryItem({
           {delivery.attempts.length === 0 ? (
             <p class="muted">
               {delivery.status === 'failed'
-                ? 'Nothing was sent: the webhook was off, or the plan had no place for it. Send it again once it is on.'
+                ? 'Nothing was sent: the webhook was off, or the plan had no place for it. ' +
+                  'Send it again once it is on.'
                 : 'Nothing was sent yet.'}
             </p>
           ) : (

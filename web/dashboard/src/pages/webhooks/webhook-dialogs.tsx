@@ -4,7 +4,7 @@ import {
   type CreatedWebhook,
   type Delivery,
   type EventKind,
-  type ReplayWishes,
+  type NewReplay,
   type Webhook,
 } from '../../api';
 import { count, localInput, moment } from '../../time';
@@ -40,9 +40,9 @@ export function EditWebhook({
   const [events, setEvents] = useState<EventKind[]>(webhook?.events ?? [...EVENT_KINDS]);
 
   async function save() {
-    const wishes = { url: url.trim(), description: description.trim(), events };
-    if (webhook) await api.changeWebhook(webhook.webhookId, wishes);
-    else onMade?.(await api.createWebhook(wishes));
+    const fields = { url: url.trim(), description: description.trim(), events };
+    if (webhook) await api.changeWebhook(webhook.webhookId, fields);
+    else onMade?.(await api.createWebhook(fields));
     if (webhook) onClose();
     onDone();
   }
@@ -189,7 +189,7 @@ const HOUR_MS = 3_600_000;
 export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }) {
   const announce = useAnnounce();
   const [since, setSince] = useState(() => localInput(Date.now() - 24 * HOUR_MS));
-  const [status, setStatus] = useState<NonNullable<ReplayWishes['status']>>('failed');
+  const [status, setStatus] = useState<NonNullable<NewReplay['status']>>('failed');
   return (
     <FormDialog
       title="Replay deliveries"

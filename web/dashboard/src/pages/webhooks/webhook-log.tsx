@@ -19,7 +19,7 @@ const FILTERS: { status: DeliveryStatus | ''; text: string }[] = [
   { status: 'failed', text: 'Failed' },
 ];
 
-// What was sent to one webhook, what it answered, and sending it again.
+// Lists the deliveries of one webhook with its answers, and sends them again.
 export function WebhookLog({ params: { webhookId } }: { params: { webhookId: string } }) {
   const { limits } = useSession();
   const mayRoute = hasFeature(limits, 'rules');

@@ -6,7 +6,8 @@ const TABS: [string, string][] = [
   ['Routing rules', paths.rules],
 ];
 
-// Webhooks are set up in two places: where mail can go, and which mail goes where. Each has an address of its own, so these are links.
+// Webhooks are set up on two pages: where mail can go, and which mail goes where. Each page has an
+// address of its own, so these are links.
 export function WebhookTabs() {
   const { path } = useLocation();
   return (

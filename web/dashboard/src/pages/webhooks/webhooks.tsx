@@ -20,7 +20,7 @@ import {
 } from './webhook-dialogs';
 import { WebhookTabs } from './webhook-tabs';
 
-type Asked =
+type OpenDialog =
   | { what: 'create' }
   | { what: 'edit' | 'rotate' | 'delete'; webhook: Webhook }
   | { what: 'secret'; secret: string; until?: string }
@@ -30,7 +30,7 @@ type Asked =
 interface Card {
   webhook: Webhook;
   isPast: boolean;
-  onAsk: (asked: Asked) => void;
+  onOpenDialog: (dialog: OpenDialog) => void;
 }
 
 function CardTitle({ webhook, isPast }: { webhook: Webhook; isPast: boolean }) {
@@ -41,20 +41,25 @@ function CardTitle({ webhook, isPast }: { webhook: Webhook; isPast: boolean }) {
   );
 }
 
-function DeleteButton({ webhook, onAsk }: Omit<Card, 'isPast'>) {
+function DeleteButton({ webhook, onOpenDialog }: Omit<Card, 'isPast'>) {
   return (
     <Button
       size="small"
       kind="danger"
       label={`Delete ${webhook.url}`}
-      onClick={() => onAsk({ what: 'delete', webhook })}
+      onClick={() => onOpenDialog({ what: 'delete', webhook })}
     >
       Delete
     </Button>
   );
 }
 
-function WebhookCard({ webhook, isPast, onAsk, onChanged }: Card & { onChanged: () => void }) {
+function WebhookCard({
+  webhook,
+  isPast,
+  onOpenDialog,
+  onChanged,
+}: Card & { onChanged: () => void }) {
   const testing = useAction();
   const switching = useAction();
   const url = webhook.url;
@@ -92,7 +97,7 @@ function WebhookCard({ webhook, isPast, onAsk, onChanged }: Card & { onChanged: 
           label={`Test now: ${url}`}
           onClick={() =>
             void testing.run(async () =>
-              onAsk({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }),
+              onOpenDialog({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }),
             )
           }
         >
@@ -108,26 +113,30 @@ function WebhookCard({ webhook, isPast, onAsk, onChanged }: Card & { onChanged: 
         <Button
           size="small"
           label={`Rotate secret of ${url}`}
-          onClick={() => onAsk({ what: 'rotate', webhook })}
+          onClick={() => onOpenDialog({ what: 'rotate', webhook })}
         >
           Rotate secret
         </Button>
-        <Button size="small" label={`Edit ${url}`} onClick={() => onAsk({ what: 'edit', webhook })}>
+        <Button
+          size="small"
+          label={`Edit ${url}`}
+          onClick={() => onOpenDialog({ what: 'edit', webhook })}
+        >
           Edit
         </Button>
-        <DeleteButton webhook={webhook} onAsk={onAsk} />
+        <DeleteButton webhook={webhook} onOpenDialog={onOpenDialog} />
       </div>
     </li>
   );
 }
 
 // A webhook on a plan that has none.
-function OutlivedCard({ webhook, isPast, onAsk }: Card) {
+function OutlivedCard({ webhook, isPast, onOpenDialog }: Card) {
   return (
     <li class="panel card">
       <div class="card-head">
         <CardTitle webhook={webhook} isPast={isPast} />
-        <DeleteButton webhook={webhook} onAsk={onAsk} />
+        <DeleteButton webhook={webhook} onOpenDialog={onOpenDialog} />
       </div>
       {webhook.description && <p class="breaks">{webhook.description}</p>}
     </li>
@@ -154,11 +163,11 @@ export function WebhooksPage() {
   const { limits } = useSession();
   const isOffered = hasFeature(limits, 'webhooks');
   const webhooks = useResource('webhooks', (signal) => api.webhooks(signal));
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = () => setAsked(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const close = () => setDialog(null);
   const list = webhooks.value?.webhooks;
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => setAsked({ what: 'create' })}>
+    <Button kind="primary" icon="plus" onClick={() => setDialog({ what: 'create' })}>
       New webhook
     </Button>
   );
@@ -168,7 +177,10 @@ export function WebhooksPage() {
       {isOffered ? (
         <PageHead
           title="Webhooks"
-          lead={`Your servers hear of mail and inboxes the moment something happens. Your plan allows ${count(limits.webhooks, 'webhook')}.`}
+          lead={
+            'Your servers hear of mail and inboxes the moment something happens. ' +
+            `Your plan allows ${count(limits.webhooks, 'webhook')}.`
+          }
         >
           {create}
         </PageHead>
@@ -185,7 +197,7 @@ export function WebhooksPage() {
               const card = {
                 webhook: it,
                 isPast: isPastPlan(index, list.length, limits.webhooks),
-                onAsk: setAsked,
+                onOpenDialog: setDialog,
               };
               return isOffered ? (
                 <WebhookCard key={it.webhookId} {...card} onChanged={webhooks.reload} />
@@ -202,30 +214,30 @@ export function WebhooksPage() {
           </Empty>
         )}
       </div>
-      {asked?.what === 'create' && (
+      {dialog?.what === 'create' && (
         <EditWebhook
           onClose={close}
           onDone={webhooks.reload}
-          onMade={(made) => setAsked({ what: 'secret', secret: made.secret })}
+          onMade={(made) => setDialog({ what: 'secret', secret: made.secret })}
         />
       )}
-      {asked?.what === 'edit' && (
-        <EditWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />
+      {dialog?.what === 'edit' && (
+        <EditWebhook webhook={dialog.webhook} onClose={close} onDone={webhooks.reload} />
       )}
-      {asked?.what === 'rotate' && (
+      {dialog?.what === 'rotate' && (
         <RotateSecret
-          webhook={asked.webhook}
+          webhook={dialog.webhook}
           onClose={close}
-          onRotated={(secret, until) => setAsked({ what: 'secret', secret, until })}
+          onRotated={(secret, until) => setDialog({ what: 'secret', secret, until })}
         />
       )}
-      {asked?.what === 'delete' && (
-        <DeleteWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />
+      {dialog?.what === 'delete' && (
+        <DeleteWebhook webhook={dialog.webhook} onClose={close} onDone={webhooks.reload} />
       )}
-      {asked?.what === 'secret' && (
-        <WebhookSecret secret={asked.secret} previousUntil={asked.until} onClose={close} />
+      {dialog?.what === 'secret' && (
+        <WebhookSecret secret={dialog.secret} previousUntil={dialog.until} onClose={close} />
       )}
-      {asked?.what === 'tested' && <TestResult delivery={asked.delivery} onClose={close} />}
+      {dialog?.what === 'tested' && <TestResult delivery={dialog.delivery} onClose={close} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tagsOf, wishesOf, type Typed } from './inbox-wishes';
+import { tagsOf, inboxRequest, type Typed } from './inbox-request';
 
 const nothing: Typed = {
   localPart: '',
@@ -12,7 +12,7 @@ const nothing: Typed = {
 
 describe('what is asked of the server', () => {
   it('holds only what was typed', () => {
-    expect(wishesOf(nothing)).toEqual({ ttlSeconds: 3_600 });
+    expect(inboxRequest(nothing)).toEqual({ ttlSeconds: 3_600 });
   });
 
   it('holds everything that was typed, trimmed', () => {
@@ -27,7 +27,7 @@ describe('what is asked of the server', () => {
         { name: '', value: 'x' },
       ],
     };
-    expect(wishesOf(typed)).toEqual({
+    expect(inboxRequest(typed)).toEqual({
       localPart: 'shop',
       domain: 'example.com',
       ttlSeconds: 3_600,

@@ -1,4 +1,4 @@
-import type { InboxWishes } from '../../api';
+import type { NewInbox } from '../../api';
 
 export interface Typed {
   localPart: string;
@@ -14,8 +14,8 @@ export function tagsOf(text: string): string[] {
   return [...new Set(text.split(',').map((tag) => tag.trim()))].filter(Boolean);
 }
 
-// What the server is asked for: only what was typed, since everything has a default.
-export function wishesOf(typed: Typed): InboxWishes {
+// Builds the request from the fields that were filled in alone, since everything has a default.
+export function inboxRequest(typed: Typed): NewInbox {
   const tags = tagsOf(typed.tags);
   const metadata = Object.fromEntries(
     typed.metadata.filter((it) => it.name.trim()).map((it) => [it.name.trim(), it.value]),

@@ -1,11 +1,11 @@
-import type { TestedRule, Verdict } from '../../api';
+import type { TestedRule, RuleOutcome } from '../../api';
 import { Icon } from '../../ui/icon';
 import { FIELDS, OPERATORS } from './rule-words';
 
 function TestedRuleItem({ rule }: { rule: TestedRule }) {
   return (
-    <li class={rule.matched ? 'verdict matched' : 'verdict'}>
-      <div class="verdict-head">
+    <li class={rule.matched ? 'outcome matched' : 'outcome'}>
+      <div class="outcome-head">
         <span class={rule.matched ? 'badge good' : 'badge'}>
           {rule.matched ? 'matches' : 'does not match'}
         </span>
@@ -15,7 +15,7 @@ function TestedRuleItem({ rule }: { rule: TestedRule }) {
       {rule.conditions.length === 0 ? (
         <p class="muted small">No conditions: it matches every mail.</p>
       ) : (
-        <ul class="verdict-conditions">
+        <ul class="outcome-conditions">
           {rule.conditions.map((it, index) => (
             <li key={index} class={it.matched ? 'yes' : 'no'}>
               <Icon name={it.matched ? 'check' : 'close'} />
@@ -35,11 +35,11 @@ function TestedRuleItem({ rule }: { rule: TestedRule }) {
 }
 
 // The tester's answer, rule by rule and condition by condition.
-export function RuleVerdicts({ verdict }: { verdict: Verdict }) {
-  if (verdict.rules.length === 0) return <p class="muted">There are no rules to ask.</p>;
+export function RuleOutcomes({ outcome }: { outcome: RuleOutcome }) {
+  if (outcome.rules.length === 0) return <p class="muted">There are no rules to ask.</p>;
   return (
-    <ul class="verdicts">
-      {verdict.rules.map((rule, index) => (
+    <ul class="outcomes">
+      {outcome.rules.map((rule, index) => (
         <TestedRuleItem key={rule.id ?? index} rule={rule} />
       ))}
     </ul>

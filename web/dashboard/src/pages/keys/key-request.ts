@@ -1,6 +1,6 @@
 import type { NewKey, Scope } from '../../api';
 
-// What a key may do, in the order of the API's documentation.
+// The rights of a key, in the order of the API's documentation.
 export const SCOPE_HINTS: Record<Scope, string> = {
   'inboxes:read': 'list and read inboxes',
   'inboxes:write': 'create, change and end inboxes',
@@ -14,20 +14,21 @@ export const SCOPES = Object.keys(SCOPE_HINTS) as Scope[];
 
 export interface Typed {
   label: string;
-  // Whether the key may do only what is chosen.
+  // True if the key has the chosen scopes alone.
   isLimited: boolean;
   scopes: Scope[];
   tag: string;
   expiresAt: string; // as <input type="datetime-local"> holds it
 }
 
-// A key with a tag has no webhooks: they hear of every inbox.
+// A key with a tag cannot have webhooks: they receive the events of every inbox.
 export function canHave(scope: Scope, tag: string): boolean {
   return !tag.trim() || !scope.startsWith('webhooks:');
 }
 
-// What the server is asked for: only what was typed, since everything but the label has a default.
-export function wishesOf(typed: Typed): NewKey {
+// Builds the request from the fields that were filled in alone, since everything but the label has
+// a default.
+export function keyRequest(typed: Typed): NewKey {
   const tag = typed.tag.trim();
   return {
     label: typed.label.trim(),
