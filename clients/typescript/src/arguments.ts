@@ -1,8 +1,8 @@
-// What a caller gives is compared with the contract before anything is sent: a wrong value and an
+// Compares the caller's arguments with the contract before anything is sent: a wrong value and an
 // option that does not exist are errors that say what is allowed.
 import { InvalidArgument, quoted } from './errors.js';
 
-/** What the contract allows of one value. */
+/** The values that the contract allows for one argument. */
 export type Rule = { readonly required?: boolean; readonly nullable?: boolean } & (
   | { readonly is: 'boolean' | 'uuid' | 'time' }
   | { readonly is: 'integer'; readonly min: number; readonly max?: number }

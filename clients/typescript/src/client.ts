@@ -87,7 +87,7 @@ export class Tempinbox {
     try {
       result = await use(inbox);
     } catch (error) {
-      // What the callback threw is what matters; the inbox ends by its TTL at the latest.
+      // The callback's own error is the one to report; the inbox ends by its TTL at the latest.
       await this.deleteInbox(inbox).catch(() => undefined);
       throw error;
     }
@@ -151,7 +151,7 @@ export class Tempinbox {
     return await this.#json('emptyInbox', { path: { inboxId: idOf(inbox) } }, options);
   }
 
-  /** Why mail did not arrive: what the mail server refused in the last 24 hours. */
+  /** Lists why mail did not arrive: the refusals of the mail server in the last 24 hours. */
   async listRejections(
     inbox: InboxReference,
     options?: CallOptions,
@@ -198,7 +198,7 @@ export class Tempinbox {
     return await this.#transport.bytes('getRawEmail', values, options);
   }
 
-  /** What happened to an email, from the connection that brought it to its webhooks. */
+  /** Returns the history of an email, from the connection that brought it to its webhooks. */
   async getEmailTimeline(emailId: string, options?: CallOptions): Promise<Schemas['Timeline']> {
     return await this.#json('getEmailTimeline', { path: { emailId } }, options);
   }
@@ -260,7 +260,7 @@ export class Tempinbox {
     return await this.#json('testWebhook', { path: { webhookId } }, options);
   }
 
-  /** What was sent to a webhook, newest event first. */
+  /** Lists the deliveries of a webhook, newest event first. */
   listDeliveries(
     webhookId: string,
     filter: Query<'listDeliveries'> = {},

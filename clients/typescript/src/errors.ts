@@ -5,7 +5,7 @@ import type { components } from './openapi.js';
 type Email = components['schemas']['Email'];
 type NearMiss = components['schemas']['NearMiss'];
 
-/** What every error here is. */
+/** The base of every error of this package. */
 export class TempinboxError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -33,12 +33,12 @@ export interface RateLimit {
   readonly resetsAt: Date;
 }
 
-/** What the service answered instead of what was asked for. */
+/** An answer of the service that is not a success. */
 export interface ErrorAnswer {
   readonly status: number;
   /** The status' name. */
   readonly error: string;
-  /** What the service says: the field, what was given, what is allowed. */
+  /** The service's explanation: the field, the value it got, the values it allows. */
   readonly reason: string;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
@@ -117,7 +117,7 @@ export class UnprocessableContent extends ApiError {}
 
 /** 429: the requests of the day or of the second are used up, or another number of the account. */
 export class RateLimited extends ApiError {
-  /** Whether the day's requests are used up: waiting helps only from `rateLimit.resetsAt` on. */
+  /** True if the day's requests are used up: waiting helps only from `rateLimit.resetsAt` on. */
   readonly isDayUsedUp: boolean;
 
   constructor(answer: ErrorAnswer) {
@@ -183,7 +183,7 @@ export class ConnectionFailed extends TempinboxError {
   }
 }
 
-/** What a wait asked for, and where to look. */
+/** The conditions of a wait, and the inbox it looked in. */
 export interface Wait {
   readonly inboxId: string;
   readonly emailAddress: string | undefined;

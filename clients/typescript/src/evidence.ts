@@ -1,4 +1,4 @@
-// What the report of a failed test says of its mail: a summary, each message, and its picture.
+// Writes the mail part of a failed test's report: a summary, each message, and its picture.
 import type { Browser, TestInfo } from '@playwright/test';
 
 import type { Email, EmailSummary, Inbox, Tempinbox } from './client.js';

@@ -15,13 +15,13 @@ export { expect } from '@playwright/test';
 
 type NewInbox = components['schemas']['NewInbox'];
 
-/** What `use` of a project, a file or a block may set. */
+/** The options that `use` of a project, a file or a block may set. */
 export interface TempinboxOptions {
-  /** What every inbox is made with; its own tags come beside those of run and worker. */
+  /** The fields every inbox is created with; its own tags are added to those of run and worker. */
   newInbox: NewInbox;
 }
 
-/** What a test may take. */
+/** The fixtures of a test. */
 export interface TempinboxFixtures extends TempinboxOptions {
   /** The client. A wait without timeoutSeconds ends before the test would time out. */
   tempinbox: Tempinbox;
@@ -31,7 +31,7 @@ export interface TempinboxFixtures extends TempinboxOptions {
   makeInbox: (newInbox?: NewInbox) => Promise<Inbox>;
 }
 
-/** What a worker shares. */
+/** The fixtures that the tests of a worker share. */
 export interface TempinboxWorkerFixtures {
   /** Otherwise from TEMPINBOX_BASE_URL and TEMPINBOX_API_KEY. */
   tempinboxSettings: Settings;
@@ -123,7 +123,7 @@ class TestClient extends Tempinbox {
     return await this.#watch(conditions, (known) => super.waitForLink(inbox, known));
   }
 
-  /** What the waits that failed, or that the end of the test cut, say of near misses. */
+  /** Reports near misses of the waits that failed, or that the end of the test cut off. */
   async nearMisses(): Promise<string[]> {
     // A test that timed out in a wait has no error of ours: a short look says what the wait saw.
     for (const look of this.#underWay.values())

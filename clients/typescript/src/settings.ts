@@ -1,17 +1,17 @@
-// Where the service is and whose requests these are.
+// Reads the service's address and the API key.
 import { ConfigurationError, quoted } from './errors.js';
 
 const BOTH_WAYS =
   'give it as new Tempinbox({ NAME: … }) or in the environment variable VARIABLE' as const;
 const MAX_SECONDS = 86_400;
 
-/** What a client is made with; what is left out comes from the environment. */
+/** The settings of a client; those left out come from the environment. */
 export interface Settings {
   /** The gateway's address, perhaps with a path: `https://host/prefix`. Or TEMPINBOX_BASE_URL. */
   readonly baseUrl?: string | undefined;
   /** Or TEMPINBOX_API_KEY. */
   readonly apiKey?: string | undefined;
-  /** How long a call may take with all its retries, unless the call says otherwise. 30. */
+  /** The timeout of a call with all its retries, unless the call has its own. 30. */
   readonly timeoutSeconds?: number | undefined;
 }
 

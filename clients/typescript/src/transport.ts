@@ -17,9 +17,9 @@ import { isTimeout, type KnownSettings } from './settings.js';
 
 export type OperationId = keyof typeof contract;
 
-/** What every call takes beside its arguments. */
+/** Options of every call beside its arguments. */
 export interface CallOptions {
-  /** How long the call may take with all its retries; the client's `timeoutSeconds` otherwise. */
+  /** The timeout of the call with all its retries; the client's `timeoutSeconds` by default. */
   readonly timeoutSeconds?: number | undefined;
   /** Ends the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -70,7 +70,7 @@ const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
 const LAST_ANSWER_SECONDS = 5; // of these, beyond the deadline
 const MIN_WAIT_SECONDS = 0.5; // between retries of a 429 or 503; twice as long each time
 const MAX_WAIT_SECONDS = 8; // unless Retry-After says more
-/** What a server that restarts does to connections; everything else stays as it is. */
+/** Errors that a restarting server causes on its connections; all others are passed on. */
 const PASSING = new Set([
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -209,7 +209,7 @@ export class Transport {
     // After this a DELETE that finds nothing may have done its work before, and a POST may find
     // its own first try under way.
     let mayHaveWorked = false;
-    let told: TempinboxError | undefined; // what the service said last
+    let lastRefusal: TempinboxError | undefined;
     for (let attempt = 1; ; ++attempt) {
       const request = build();
       const began = performance.now();
@@ -228,7 +228,7 @@ export class Transport {
         if (answer.status >= 200 && answer.status < 300) return { request, answer };
         if (answer.status === 404 && mayHaveWorked && isDeletion(request))
           return { request, answer: deletedBefore(request) };
-        failure = told = this.#failure(request, answer);
+        failure = lastRefusal = this.#failure(request, answer);
         if (PROXY_CUTS.has(answer.status)) waitSeconds = afterCut(true);
         else if (!(failure instanceof RateLimited && failure.isDayUsedUp))
           waitSeconds = retryAfter(answer, ++refusals, mayHaveWorked);
@@ -239,8 +239,8 @@ export class Transport {
         const isOverdue = error.cause === undefined; // ended by our own timer
         const isHeld = pace.holdSeconds !== undefined;
         const isLast = pace.deadline.secondsLeft <= 0 || (isOverdue && !isHeld);
-        // The last try may have had little time: what the service said before helps more.
-        failure = (isLast && told) || error;
+        // The last try may have had little time: the refusal before it helps more.
+        failure = (isLast && lastRefusal) || error;
         if ((isOverdue && isHeld) || PASSING.has(code ?? ''))
           waitSeconds = afterCut(!NEVER_SENT.has(code ?? ''));
       }
@@ -327,7 +327,7 @@ function segment(name: string, value: string): string {
 /** One request, up to the last byte of its answer. */
 async function once(request: Request, pace: Pace, attempt: number): Promise<Answer> {
   const { deadline, holdSeconds, signal } = pace;
-  const held = holdSeconds && patience(holdSeconds(), deadline);
+  const held = holdSeconds && holdTimeout(holdSeconds(), deadline);
   const seconds = held ?? Math.max(0, deadline.secondsLeft);
   signal?.throwIfAborted();
   const ended = new AbortController();
@@ -362,8 +362,8 @@ async function once(request: Request, pace: Pace, attempt: number): Promise<Answ
   }
 }
 
-/** How long the answer to a hold may take with the hold itself. */
-function patience(holdSeconds: number, { secondsLeft }: Deadline): number {
+/** The timeout of a request that the server holds, including the hold. */
+function holdTimeout(holdSeconds: number, { secondsLeft }: Deadline): number {
   const spare = Math.max(0, Math.round(secondsLeft) - holdSeconds);
   return holdSeconds + Math.min(ANSWER_SECONDS, spare + LAST_ANSWER_SECONDS);
 }
@@ -388,7 +388,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** What fetch hides in its error's causes. */
+/** Returns the message that fetch hides in its error's causes. */
 function reasonOf(error: unknown): { code: string | undefined; message: string } {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     const code: unknown = 'code' in inner ? inner.code : undefined;
@@ -400,13 +400,13 @@ function reasonOf(error: unknown): { code: string | undefined; message: string }
 
 /** Seconds to wait before a repeat; undefined where a repeat does not help. */
 function retryAfter(answer: Answer, refusals: number, mayHaveWorked: boolean): number | undefined {
-  const told = retryAfterHeader(answer.headers);
-  const untold = Math.min(MAX_WAIT_SECONDS, MIN_WAIT_SECONDS * 2 ** Math.min(refusals - 1, 10));
+  const fromHeader = retryAfterHeader(answer.headers);
+  const backoff = Math.min(MAX_WAIT_SECONDS, MIN_WAIT_SECONDS * 2 ** Math.min(refusals - 1, 10));
   // The try before this one is still under way, under the same Idempotency-Key.
-  const isUnderWay = answer.status === 409 && mayHaveWorked && told !== undefined;
+  const isUnderWay = answer.status === 409 && mayHaveWorked && fromHeader !== undefined;
   if (answer.status !== 429 && answer.status !== 503 && !isUnderWay) return undefined;
   // Each retry counts against the quota, so also a Retry-After of 1 s each time backs off.
-  return Math.max(told ?? 0, untold);
+  return Math.max(fromHeader ?? 0, backoff);
 }
 
 function retryAfterHeader(headers: Headers): number | undefined {

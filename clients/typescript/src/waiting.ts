@@ -27,7 +27,7 @@ export type InboxReference =
 /** A position in an inbox: a sequence, an email, or an inbox as it was. */
 export type Position = number | { readonly sequence: number } | { readonly lastSequence: number };
 
-/** Which email; all conditions must match. Texts are parts, whatever their letter case. */
+/** Selects an email; all conditions must match. Texts are parts, in any letter case. */
 export interface WaitConditions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -44,9 +44,9 @@ export interface WaitConditions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which link of the email. */
+/** Selects a link of the email. */
 export interface LinkConditions extends WaitConditions {
-  /** What the link is for; otherwise the first of `verify`, `reset`, `other`, in this order. */
+  /** The purpose of the link; by default the first of `verify`, `reset`, `other`, in this order. */
   readonly kind?: Link['kind'] | undefined;
   /** A part of the link's address. */
   readonly url?: string | undefined;
@@ -102,13 +102,13 @@ export async function waitForLink(
   if (url !== undefined && (typeof url !== 'string' || url === ''))
     throw new InvalidArgument('url', 'must be a string of at least 1 character');
   const wait = begin(transport, inbox, conditions, 60);
-  const wanted = url === undefined ? (kind ?? 'a link') : `${kind ?? 'a link'} with ${url}`;
-  wait.about.criteria.push(`link: ${quoted(wanted)}`);
+  const expected = url === undefined ? (kind ?? 'a link') : `${kind ?? 'a link'} with ${url}`;
+  wait.about.criteria.push(`link: ${quoted(expected)}`);
   const find = (email: Email) => bestLink(email.links, kind, url);
   const email = await nextEmail(wait, (found) =>
     find(found)
       ? undefined
-      : { field: 'link', expected: wanted, actual: `${found.links.length} other links` },
+      : { field: 'link', expected, actual: `${found.links.length} other links` },
   );
   return find(email)?.url ?? '';
 }

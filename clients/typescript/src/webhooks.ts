@@ -15,7 +15,7 @@ export type RequestHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How old, and how far ahead, the request's time may be. 300. */
+  /** The maximum age of the request, and how far ahead its time may be. 300. */
   readonly toleranceSeconds?: number;
 }
 

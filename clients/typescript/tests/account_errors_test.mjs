@@ -1,4 +1,4 @@
-// What the service refuses, by accounts of their own.
+// Tests the errors that depend on the account, with accounts made for them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

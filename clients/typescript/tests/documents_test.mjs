@@ -34,7 +34,7 @@ test('the five minutes of the README end in a passing sign-up test of at most 10
   const packed = await run('npm', ['pack', '--pack-destination', folder], FOLDER);
   assert.equal(packed.code, 0, packed.said);
   await writeFile(join(folder, 'signup.spec.ts'), spec);
-  // What differs here: the browser is the machine's, and versions are those of the lock file.
+  // Two things differ here: the browser is the machine's, and versions are those of the lock file.
   await writeFile(join(folder, 'playwright.config.mjs'), CONFIG.replace("'json'", "'list'"));
   assert.ok(install.includes('npx playwright install chromium\n'), BROWSER);
   const commands = `${install.replace('npx playwright install chromium\n', '')}${start}`

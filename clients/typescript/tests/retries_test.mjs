@@ -25,7 +25,7 @@ const busy = (headers = {}) => ({ status: 503, headers, body: { message: 'try ag
 const slower = (headers) => ({ status: 429, headers, body: { message: 'More than 5 a second' } });
 
 /** The answer of a hold in which nothing came, or this email. */
-const heard = (email) => ({
+const holdAnswer = (email) => ({
   body: { outcome: email ? 'matched' : 'timeout', email, nearMisses: [] },
 });
 const newEmail = (sequence) => ({ emailId: ID, sequence, links: [], codes: [] });
@@ -33,15 +33,15 @@ const newEmail = (sequence) => ({ emailId: ID, sequence, links: [], codes: [] })
 /** A hold of so many seconds in which nothing came. */
 const emptyHold = (time, seconds) => (_, response) => {
   time.pass(seconds);
-  response.end(JSON.stringify(heard().body));
+  response.end(JSON.stringify(holdAnswer().body));
 };
 
-/** The pauses are these, each longer by up to a quarter. */
-function assertPauses({ pauses }, expected) {
-  const shown = `pauses: ${pauses.join(', ')}`;
-  assert.equal(pauses.length, expected.length, shown);
+/** The delays are these, each longer by up to a quarter. */
+function assertDelays({ delays }, expected) {
+  const shown = `delays: ${delays.join(', ')}`;
+  assert.equal(delays.length, expected.length, shown);
   for (const [index, seconds] of expected.entries())
-    assert.ok(pauses[index] >= seconds && pauses[index] <= seconds * 1.25, shown);
+    assert.ok(delays[index] >= seconds && delays[index] <= seconds * 1.25, shown);
 }
 
 function clientOf({ baseUrl }, settings = {}) {
@@ -74,7 +74,7 @@ test('a POST is repeated after 429, 503 and a cut connection under one Idempoten
   assert.equal(keysOf(server).length, 1);
   assert.match(keysOf(server)[0], /^[0-9a-f-]{36}$/);
   assert.ok(server.requests.every(({ body }) => body === '{"name":"x"}'));
-  assertPauses(time, [3, 1, 0.25]);
+  assertDelays(time, [3, 1, 0.25]);
 });
 
 test('two calls have two Idempotency-Keys, and one of the caller is kept', async (t) => {
@@ -100,7 +100,7 @@ test('no retry begins after the deadline: the error in hand comes at once', asyn
   assert.equal(error.retryAfterSeconds, 10);
   assert.match(error.message, /More than 5 a second/);
   assert.match(error.message, /timeoutSeconds/);
-  assertPauses(time, []);
+  assertDelays(time, []);
   assert.equal(server.requests.length, 1);
 });
 
@@ -119,7 +119,7 @@ test('a used-up day is not waited for, however much time there is', async (t) =>
 
   assert.ok(error instanceof RateLimited, String(error));
   assert.equal(error.isDayUsedUp, true);
-  assertPauses(time, []);
+  assertDelays(time, []);
   assert.equal(server.requests.length, 1);
 });
 
@@ -129,7 +129,7 @@ test('a service that stays busy is given up at the deadline', async (t) => {
 
   await assert.rejects(clientOf(server).getAccount({ timeoutSeconds: 6 }), ServiceUnavailable);
 
-  assertPauses(time, [1, 1, 2]); // 4 s more would pass the deadline
+  assertDelays(time, [1, 1, 2]); // 4 s more would pass the deadline
   assert.equal(server.requests.length, 4);
 });
 
@@ -141,7 +141,7 @@ test('retries of a 429 or 503 come at longer and longer intervals, Retry-After o
 
   await clientOf(server).getInbox(ID, { timeoutSeconds: 60 });
 
-  assertPauses(time, [1, 1, 2, 4, 8, 8, 11]);
+  assertDelays(time, [1, 1, 2, 4, 8, 8, 11]);
 });
 
 test('cut connections before do not make the pause after a 503 longer', async (t) => {
@@ -150,15 +150,15 @@ test('cut connections before do not make the pause after a 503 longer', async (t
 
   await clientOf(server).getInbox(ID);
 
-  assertPauses(time, [0.25, 0.5, 1, 0.5]);
+  assertDelays(time, [0.25, 0.5, 1, 0.5]);
 });
 
 test('what the service said before is thrown when the last try runs into the deadline', async (t) => {
   const time = clock(t);
-  const left = () => 30 - time.pauses.reduce((sum, pause) => sum + pause);
+  const left = () => 30 - time.delays.reduce((sum, delay) => sum + delay);
   // A timer has whole milliseconds, so it ends a call a little before the deadline.
   for (const seconds of [() => 30, () => Math.trunc(left() * 1000) / 1000 + 1e-6]) {
-    time.pauses.length = 0;
+    time.delays.length = 0;
     const server = await scripted(t, [slower(), 'cut', () => time.pass(seconds())]);
 
     const error = await failure(clientOf(server).getAccount());
@@ -179,13 +179,13 @@ test("a proxy's Retry-After as a date is kept", async (t) => {
 
 test('a Retry-After that is over is no loop without pause', async (t) => {
   const time = clock(t);
-  for (const told of ['0', 'Sat, 21 Nov 2020 10:00:00 GMT']) {
-    time.pauses.length = 0;
-    const server = await scripted(t, [slower({ 'retry-after': told })]);
+  for (const retryAfter of ['0', 'Sat, 21 Nov 2020 10:00:00 GMT']) {
+    time.delays.length = 0;
+    const server = await scripted(t, [slower({ 'retry-after': retryAfter })]);
 
     await assert.rejects(clientOf(server, { timeoutSeconds: 2 }).getAccount(), RateLimited);
 
-    assertPauses(time, [0.5, 1]);
+    assertDelays(time, [0.5, 1]);
   }
 });
 
@@ -274,7 +274,7 @@ test("a POST is repeated after a proxy's 502 and 504 under one Idempotency-Key",
 
   assert.equal(server.requests.length, 3);
   assert.equal(keysOf(server).length, 1);
-  assertPauses(time, [0.25, 0.5]);
+  assertDelays(time, [0.25, 0.5]);
 });
 
 test('a proxy whose service does not come back is given up, with its status', async (t) => {
@@ -285,7 +285,7 @@ test('a proxy whose service does not come back is given up, with its status', as
 
   assert.ok(error instanceof ApiError, String(error));
   assert.equal(error.status, 502);
-  assertPauses(time, [0.25, 0.5, 1, 2]);
+  assertDelays(time, [0.25, 0.5, 1, 2]);
 });
 
 test('an answer cut in the middle is asked for again', async (t) => {
@@ -329,7 +329,7 @@ test('a host that does not exist is an error at once', async (t) => {
 
   assert.ok(error instanceof ConnectionFailed);
   assert.match(error.message, /nowhere\.invalid/);
-  if (/ENOTFOUND/.test(error.message)) assertPauses(time, []);
+  if (/ENOTFOUND/.test(error.message)) assertDelays(time, []);
 });
 
 test('a server that never answers is given up at the deadline', async (t) => {
@@ -371,13 +371,13 @@ test(
   async (t) => {
     const time = clock(t);
     const silent = () => time.pass(55 + 15);
-    const server = await scripted(t, [emptyHold(time, 55 + 14), silent, heard(newEmail(1))]);
+    const server = await scripted(t, [emptyHold(time, 55 + 14), silent, holdAnswer(newEmail(1))]);
 
     const email = await clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 600 });
 
     assert.equal(email.sequence, 1);
     assert.equal(server.requests.length, 3);
-    assertPauses(time, [0.25]);
+    assertDelays(time, [0.25]);
   },
 );
 
@@ -410,14 +410,14 @@ test('a wait holds for at most 55 s, as proxies end a request at 60', async (t) 
 test('a wait goes on however often it is cut, once the service was reached', async (t) => {
   const time = clock(t);
   const cuts = ['cut', { status: 502 }, { status: 504 }, ...Array(9).fill('cut')];
-  const server = await scripted(t, [{ body: INBOX }, ...cuts, heard(newEmail(1))]);
+  const server = await scripted(t, [{ body: INBOX }, ...cuts, holdAnswer(newEmail(1))]);
   const client = clientOf(server);
   await client.getInbox(ID);
 
   const email = await client.waitForEmail(INBOX, { timeoutSeconds: 600 });
 
   assert.equal(email.sequence, 1);
-  assertPauses(time, [0.25, 0.5, 1, ...Array(9).fill(2)]);
+  assertDelays(time, [0.25, 0.5, 1, ...Array(9).fill(2)]);
 });
 
 test('a wait that is always cut ends at its deadline', async (t) => {
@@ -428,19 +428,19 @@ test('a wait that is always cut ends at its deadline', async (t) => {
 
   await assert.rejects(client.waitForEmail(INBOX, { timeoutSeconds: 60 }), ConnectionFailed);
 
-  const seconds = time.pauses.reduce((sum, pause) => sum + pause);
+  const seconds = time.delays.reduce((sum, delay) => sum + delay);
   assert.ok(seconds > 55 && seconds < 60, `${seconds} s`);
 });
 
 test('a wait gives up after four repeats where the service was never reached', async (t) => {
   const time = clock(t);
   for (const step of ['cut', { status: 502 }]) {
-    time.pauses.length = 0;
+    time.delays.length = 0;
     const server = await scripted(t, [step]);
 
     await failure(clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 600 }));
 
-    assertPauses(time, [0.25, 0.5, 1, 2]);
+    assertDelays(time, [0.25, 0.5, 1, 2]);
   }
 });
 
@@ -452,12 +452,12 @@ test('a call that is no wait gives up after four repeats, though the service was
 
   await assert.rejects(client.getInbox(ID), ConnectionFailed);
 
-  assertPauses(time, [0.25, 0.5, 1, 2]);
+  assertDelays(time, [0.25, 0.5, 1, 2]);
 });
 
 test('of many emails without the link the newest 10 are near misses', async (t) => {
   const time = clock(t);
-  const emails = Array.from({ length: 12 }, (_, index) => heard(newEmail(index + 1)));
+  const emails = Array.from({ length: 12 }, (_, index) => holdAnswer(newEmail(index + 1)));
   const server = await scripted(t, [...emails, emptyHold(time, 60)]);
 
   const error = await failure(clientOf(server).waitForLink(INBOX));

@@ -1,15 +1,15 @@
-// A clock that the test moves: pauses and limits of minutes take no time, however busy the machine.
+// A clock that the test moves: delays and limits of minutes take no time, however busy the machine.
 
 import { syncBuiltinESMExports } from 'node:module';
 import promises from 'node:timers/promises';
 
 /**
  * Stops the clock that the client sees until the test ends. A pause of the client passes at once and
- * is noted in `pauses`, in seconds; `pass(seconds)` moves the clock otherwise.
+ * is noted in `delays`, in seconds; `pass(seconds)` moves the clock otherwise.
  */
 export function clock(t) {
   let now = performance.now();
-  const pauses = [];
+  const delays = [];
   const timers = new Map();
   const [start, stop] = [setTimeout, clearTimeout];
   const pass = (seconds) => {
@@ -36,7 +36,7 @@ export function clock(t) {
     stop(timer);
   });
   const paused = t.mock.method(promises, 'setTimeout', async (milliseconds) => {
-    pauses.push(milliseconds / 1000);
+    delays.push(milliseconds / 1000);
     pass(milliseconds / 1000);
     await promises.setImmediate();
   });
@@ -45,5 +45,5 @@ export function clock(t) {
     paused.mock.restore();
     syncBuiltinESMExports();
   });
-  return { pauses, pass };
+  return { delays, pass };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What a call that must fail throws. */
+/** Returns the error of a call that must fail. */
 export async function failure(call) {
   try {
     await call;

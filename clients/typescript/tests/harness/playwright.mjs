@@ -39,7 +39,7 @@ export const CONFIG = `export default {
 };
 `;
 
-/** What a program said, and its exit code. */
+/** Returns a program's output and its exit code. */
 export async function run(command, args, folder, environment = {}) {
   const child = spawn(command, args, {
     cwd: folder,

@@ -1,4 +1,4 @@
-// What the real suite cannot be made to do on demand: answers by a script, and cut connections.
+// Servers that do what the real suite cannot do on demand: scripted answers, and cut connections.
 
 import { createServer } from 'node:http';
 import net from 'node:net';

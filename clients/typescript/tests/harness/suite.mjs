@@ -21,7 +21,7 @@ export const suite = {
   get apiKey() {
     return variable('TEMPINBOX_API_KEY');
   },
-  /** Of the server that takes mail. */
+  /** The address of the SMTP server. */
   get smtp() {
     const [, host, port] = /^(.*):(\d+)$/.exec(variable('TEMPINBOX_TEST_SMTP'));
     return { host, port: Number(port) };
