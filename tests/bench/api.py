@@ -274,13 +274,13 @@ def main() -> int:
         default=shutil.which("mailpit"),
         help="Mailpit, to be measured in the same run (default: the one in PATH)",
     )
-    wishes = parser.parse_args()
-    seconds = 2.0 if wishes.quick else wishes.seconds
-    connections = CONNECTIONS[1:] if wishes.quick else CONNECTIONS
+    options = parser.parse_args()
+    seconds = 2.0 if options.quick else options.seconds
+    connections = CONNECTIONS[1:] if options.quick else CONNECTIONS
 
     inbox = prepare()
     show_floors(inbox, seconds, connections)
-    peer = measure_mailpit(wishes.mailpit, seconds, connections[-1])
+    peer = measure_mailpit(options.mailpit, seconds, connections[-1])
     _, is_met = bench(inbox, seconds, connections, peer)
     return 0 if is_met else 1
 

@@ -20,12 +20,12 @@ def main() -> int:
         "--preset", default="release", help="what to build and run (default: release; dev is slow)"
     )
     parser.add_argument("--no-build", action="store_true", help="run what is built already")
-    wishes = parser.parse_args()
-    if not wishes.no_build:
+    options = parser.parse_args()
+    if not options.no_build:
         subprocess.run(
-            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-codes"], check=True
+            [ROOT / "dev", "build", "--preset", options.preset, "bench-codes"], check=True
         )
-    return subprocess.run([ROOT / "build" / wishes.preset / "bin" / "bench-codes"]).returncode
+    return subprocess.run([ROOT / "build" / options.preset / "bin" / "bench-codes"]).returncode
 
 
 if __name__ == "__main__":

@@ -200,14 +200,14 @@ class Load:
         self.wait()
 
 
-def turn(replicas: Replicas, has_upkeep: bool, wishes: argparse.Namespace) -> float:
+def turn(replicas: Replicas, has_upkeep: bool, options: argparse.Namespace) -> float:
     """The 99th percentile of one turn."""
     make_past_partitions()
     with contextlib.ExitStack() as stack:
         if not has_upkeep:
             stack.enter_context(no_upkeep())
         stack.enter_context(dump())
-        load = Load(wishes.addresses, wishes.rate, wishes.seconds)
+        load = Load(options.addresses, options.rate, options.seconds)
         try:
             replicas.restart()
             load.wait()
@@ -219,13 +219,13 @@ def turn(replicas: Replicas, has_upkeep: bool, wishes: argparse.Namespace) -> fl
     return percentile(sorted(load.milliseconds), 99)
 
 
-def measure(count: int, wishes: argparse.Namespace) -> bool:
+def measure(count: int, options: argparse.Namespace) -> bool:
     """With so many replicas; whether the target is met."""
     replicas = Replicas(count)
     seen: dict[bool, list[float]] = {False: [], True: []}
-    for number in range(wishes.rounds):
+    for number in range(options.rounds):
         for has_upkeep, found in seen.items():
-            found.append(turn(replicas, has_upkeep, wishes))
+            found.append(turn(replicas, has_upkeep, options))
             how = "with" if has_upkeep else "without"
             print(
                 f"{count} x inbox, round {number + 1}, {how} upkeep: p99 {found[-1]:.1f} ms",
@@ -247,13 +247,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="of each turn, 5 to 120 (default 20)")
     parser.add_argument("--rate", type=float, default=40, help="mails a second (default 40)")
     parser.add_argument("--replicas", type=int, default=6, help="the larger number (default 6)")
-    wishes = parser.parse_args()
-    wishes.rounds = wishes.rounds or (1 if wishes.quick else 5)
-    wishes.seconds = wishes.seconds or (8.0 if wishes.quick else 20.0)
-    if not (1 <= wishes.rounds <= 20 and 5 <= wishes.seconds <= 120 and 1 <= wishes.rate <= 1000):
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    options.seconds = options.seconds or (8.0 if options.quick else 20.0)
+    if not (
+        1 <= options.rounds <= 20 and 5 <= options.seconds <= 120 and 1 <= options.rate <= 1000
+    ):
         parser.error("--rounds must be 1 to 20, --seconds 5 to 120 and --rate 1 to 1000")
-    wishes.addresses = make_inboxes(_SENDERS)
-    are_met = [measure(count, wishes) for count in (1, wishes.replicas)]
+    options.addresses = make_inboxes(_SENDERS)
+    are_met = [measure(count, options) for count in (1, options.replicas)]
     Replicas(1)
     return 0 if all(are_met) else 1
 

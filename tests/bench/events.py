@@ -31,7 +31,7 @@ _READER = Path(__file__).with_name("measuring") / "event_reader.py"
 _INBOXES = 64
 # By rate; docs/events/contract.md, "Freshness".
 _MOST_P99 = {20: 50.0, 2_000: 100.0}
-_REACHED = 0.95  # of the rate that was wished for
+_REACHED = 0.95  # of the requested rate
 _PATIENCE_SECONDS = 120.0
 
 
@@ -62,13 +62,15 @@ def _cpu() -> dict[str, float]:
     return {name: sum(map(processes.cpu_seconds, pids)) for name, pids in api.parts().items()}
 
 
-def _measure(addresses: list[str], rate: float, wishes: argparse.Namespace) -> list[float] | None:
+def _measure(addresses: list[str], rate: float, options: argparse.Namespace) -> list[float] | None:
     """Milliseconds in order of size; none where the rate was not reached."""
-    messages = round(rate * wishes.seconds)
+    messages = round(rate * options.seconds)
     with _reader(messages) as reader:
         before = _cpu()
         smtp = os.environ["TEMPINBOX_SMTP"]
-        reached = asyncio.run(mail_stream.send(smtp, addresses, messages, rate, wishes.connections))
+        reached = asyncio.run(
+            mail_stream.send(smtp, addresses, messages, rate, options.connections)
+        )
         said, _ = reader.communicate(timeout=_PATIENCE_SECONDS)
         after = _cpu()
     late = [float(each) for each in said.split()]
@@ -109,15 +111,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=15, help="for each (default 15)")
     parser.add_argument("--connections", type=int, default=32, help="of SMTP (default 32)")
     parser.add_argument("--rounds", type=int, default=3, help="by turns (default 3)")
-    wishes = parser.parse_args()
-    rates = [float(each) for each in wishes.rates.split(",")]
+    options = parser.parse_args()
+    rates = [float(each) for each in options.rates.split(",")]
     plans.set_numbers("premium", requests_per_day=100_000_000, live_inboxes=100_000)
     inboxes = asyncio.run(wait.Bench().make_inboxes(_INBOXES))
     addresses = [inbox["emailAddress"] for inbox in inboxes]
     found: dict[float, list[list[float] | None]] = {rate: [] for rate in rates}
-    for _ in range(wishes.rounds):
+    for _ in range(options.rounds):
         for rate in rates:
-            found[rate].append(_measure(addresses, rate, wishes))
+            found[rate].append(_measure(addresses, rate, options))
     print("against the targets:")
     outcomes = [_judge(rate, rounds) for rate, rounds in found.items()]
     return 0 if all(outcomes) else 1

@@ -112,17 +112,17 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=int, default=20, help="for how long, 1 to 120 (default 20)"
     )
-    wishes = parser.parse_args()
-    if not (1 <= wishes.rate <= 1000 and 1 <= wishes.seconds <= 120):
+    options = parser.parse_args()
+    if not (1 <= options.rate <= 1000 and 1 <= options.seconds <= 120):
         parser.error("--rate must be 1 to 1000 and --seconds 1 to 120")
 
     print(
-        f"making {wishes.rate * wishes.seconds} inboxes, {wishes.rate} a second; each falls due "
+        f"making {options.rate * options.seconds} inboxes, {options.rate} a second; each falls due "
         f"{TTL_SECONDS} s later",
         flush=True,
     )
     due = make_inboxes(
-        os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"], wishes.rate, wishes.seconds
+        os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"], options.rate, options.seconds
     )
     print("waiting for their inbox.expired events", flush=True)
     seen = read_expiries(os.environ["TEMPINBOX_KAFKA"], due)

@@ -153,17 +153,17 @@ def main() -> int:
     parser.add_argument(
         "--minutes", type=float, default=30, help="for making the strangers, at most (default 30)"
     )
-    wishes = parser.parse_args()
-    if not 0.001 <= wishes.scale <= 4:
+    options = parser.parse_args()
+    if not 0.001 <= options.scale <= 4:
         parser.error("--scale must be 0.001 to 4")
-    seconds = 2.0 if wishes.quick else wishes.seconds
-    connections = api.CONNECTIONS[1:] if wishes.quick else api.CONNECTIONS
+    seconds = 2.0 if options.quick else options.seconds
+    connections = api.CONNECTIONS[1:] if options.quick else api.CONNECTIONS
 
     inbox = api.prepare()
-    fill(FEW_ROWS, FEW_ROWS, wishes.minutes)
+    fill(FEW_ROWS, FEW_ROWS, options.minutes)
     few, is_met_with_few = api.bench(inbox, seconds, connections, None)
-    rows, quarantined = (round(wishes.scale * count) for count in (ROWS, QUARANTINED))
-    what = fill(rows - FEW_ROWS, quarantined - FEW_ROWS, wishes.minutes)
+    rows, quarantined = (round(options.scale * count) for count in (ROWS, QUARANTINED))
+    what = fill(rows - FEW_ROWS, quarantined - FEW_ROWS, options.minutes)
     many, is_met_with_many = api.bench(inbox, seconds, connections, None)
     is_flat = judge(few, many, what)
     whole_reads = show_plans(inbox)

@@ -140,22 +140,22 @@ def main() -> int:
         default=160,
         help="characters of each side of a difference (default: 160)",
     )
-    wishes = parser.parse_args()
-    if not wishes.corpus or not Path(wishes.corpus).is_dir():
+    options = parser.parse_args()
+    if not options.corpus or not Path(options.corpus).is_dir():
         print(__doc__)
         print(
             "there is no corpus: name a clone with --corpus or TEMPINBOX_MAIL_PARSER_CORPUS",
             file=sys.stderr,
         )
         return 2
-    if not wishes.no_build:
+    if not options.no_build:
         subprocess.run(
-            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-mime-view"], check=True
+            [ROOT / "dev", "build", "--preset", options.preset, "bench-mime-view"], check=True
         )
     with tempfile.TemporaryDirectory() as scratch:
-        mails = find_mails(Path(wishes.corpus), Path(scratch))
-        views = read_views(ROOT / "build" / wishes.preset / "bin" / "bench-mime-view", mails)
-        return report(list(compare(mails, views)), wishes.show)
+        mails = find_mails(Path(options.corpus), Path(scratch))
+        views = read_views(ROOT / "build" / options.preset / "bin" / "bench-mime-view", mails)
+        return report(list(compare(mails, views)), options.show)
 
 
 if __name__ == "__main__":

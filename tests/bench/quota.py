@@ -310,11 +310,11 @@ def main() -> int:
     parser.add_argument(
         "--accounts", type=int, default=10_000, help="in the case of many (default 10000)"
     )
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     plans.set_numbers("premium", requests_per_day=LIMIT, burst_per_second=0)
-    measure_statements(wishes.seconds)
-    is_cheap = measure_gateway(wishes.seconds, wishes.rounds)
-    is_fast = measure_decisions(wishes.seconds, wishes.accounts)
+    measure_statements(options.seconds)
+    is_cheap = measure_gateway(options.seconds, options.rounds)
+    is_fast = measure_decisions(options.seconds, options.accounts)
     return 0 if is_cheap and is_fast else 1
 
 

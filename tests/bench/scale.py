@@ -189,19 +189,19 @@ def webhooks(receiver: Sink, accounts: list[str]) -> Load:
 
 
 def measure(
-    service: str, name: str, load: Load, wishes: argparse.Namespace, given: cgroups.Shares
+    service: str, name: str, load: Load, options: argparse.Namespace, given: cgroups.Shares
 ) -> bool:
     """One load on 1, 2 and 3 replicas; whether nothing shared holds them up."""
-    print(f"\n{service}, {name}: each replica has {wishes.share:g} of a core", flush=True)
+    print(f"\n{service}, {name}: each replica has {options.share:g} of a core", flush=True)
     found: list[Carried] = []
     outcomes = []
     for count in COUNTS:
         given.release()  # who is stopped finishes what it has
         running_suite.set_replicas(dict.fromkeys(SERVICES, 1) | {service: count})
         given.give(map(int, running_suite.of_replicas(service, "PID")))
-        load(WARM_UP_SECONDS, Meter(service, wishes.share))
-        meter = Meter(service, wishes.share)
-        carried = meter.carried(count, load(wishes.seconds, meter))
+        load(WARM_UP_SECONDS, Meter(service, options.share))
+        meter = Meter(service, options.share)
+        carried = meter.carried(count, load(options.seconds, meter))
         found.append(carried)
         is_good, why = shares.explain(found[0], carried)
         outcomes.append(is_good)
@@ -217,7 +217,7 @@ def measure(
     return all(outcomes)
 
 
-def bench(wishes: argparse.Namespace, given: cgroups.Shares, receiver: Sink | None) -> bool:
+def bench(options: argparse.Namespace, given: cgroups.Shares, receiver: Sink | None) -> bool:
     """Every service that was asked for."""
     inbox = api.call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
     api.send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], api.EMAILS)
@@ -239,8 +239,8 @@ def bench(wishes: argparse.Namespace, given: cgroups.Shares, receiver: Sink | No
             accounts = made.make_many(WEBHOOKS, receiver.url + "/ok")
             loads.append(("webhook-dispatcher", "webhooks", webhooks(receiver, accounts)))
         for service, name, load in loads:
-            if service in wishes.service:
-                outcomes.append(measure(service, name, load, wishes, given))
+            if service in options.service:
+                outcomes.append(measure(service, name, load, options, given))
     finally:
         made.delete_all()
     return all(outcomes)
@@ -265,19 +265,19 @@ def main() -> int:
     parser.add_argument(
         "--preset", default="release", help="of the webhooks' receiver (default: release)"
     )
-    wishes = parser.parse_args()
-    if not 0.05 <= wishes.share <= 1 or not set(wishes.service) <= set(SERVICES):
+    options = parser.parse_args()
+    if not 0.05 <= options.share <= 1 or not set(options.service) <= set(SERVICES):
         parser.error(f"--share is 0.05 to 1, services are {', '.join(SERVICES)}")
-    wishes.seconds = 3.0 if wishes.quick else wishes.seconds
+    options.seconds = 3.0 if options.quick else options.seconds
     stop_on_signals()
     plans.set_numbers("premium", requests_per_day=quota.LIMIT, live_inboxes=10_000_000)
     before = {name: len(running_suite.of_replicas(name, "PID")) for name in SERVICES}
     try:
-        with cgroups.shares(wishes.share) as given, contextlib.ExitStack() as opened:
+        with cgroups.shares(options.share) as given, contextlib.ExitStack() as opened:
             try:
-                has_webhooks = "webhook-dispatcher" in wishes.service
-                receiver = opened.enter_context(sink(wishes.preset)) if has_webhooks else None
-                return 0 if bench(wishes, given, receiver) else 1
+                has_webhooks = "webhook-dispatcher" in options.service
+                receiver = opened.enter_context(sink(options.preset)) if has_webhooks else None
+                return 0 if bench(options, given, receiver) else 1
             finally:
                 given.release()
                 running_suite.set_replicas(before)

@@ -223,14 +223,14 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--scrapes", type=int, default=50, help="how many (default 50)")
-    wishes = parser.parse_args()
-    if not 1 <= wishes.scrapes <= 10_000:
+    options = parser.parse_args()
+    if not 1 <= options.scrapes <= 10_000:
         parser.error("--scrapes must be 1 to 10000")
     api = Api()
     warm(api)
     answered = ", ".join(f"{status} x {count}" for status, count in sorted(api.statuses.items()))
     print(f"warmed by {api.statuses.total()} requests: {answered}", flush=True)
-    return 0 if measure(wishes.scrapes) else 1
+    return 0 if measure(options.scrapes) else 1
 
 
 if __name__ == "__main__":

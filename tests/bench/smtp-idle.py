@@ -81,20 +81,22 @@ def main() -> int:
         default=300.0,
         help="more than this in all is a failure (default 300)",
     )
-    wishes = parser.parse_args()
-    if not 1 <= wishes.sessions <= 100_000:
+    options = parser.parse_args()
+    if not 1 <= options.sessions <= 100_000:
         parser.error("--sessions must be 1 to 100000")
 
-    _raise_file_limit(wishes.sessions + _SPARE_FILES)
+    _raise_file_limit(options.sessions + _SPARE_FILES)
     pid = int(os.environ["TEMPINBOX_MAIL_INGEST_1_PID"])
-    before, with_them = asyncio.run(_measure(os.environ["TEMPINBOX_SMTP"], pid, wishes.sessions))
-    each = 1000 * (with_them - before) / wishes.sessions
+    before, with_them = asyncio.run(_measure(os.environ["TEMPINBOX_SMTP"], pid, options.sessions))
+    each = 1000 * (with_them - before) / options.sessions
     print(
-        f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} "
+        f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {options.sessions} "
         f"idle sessions: {each:.1f} KB each"
     )
     return (
-        0 if verdicts.at_most("RSS of mail-ingest in MB", with_them, wishes.target_megabytes) else 1
+        0
+        if verdicts.at_most("RSS of mail-ingest in MB", with_them, options.target_megabytes)
+        else 1
     )
 
 

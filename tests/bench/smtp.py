@@ -115,15 +115,15 @@ def median(rounds: list[Outcome]) -> Outcome:
 
 
 def measure_by_turns(
-    all_servers: list[Server], load: Load, wishes: argparse.Namespace
+    all_servers: list[Server], load: Load, options: argparse.Namespace
 ) -> dict[str, list[Outcome]]:
     """The load on each server, by name, in rounds."""
     messages = {}
     for server in all_servers:
         rate = smtp_source.pilot(server.address, load, server.recipients)
-        messages[server.name] = wishes.messages or int(rate * wishes.seconds)
+        messages[server.name] = options.messages or int(rate * options.seconds)
     found: dict[str, list[Outcome]] = {server.name: [] for server in all_servers}
-    for _ in range(wishes.rounds):
+    for _ in range(options.rounds):
         for server in all_servers:
             found[server.name].append(measure(server, load, messages[server.name]))
     return found
@@ -238,21 +238,21 @@ def main() -> int:
         "--messages", type=int, help="mails of each load in a round, instead of a time"
     )
     parser.add_argument("--no-postfix", action="store_true", help="leave Postfix out")
-    wishes = parser.parse_args()
-    wishes.seconds = wishes.seconds or (2.0 if wishes.quick else 3.0)
-    if not 1 <= wishes.rounds <= 20:
+    options = parser.parse_args()
+    options.seconds = options.seconds or (2.0 if options.quick else 3.0)
+    if not 1 <= options.rounds <= 20:
         parser.error("--rounds must be 1 to 20")
-    if not 1 <= wishes.seconds <= 60 or (
-        wishes.messages is not None and not 1 <= wishes.messages <= 1_000_000
+    if not 1 <= options.seconds <= 60 or (
+        options.messages is not None and not 1 <= options.messages <= 1_000_000
     ):
         parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
-    if not wishes.no_postfix and os.geteuid() != 0:
+    if not options.no_postfix and os.geteuid() != 0:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 
     print(
         "connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail "
         "with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
-        f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in "
+        f"all are medians of {options.rounds} rounds, the last column is ours with 16 inboxes in "
         "the slowest and the fastest of them\n"
     )
     print(
@@ -264,15 +264,15 @@ def main() -> int:
         f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |",
         flush=True,
     )
-    with servers(not wishes.no_postfix) as all_servers:
+    with servers(not options.no_postfix) as all_servers:
         # Kafka's broker takes a while to be compiled to machine code; a suite that has run for a
         # minute is what counts.
         smtp_source.run(
             all_servers[0].address, _WARM_UP, all_servers[0].recipients, _WARM_UP_MESSAGES
         )
         kept = []
-        for load in _QUICK if wishes.quick else _FULL:
-            rounds = measure_by_turns(all_servers, load, wishes)
+        for load in _QUICK if options.quick else _FULL:
+            rounds = measure_by_turns(all_servers, load, options)
             found = {name: median(outcomes) for name, outcomes in rounds.items()}
             print(_row(load, found, [one.rate for one in rounds["16 inboxes"]]), flush=True)
             _note(load, found)

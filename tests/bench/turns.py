@@ -227,25 +227,25 @@ def main() -> int:
         default=shutil.which("mailpit"),
         help="Mailpit, to be measured in the same run (default: the one in PATH)",
     )
-    wishes = parser.parse_args()
-    if wishes.rounds < 1 or wishes.seconds <= 0:
+    options = parser.parse_args()
+    if options.rounds < 1 or options.seconds <= 0:
         parser.error("--rounds must be at least 1, --seconds more than 0")
 
-    new, old = Suite("new", dict(os.environ)), older_suite(wishes.older.resolve())
+    new, old = Suite("new", dict(os.environ)), older_suite(options.older.resolve())
     plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
     for suite in (new, old):
         prepare(suite)
-    for number in range(wishes.rounds):
-        print(f"round {number + 1} of {wishes.rounds}", flush=True)
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}", flush=True)
         order = (new, old) if number % 2 == 0 else (old, new)
         for index in range(len(new.targets)):
             for suite in order:
-                measure_requests(suite, suite.targets[index], wishes.seconds)
+                measure_requests(suite, suite.targets[index], options.seconds)
         for load in MAILS:
             for suite in order:
                 measure_mails(suite, load)
-        if wishes.mailpit:
-            measure_mailpit(wishes.mailpit, new, wishes.seconds)
+        if options.mailpit:
+            measure_mailpit(options.mailpit, new, options.seconds)
     make_as_many_inboxes(new, old)
     return 0 if report(new, old) else 1
 

@@ -264,29 +264,29 @@ async def until(condition: Callable[[], bool], what: str, seconds: float = 60.0)
     await wait_until_async(condition, time.monotonic() + seconds, what, every=0.1)
 
 
-async def measure(wishes: argparse.Namespace) -> int:
+async def measure(options: argparse.Namespace) -> int:
     bench = Bench()
     pid = int(os.environ["TEMPINBOX_GATEWAY_1_PID"])
     began = time.monotonic()
-    inboxes = await bench.make_inboxes(wishes.inboxes)
-    print(f"{wishes.inboxes} inboxes made in {time.monotonic() - began:.1f} s", flush=True)
+    inboxes = await bench.make_inboxes(options.inboxes)
+    print(f"{options.inboxes} inboxes made in {time.monotonic() - began:.1f} s", flush=True)
     before = memory(pid)
 
     began = time.monotonic()
-    transports = await bench.open_waits(inboxes, wishes.waits)
-    await until(lambda: waiting_at_gateway() >= wishes.waits, "all requests wait")
+    transports = await bench.open_waits(inboxes, options.waits)
+    await until(lambda: waiting_at_gateway() >= options.waits, "all requests wait")
     opened = time.monotonic() - began
     idle_from = cpu_seconds()
-    await asyncio.sleep(wishes.idle)
+    await asyncio.sleep(options.idle)
     idle_to = cpu_seconds()
     with_waits = memory(pid)
     print(f"{waiting_at_gateway()} requests wait; opened in {opened:.1f} s")
     print(
         f"resident memory of the gateway: {before:.0f} MB before, {with_waits:.0f} MB with them, "
-        f"{(with_waits - before) * 1024 / wishes.waits:.1f} KB each"
+        f"{(with_waits - before) * 1024 / options.waits:.1f} KB each"
     )
     shares = {
-        name: 100 * (idle_to[name] - idle_from.get(name, 0.0)) / wishes.idle for name in idle_to
+        name: 100 * (idle_to[name] - idle_from.get(name, 0.0)) / options.idle for name in idle_to
     }
     busy = [
         f"{name} {share:.1f} %"
@@ -299,7 +299,7 @@ async def measure(wishes: argparse.Namespace) -> int:
         flush=True,
     )
 
-    await bench.send(inboxes, wishes.mails, wishes.rate)
+    await bench.send(inboxes, options.mails, options.rate)
     await until(
         lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10
     )
@@ -307,7 +307,7 @@ async def measure(wishes: argparse.Namespace) -> int:
     late = bench.milliseconds_late()
     p50, p99 = percentile(late, 50), percentile(late, 99)
     print(
-        f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 "
+        f"SMTP 250 to the waiting request's answer, {len(late)} mails at {options.rate:g}/s: p50 "
         f"{p50:.1f} ms, p99 {p99:.1f} ms, "
         f"most {late[-1]:.1f} ms"
     )
@@ -339,11 +339,11 @@ def main() -> int:
     parser.add_argument(
         "--idle", type=float, default=5, help="seconds of waiting before the first mail (default 5)"
     )
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     plans.set_numbers(
-        "premium", requests_per_day=100_000_000, live_inboxes=wishes.inboxes + 100_000
+        "premium", requests_per_day=100_000_000, live_inboxes=options.inboxes + 100_000
     )
-    return asyncio.run(measure(wishes))
+    return asyncio.run(measure(options))
 
 
 if __name__ == "__main__":

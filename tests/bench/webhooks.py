@@ -345,22 +345,22 @@ def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accoun
     )
 
 
-def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
+def measure(options: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
     """Whether nothing was lost and every target is met."""
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
     print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
 
     flood(
-        receiver, made.make_many(20, receiver.url + "/ok"), wishes.events // 4
+        receiver, made.make_many(20, receiver.url + "/ok"), options.events // 4
     )  # warms everything up
-    kafka, alone, beside = measure_latency(wishes.seconds, receiver, made)
+    kafka, alone, beside = measure_latency(options.seconds, receiver, made)
     cases = {
         (endpoints, rules): made.make_many(endpoints, receiver.url + "/ok", rules)
-        for endpoints, rules in ((1, 0), (100, 0), (100, 20), (wishes.many, 0))
+        for endpoints, rules in ((1, 0), (100, 0), (100, 20), (options.many, 0))
     }
     outcomes: dict[tuple[int, int], list[Outcome]] = {case: [] for case in cases}
-    for endpoints, rules in [*[(1, 0), (100, 0), (100, 20)] * TURNS, (wishes.many, 0)]:
-        outcome = flood(receiver, cases[endpoints, rules], max(wishes.events, endpoints))
+    for endpoints, rules in [*[(1, 0), (100, 0), (100, 20)] * TURNS, (options.many, 0)]:
+        outcome = flood(receiver, cases[endpoints, rules], max(options.events, endpoints))
         show(
             f"{endpoints:,} endpoints, {rules} rules"
             if endpoints > 1
@@ -433,20 +433,20 @@ def main() -> int:
     parser.add_argument(
         "--no-build", action="store_true", help="run the receiver that is built already"
     )
-    wishes = parser.parse_args()
-    wishes.many = 1_000 if wishes.quick else 10_000
-    if wishes.quick:
-        wishes.events, wishes.seconds = 4_000, 5.0
-    if not wishes.no_build:
+    options = parser.parse_args()
+    options.many = 1_000 if options.quick else 10_000
+    if options.quick:
+        options.events, options.seconds = 4_000, 5.0
+    if not options.no_build:
         subprocess.run(
-            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-webhook-sink"], check=True
+            [ROOT / "dev", "build", "--preset", options.preset, "bench-webhook-sink"], check=True
         )
     made = Accounts()
-    with sink(wishes.preset) as receiver:
+    with sink(options.preset) as receiver:
         try:
-            is_good = wishes.slow_only or measure(wishes, receiver, made)
+            is_good = options.slow_only or measure(options, receiver, made)
             is_good = (
-                measure_beside_slow(wishes.seconds, wishes.slow_endpoints, receiver, made)
+                measure_beside_slow(options.seconds, options.slow_endpoints, receiver, made)
                 and is_good
             )
         finally:

@@ -68,9 +68,9 @@ def moments(producer: Producer, events: int, rate: float) -> Iterator[int]:
 
 
 def main() -> None:
-    wishes = json.load(sys.stdin)
-    linger = 0 if wishes["rate"] else 5
-    properties = wishes.get("properties") or {"bootstrap.servers": wishes["brokers"]}
+    request = json.load(sys.stdin)
+    linger = 0 if request["rate"] else 5
+    properties = request.get("properties") or {"bootstrap.servers": request["brokers"]}
     producer = Producer(
         properties
         | {
@@ -81,11 +81,11 @@ def main() -> None:
         }
     )
     producer.list_topics("email.received", timeout=10)
-    accounts = itertools.cycle(wishes["accounts"])
+    accounts = itertools.cycle(request["accounts"])
     made = (
         None
-        if wishes["rate"]
-        else [event(next(accounts), number) for number in range(wishes["events"])]
+        if request["rate"]
+        else [event(next(accounts), number) for number in range(request["events"])]
     )
     published = []
     refused: list[str] = []
@@ -94,7 +94,7 @@ def main() -> None:
         if error is not None:
             refused.append(str(error))
 
-    for number in moments(producer, wishes["events"], wishes["rate"]):
+    for number in moments(producer, request["events"], request["rate"]):
         email, inbox, value = made[number] if made else event(next(accounts), number)
         headers: dict[str, str | bytes | None] = {
             "ce_specversion": "1.0",

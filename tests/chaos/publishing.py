@@ -17,7 +17,7 @@ class Publisher:
     """
 
     def __init__(self, brokers: str, accounts: list[str], events: int, rate: float = 0.0) -> None:
-        wishes = {"brokers": brokers, "accounts": accounts, "events": events, "rate": rate}
+        request = {"brokers": brokers, "accounts": accounts, "events": events, "rate": rate}
         self._process = subprocess.Popen(
             [python_packages.python(), _PROGRAM],
             stdin=subprocess.PIPE,
@@ -25,7 +25,7 @@ class Publisher:
             text=True,
         )
         assert self._process.stdin
-        self._process.stdin.write(json.dumps(wishes))
+        self._process.stdin.write(json.dumps(request))
         self._process.stdin.close()
 
     def published(self) -> dict[str, int]:

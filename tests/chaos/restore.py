@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dev import postgres, services
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import pause_until, wait_until
 
@@ -120,20 +120,20 @@ class Before:
     plans: dict[str, str]  # by account
 
 
-def run(suite: Suite, wishes: Wishes, load: tuple[int, int, int], seed: int) -> int:
+def run(suite: Suite, options: SuiteOptions, load: tuple[int, int, int], seed: int) -> int:
     """The exit code is 0 when every promise was kept; `load` is rate, seconds, connections."""
     backup = Backup(suite)
     backup.wipe()
     try:
         with Receiver(seed) as receiver:
-            return _rehearse(suite, wishes, backup, receiver, load)
+            return _rehearse(suite, options, backup, receiver, load)
     finally:
         backup.wipe()
 
 
 def _rehearse(
     suite: Suite,
-    wishes: Wishes,
+    options: SuiteOptions,
     backup: Backup,
     receiver: Receiver,
     load_of: tuple[int, int, int],
@@ -183,7 +183,7 @@ def _rehearse(
     backup.restore(before.moment, deadline)
     item("PostgreSQL", f"is at the moment after {time.monotonic() - started:.1f} s")
     violations += _settle(suite, before.moment)
-    suite.start_services(wishes)
+    suite.start_services(options)
     violations += _check_key(suite, mailboxes, key_id)
 
     heading("Going on again")

@@ -10,7 +10,7 @@ from functools import partial
 
 from dev import build, packages, readiness, services, testing
 from dev.running import stop_on_signals
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import wait_until
 
@@ -82,19 +82,19 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         events.prepare()
     heading(f"Chaos: {name}, {_load_of(name, course)} ({preset}, seed {course.seed})")
     nodes = brokers.COUNT if name == "events" else None
-    wishes = Wishes(preset=preset, replicas=_REPLICAS[name], brokers=nodes)
+    options = SuiteOptions(preset=preset, replicas=_REPLICAS[name], brokers=nodes)
     with testing.own_suite("chaos", preset) as suite:
-        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_infrastructure(options, outlives_caller=False)
         if old:
-            return upgrade.run(suite, wishes, old, course.seconds, course.rate, course.connections)
-        suite.start_services(wishes)
+            return upgrade.run(suite, options, old, course.seconds, course.rate, course.connections)
+        suite.start_services(options)
         if name == "webhooks":
             return webhooks.run(suite, course.events, course.seconds, course.seed)
         load = (course.rate, course.seconds, course.connections)
         if name == "api":
             return api.run(suite, load, course.seed, course.rounds)
         if name == "restore":
-            return restore.run(suite, wishes, load, course.seed)
+            return restore.run(suite, options, load, course.seed)
         if name == "events":
             return events.run(suite, load, course.seed, course.rounds)
         return _run_mail(suite, course)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dev import places, readiness, releases, services
 from dev.releases import Release
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
 from dev.waiting import pause_until, wait_until
 
@@ -156,12 +156,12 @@ class Run:
 
 
 def run(
-    suite: Suite, wishes: Wishes, old: Release, seconds: int, rate: int, connections: int
+    suite: Suite, options: SuiteOptions, old: Release, seconds: int, rate: int, connections: int
 ) -> int:
     """The exit code is 0 when nothing failed and nothing is missing."""
     new = releases.this(old.preset)
     suite.use(old)
-    suite.start_services(wishes)
+    suite.start_services(options)
     _say_unknown(suite, old)
     suite.operate("plan", "set", "premium", "--requests-per-day", "100000000")
     account = suite.record.account

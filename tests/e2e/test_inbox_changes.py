@@ -39,7 +39,7 @@ def test_both_types_of_a_patch_are_taken(account: Account, content_type: str) ->
     assert (answer.status_code, answer.json()["name"]) == (200, "CI")
 
 
-def test_a_life_is_extended_as_often_as_wished(suite: Suite, account: Account) -> None:
+def test_a_life_is_extended_as_often_as_requested(suite: Suite, account: Account) -> None:
     inbox = account.api.new_inbox(ttlSeconds=60)
     path = "/v1/inboxes/" + inbox["inboxId"]
 

@@ -159,14 +159,14 @@ def test_the_scope_is_judged_before_a_stored_response_is_given_again(
     suite: Suite, account: Account
 ) -> None:
     reader = _key(suite, account, "--scope", "webhooks:read")
-    wish = {
+    body = {
         "json": {"url": "http://127.0.0.1:49151/hook"},
         "headers": {"Idempotency-Key": uuid.uuid4().hex},
     }
-    made = account.api.call("POST", "/v1/webhooks", **wish)
+    made = account.api.call("POST", "/v1/webhooks", **body)
     assert made.status_code == 201
 
-    refused = reader.call("POST", "/v1/webhooks", **wish)
+    refused = reader.call("POST", "/v1/webhooks", **body)
 
     assert refused.status_code == 403
     assert "webhooks:write" in refused.json()["message"]

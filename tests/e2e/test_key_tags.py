@@ -55,9 +55,9 @@ def _key(suite: Suite, account: Account, tag: str, *options: str) -> Api:
     return Api(suite["API"], made["key"])
 
 
-def _filled(suite: Suite, api: Api, **wishes: Any) -> dict[str, str]:
+def _filled(suite: Suite, api: Api, **params: Any) -> dict[str, str]:
     """An inbox with an email that has an attachment, by the names of the paths."""
-    inbox = api.new_inbox(**wishes)
+    inbox = api.new_inbox(**params)
     assert send_raw(suite, [inbox["emailAddress"]], _MESSAGE) == {}
     (email,) = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     (attachment,) = api.get(f"/v1/emails/{email['emailId']}")["attachments"]

@@ -1,6 +1,6 @@
 """The rehearsal inside: its steps in their order, each with its row of the table.
 
-`python3 -m k8s.inside WISHES`, with the packages of the end-to-end tests.
+`python3 -m k8s.inside OPTIONS`, with the packages of the end-to-end tests.
 """
 
 import json
@@ -148,19 +148,19 @@ def _line(row: Row) -> str:
 
 def main() -> int:
     """0 when every chosen step was as promised."""
-    wishes = json.loads(sys.argv[1])
-    only = [name for name in (wishes["only"] or "").split(",") if name]
-    skip = [name for name in (wishes["skip"] or "").split(",") if name]
+    options = json.loads(sys.argv[1])
+    only = [name for name in (options["only"] or "").split(",") if name]
+    skip = [name for name in (options["skip"] or "").split(",") if name]
     wanted = [name for name in STEPS if (not only or name in only) and name not in skip]
     heading("Beside the cluster")
     beside.start()
     ended = threading.Event()
     rows = []
     with ClusterLoad() as load, OtlpSink(layout.HOST_ADDRESS, installation.OTLP_PORT) as sink:
-        course = Course(load, sink, wishes["with_load"], wishes["older"], wishes["unknown"])
-        if wishes["sabotage"]:
-            chosen = sabotage.ALL[wishes["sabotage"]]
-            course.sabotage = wishes["sabotage"]
+        course = Course(load, sink, options["with_load"], options["older"], options["unknown"])
+        if options["sabotage"]:
+            chosen = sabotage.ALL[options["sabotage"]]
+            course.sabotage = options["sabotage"]
             say(paint("sabotage: ", "yellow") + chosen.does)
             if not only:
                 wanted = [it for it in STEPS if it in ("install", *chosen.seen_by)]
@@ -183,8 +183,8 @@ def main() -> int:
     for row in rows:
         say(_line(row))
     failed = [row.name for row in rows if not row.is_good]
-    if wishes["sabotage"]:
-        return _found(sabotage.ALL[wishes["sabotage"]], failed)
+    if options["sabotage"]:
+        return _found(sabotage.ALL[options["sabotage"]], failed)
     return 1 if failed else 0
 
 

@@ -13,13 +13,13 @@ from k8s import beside
 
 def publish(events: int) -> None:
     """`email.received` of accounts that nobody has: consumed, and no webhook due."""
-    wishes = {
+    request = {
         "properties": beside.client_properties(),
         "accounts": [str(uuid.uuid4()) for _ in range(16)],
         "events": events,
         "rate": 0,
     }
     command = [sys.executable, "-B", str(event_source.__file__)]
-    done = subprocess.run(command, input=json.dumps(wishes), capture_output=True, text=True)
+    done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"the events could not be published: {done.stderr[-800:]}")

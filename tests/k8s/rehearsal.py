@@ -168,7 +168,7 @@ def _programs_of(image: str) -> list[str]:
 
 
 def _inside(chosen: argparse.Namespace) -> int:
-    wishes = {
+    options = {
         "only": chosen.only,
         "skip": chosen.skip,
         "sabotage": chosen.sabotage,
@@ -177,7 +177,14 @@ def _inside(chosen: argparse.Namespace) -> int:
         "unknown": _unknown_to(chosen.older) if chosen.older else [],
         "keep": chosen.keep,
     }
-    command = [*namespaces.entrance(), sys.executable, "-B", "-m", "k8s.inside", json.dumps(wishes)]
+    command = [
+        *namespaces.entrance(),
+        sys.executable,
+        "-B",
+        "-m",
+        "k8s.inside",
+        json.dumps(options),
+    ]
     environment = layout.environment() | {"KCAT_CONFIG": str(beside.CLIENT_PROPERTIES)}
     sys.stdout.flush()
     return subprocess.run(command, env=environment).returncode

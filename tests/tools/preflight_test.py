@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from dev import preflight, running, testing
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure
 
 
@@ -53,15 +53,15 @@ class Order(unittest.TestCase):
             patched.start()
             self.addCleanup(patched.stop)
 
-    def _up(self, wishes: Wishes) -> None:
-        running.up(self.suite, wishes, detached=True, builds=True)
+    def _up(self, options: SuiteOptions) -> None:
+        running.up(self.suite, options, detached=True, builds=True)
 
     def test_without_a_node_up_ends_before_it_builds(self) -> None:
         with (
             mock.patch("dev.node_packages.ensure", side_effect=Failure("no Node.js")),
             self.assertRaisesRegex(Failure, "no Node.js"),
         ):
-            self._up(Wishes())
+            self._up(SuiteOptions())
         self.assertEqual(self.built, [])
 
     def test_with_a_taken_port_up_ends_before_it_builds(self) -> None:
@@ -69,7 +69,7 @@ class Order(unittest.TestCase):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             with self.assertRaisesRegex(Failure, "--smtp-port"):
-                self._up(Wishes(smtp_port=taken.getsockname()[1]))
+                self._up(SuiteOptions(smtp_port=taken.getsockname()[1]))
         self.assertEqual(self.built, [])
 
     def test_without_a_go_the_tests_end_before_they_build(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dev import build, logs, places, running, status, suite_env
-from dev.suite import DEFAULT_DOMAIN, Suite, Wishes
+from dev.suite import DEFAULT_DOMAIN, Suite, SuiteOptions
 from dev.terminal import Failure, paint
 
 
@@ -16,7 +16,7 @@ def _suite(chosen: argparse.Namespace) -> Suite:
 
 
 def _up(chosen: argparse.Namespace) -> int:
-    wishes = Wishes(
+    options = SuiteOptions(
         chosen.replicas,
         chosen.brokers,
         chosen.preset,
@@ -26,7 +26,7 @@ def _up(chosen: argparse.Namespace) -> int:
     )
     running.up(
         _suite(chosen),
-        wishes,
+        options,
         detached=chosen.detach,
         builds=not chosen.no_build,
         with_page=not chosen.no_dashboard,

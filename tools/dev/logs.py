@@ -11,8 +11,8 @@ _POLL_SECONDS = 0.2
 
 
 def show(folder: Path, wanted: str | None, lines: int, follow: bool) -> None:
-    """The last lines of one log, of all replicas of a service, or of everything; then, on wish,
-    what comes.
+    """Prints the last lines of one log, of all replicas of a service, or of everything; with
+    `follow` also each line that is written from then on.
     """
     paths = [path for path in sorted(folder.glob("*.log")) if _is_wanted(path.stem, wanted)]
     if not paths:

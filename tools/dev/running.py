@@ -6,7 +6,7 @@ from types import FrameType
 
 from dev import build, dashboard, kafka, packages, places, preflight, services
 from dev.locks import exclusively
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure, heading, item, paint, say
 from dev.waiting import pause_until
 
@@ -23,12 +23,14 @@ def stop_on_signals() -> None:
     signal.signal(signal.SIGHUP, interrupt)
 
 
-def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bool = True) -> None:
+def up(
+    suite: Suite, options: SuiteOptions, detached: bool, builds: bool, with_page: bool = True
+) -> None:
     """Brings the suite up or changes what differs; in the foreground stays until Ctrl-C."""
     stop_on_signals()
-    preset = wishes.preset or suite.preset()
+    preset = options.preset or suite.preset()
     packages.ensure(*build.package_groups(preset), "run")
-    _check_before_build(suite, wishes, builds, with_page)
+    _check_before_build(suite, options, builds, with_page)
     if builds:
         build.build(preset, services.PROGRAMS)
         if with_page:
@@ -37,7 +39,7 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
             say("  the dashboard's page stays as it is: --no-dashboard")
     with exclusively(suite.folder / "up.lock", f"another ./dev up is working on {suite.folder}"):
         was_running = suite.is_running()
-        _start(suite, wishes, detached, was_running)
+        _start(suite, options, detached, was_running)
     _introduce(suite)
     if was_running or detached:
         return
@@ -49,22 +51,22 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bo
         suite.down(wipe=False)
 
 
-def _check_before_build(suite: Suite, wishes: Wishes, builds: bool, with_page: bool) -> None:
+def _check_before_build(suite: Suite, options: SuiteOptions, builds: bool, with_page: bool) -> None:
     if not suite.is_running():
-        preflight.check_ports({"--api-port": wishes.api_port, "--smtp-port": wishes.smtp_port})
+        preflight.check_ports({"--api-port": options.api_port, "--smtp-port": options.smtp_port})
     if not builds:
         return
-    preflight.check_disk({wishes.preset or suite.preset()})
+    preflight.check_disk({options.preset or suite.preset()})
     kafka.ensure_jars()
     if with_page:
         dashboard.bring_packages()
 
 
-def _start(suite: Suite, wishes: Wishes, detached: bool, was_running: bool) -> None:
+def _start(suite: Suite, options: SuiteOptions, detached: bool, was_running: bool) -> None:
     heading(f"{'Changing' if was_running else 'Starting'} the suite in {suite.folder}")
     try:
-        suite.start_infrastructure(wishes, outlives_caller=detached)
-        suite.start_services(wishes)
+        suite.start_infrastructure(options, outlives_caller=detached)
+        suite.start_services(options)
     except (KeyboardInterrupt, Failure):
         if not was_running:
             say("stopping what was started")

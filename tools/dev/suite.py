@@ -28,7 +28,7 @@ _LOG_BYTES_KEPT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SuiteOptions:
     """What the user said about the suite; None leaves it as it is."""
 
     replicas: str | None = None
@@ -83,9 +83,9 @@ class Suite:
 
     # Bringing up.
 
-    def start_infrastructure(self, wishes: Wishes, outlives_caller: bool) -> None:
+    def start_infrastructure(self, options: SuiteOptions, outlives_caller: bool) -> None:
         """Supervisor, PostgreSQL with its database, Kafka. What runs already stays as it is."""
-        self._prepare(wishes)
+        self._prepare(options)
         running = self._start_supervisor(outlives_caller)
         self._choose_infrastructure_ports(running)
         if "postgres" not in running:
@@ -103,20 +103,20 @@ class Suite:
             "Apache Kafka", f"{self.cluster.brokers} (ready in {time.monotonic() - started:.1f} s)"
         )
 
-    def start_services(self, wishes: Wishes) -> None:
+    def start_services(self, options: SuiteOptions) -> None:
         """Topics, schemas, the five services, and what the suite holds from the start: mail domain
         and demo account.
         """
-        self.record.preset = wishes.preset or self.record.preset
+        self.record.preset = options.preset or self.record.preset
         self.apply_topics()
         self.migrate()
-        self._run_replicas(wishes)
+        self._run_replicas(options)
         self.operate("plan", "set", DEMO_PLAN, "--burst-per-second", "0")
         self._ensure_domain()
         self._ensure_account()
         self.record.save(self.folder)
 
-    def _prepare(self, wishes: Wishes) -> None:
+    def _prepare(self, options: SuiteOptions) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(exist_ok=True)
         for log in self.logs.glob("*.log"):
@@ -124,16 +124,16 @@ class Suite:
                 log.rename(log.with_suffix(".log.1"))
         known = record.find(self.folder)
         chosen = known or record.Record(
-            domain=wishes.domain or DEFAULT_DOMAIN, brokers=wishes.brokers or 1
+            domain=options.domain or DEFAULT_DOMAIN, brokers=options.brokers or 1
         )
-        if wishes.brokers not in (None, chosen.brokers):
+        if options.brokers not in (None, chosen.brokers):
             fail(
                 f"this suite's data is spread over {chosen.brokers} broker(s); ./dev down --wipe "
-                f"first to have {wishes.brokers}"
+                f"first to have {options.brokers}"
             )
-        chosen.domain = wishes.domain or chosen.domain
+        chosen.domain = options.domain or chosen.domain
         chosen.postgres_data = chosen.postgres_data or str(postgres.choose_folder(self.folder))
-        self._sync_to_disk = wishes.sync_to_disk
+        self._sync_to_disk = options.sync_to_disk
         self._record = chosen
         chosen.save(self.folder)
         kafka.ensure_jars()
@@ -183,10 +183,10 @@ class Suite:
             fail(f"tempinbox-migrate failed ({done.returncode}):\n{done.stdout}{done.stderr}")
         item("schemas", "up to date")
 
-    def _run_replicas(self, wishes: Wishes) -> None:
+    def _run_replicas(self, options: SuiteOptions) -> None:
         running = set(self.supervision.status())
-        self.record.replicas = services.parse_replicas(wishes.replicas, self.record.replicas)
-        wanted_ports = {"gateway": wishes.api_port, "mail-ingest": wishes.smtp_port}
+        self.record.replicas = services.parse_replicas(options.replicas, self.record.replicas)
+        wanted_ports = {"gateway": options.api_port, "mail-ingest": options.smtp_port}
         replicas = services.choose_replicas(
             self.record.replicas, self._ports, running, wanted_ports
         )

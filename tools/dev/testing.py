@@ -36,7 +36,7 @@ from dev import (
 from dev.jobs import Board, Job, Result, table
 from dev.locks import exclusively
 from dev.running import stop_on_signals
-from dev.suite import Suite, Wishes
+from dev.suite import Suite, SuiteOptions
 from dev.supervision import crashes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
@@ -223,7 +223,7 @@ def _run_integration(run: Run) -> Tally:
         with own_suite(f"integration-{number + 1}", run.preset) as suite:
             # Crashes of processes are tested here, crashes of machines are not: writing to disk
             # would only slow the making of databases.
-            suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
+            suite.start_infrastructure(SuiteOptions(sync_to_disk=False), outlives_caller=False)
             environment = places.clean_environment() | {
                 "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
                 "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
@@ -249,11 +249,11 @@ def _run_e2e(run: Run) -> Tally:
 
 def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
     with own_suite(name, run.preset) as suite:
-        wishes = Wishes(
+        options = SuiteOptions(
             preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES)
         )
-        suite.start_infrastructure(wishes, outlives_caller=False)
-        suite.start_services(wishes)
+        suite.start_infrastructure(options, outlives_caller=False)
+        suite.start_services(options)
         environment = node_packages.ensure(_E2E / "node") | suite_env.variables(suite)
         environment[places.SUITE_VARIABLE] = str(suite.folder)
         # What ./dev is made of, for the harness.
@@ -295,16 +295,16 @@ def _run_browser(run: Run) -> Tally:
     dashboard.build()  # the mail-html tests build with its packages
     environment = node_packages.ensure(folder)
     with own_suite("browser", run.preset) as suite:
-        wishes = Wishes(preset=run.preset, replicas="gateway=2")
-        suite.start_infrastructure(wishes, outlives_caller=False)
-        suite.start_services(wishes)
+        options = SuiteOptions(preset=run.preset, replicas="gateway=2")
+        suite.start_infrastructure(options, outlives_caller=False)
+        suite.start_services(options)
         shots = suite.folder.with_suffix(".screenshots")
         shutil.rmtree(shots, ignore_errors=True)
         environment |= suite_env.variables(suite) | {
             places.SUITE_VARIABLE: str(suite.folder),
             "TEMPINBOX_SCREENSHOTS": str(shots),
         }
-        options = [argument for argument in run.arguments if argument.startswith("-")]
+        flags = [argument for argument in run.arguments if argument.startswith("-")]
         words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
         files = [
             path
@@ -312,13 +312,13 @@ def _run_browser(run: Run) -> Tally:
             if any(word in path.name for word in words)
         ]
         report = suite.folder.with_suffix(".xml")
-        tally = _run_node("browser", report, options, files, environment)
+        tally = _run_node("browser", report, flags, files, environment)
         item("screenshots", str(shots))
         return tally
 
 
 def _run_node(
-    tier: str, report: Path, options: list[str], files: list[Path], environment: dict[str, str]
+    tier: str, report: Path, flags: list[str], files: list[Path], environment: dict[str, str]
 ) -> Tally:
     """Node's own test runner, one file after the other."""
     report.unlink(missing_ok=True)
@@ -329,7 +329,7 @@ def _run_node(
         f"--test-reporter-destination={report}",
     ]
     names = [str(path) for path in files]
-    command = ["node", "--test", "--test-concurrency=1", *reporters, *options, *names]
+    command = ["node", "--test", "--test-concurrency=1", *reporters, *flags, *names]
     _, code = _run_program(tier, command, environment)
     return of_node(report, code)
 
@@ -339,7 +339,7 @@ def _run_clients(run: Run) -> Tally:
     against one suite. Words among the arguments choose folders, options are for the runner.
     """
     python_packages.python(python_packages.CLIENTS)
-    options = [argument for argument in run.arguments if argument.startswith("-")]
+    flags = [argument for argument in run.arguments if argument.startswith("-")]
     words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
     chosen = [
         folder
@@ -348,9 +348,9 @@ def _run_clients(run: Run) -> Tally:
     ]
     total = Tally()
     with own_suite("clients", run.preset) as suite:
-        wishes = Wishes(preset=run.preset, replicas="gateway=2")
-        suite.start_infrastructure(wishes, outlives_caller=False)
-        suite.start_services(wishes)
+        options = SuiteOptions(preset=run.preset, replicas="gateway=2")
+        suite.start_infrastructure(options, outlives_caller=False)
+        suite.start_services(options)
         known = _client_environment(suite, run.preset)
         for folder in chosen:
             heading(f"clients: {folder.relative_to(places.ROOT)}")
@@ -358,24 +358,22 @@ def _run_clients(run: Run) -> Tally:
                 say("  does not exist yet: skipped")
                 total.skipped += 1
             else:
-                total.add(_run_client_tests(folder, suite, options, known))
+                total.add(_run_client_tests(folder, suite, flags, known))
         if total.failed:
             item("logs", f"{suite.folder.with_suffix('.logs')}")
     return total
 
 
-def _run_client_tests(
-    folder: Path, suite: Suite, options: list[str], known: dict[str, str]
-) -> Tally:
+def _run_client_tests(folder: Path, suite: Suite, flags: list[str], known: dict[str, str]) -> Tally:
     name = "-".join(folder.relative_to(places.ROOT).parts)
     report = suite.folder.with_suffix(f".{name}.xml")
     if folder == _TYPESCRIPT_TESTS:
         environment = node_packages.ensure(folder.parent) | known
         files = sorted(folder.glob("*_test.*"))
-        return _run_node("clients", report, options, files, environment)
+        return _run_node("clients", report, flags, files, environment)
     paths = os.pathsep.join(str(places.ROOT / path) for path in ("clients/python/src", "tools"))
     environment = places.clean_environment() | known | {"PYTHONPATH": paths}
-    arguments = [*options, str(folder)]
+    arguments = [*flags, str(folder)]
     return _run_pytest("clients", report, folder, arguments, environment, python_packages.CLIENTS)
 
 

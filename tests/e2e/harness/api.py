@@ -67,7 +67,7 @@ class Api:
         """The deleted object's id."""
         return self._insist("DELETE", path)
 
-    def new_inbox(self, **wishes: Any) -> dict[str, Any]:
+    def new_inbox(self, **params: Any) -> dict[str, Any]:
         """A fresh inbox."""
-        inbox: dict[str, Any] = self.post("/v1/inboxes", wishes or None)
+        inbox: dict[str, Any] = self.post("/v1/inboxes", params or None)
         return inbox

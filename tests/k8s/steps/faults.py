@@ -147,7 +147,7 @@ def _crowd_of_mail(course: Course) -> dict[str, int]:
 
 
 def _dialogue(host: str, port: int, address: str) -> str:
-    """The first reply that is not the one wished, or the last one."""
+    """Returns the first reply that is not the expected one, or the last one."""
     body = (b"x" * 76 + b"\r\n") * 40_000
     with socket.create_connection((host, port), timeout=60) as connection:
         replies = connection.makefile("rb")
