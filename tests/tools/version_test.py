@@ -5,7 +5,7 @@ import re
 import unittest
 
 import yaml
-from dev.places import ROOT
+from dev.paths import ROOT
 
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
 _NPM_FOLDERS = [ROOT / "web" / "dashboard", ROOT / "clients" / "typescript"]
