@@ -36,7 +36,7 @@ text { font: 10px 'DejaVu Sans', sans-serif; fill: #c7d0d9 }
 .grid { stroke: #2c3235 }
 .line { fill: none; stroke-width: 1.3 }
 """
-_MOST_SERIES = 6  # in a panel's legend and drawing
+_MAX_SERIES = 6  # in a panel's legend and drawing
 
 Points = list[tuple[float, float]]
 
@@ -126,34 +126,36 @@ def _stat(lines: Sequence[Series], unit: str, width: float, height: float) -> li
 
 
 def _chart(
-    lines: Sequence[Series], panel: dict[str, Any], size: tuple[float, float], asked: Prometheus
+    lines: Sequence[Series],
+    panel: dict[str, Any],
+    size: tuple[float, float],
+    prometheus: Prometheus,
 ) -> list[str]:
     """Axes, lines and legend of a panel."""
     defaults = panel["fieldConfig"]["defaults"]
     unit, is_stacked = defaults["unit"], defaults["custom"]["stacking"]["mode"] == "normal"
     ranked = sorted(lines, key=lambda line: -max((value for _, value in line.points), default=0))
-    drawn = ranked[:_MOST_SERIES]
+    drawn = ranked[:_MAX_SERIES]
     shapes = _stacked(drawn) if is_stacked else drawn
     width, height = size
     left, top, right, bottom = 62.0, 30.0, width - 10, height - 46
     most = max((value for line in shapes for _, value in line.points), default=0) * 1.05 or 1
-    share = (right - left) / (asked.end - asked.begin)
+    share = (right - left) / (prometheus.end - prometheus.begin)
     out = []
     for part in (0, 0.5, 1):
         y = bottom - (bottom - top) * part
         out.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
         out.append(_text(left - 5, y + 4, _shown(most * part, unit), text_anchor="end"))
 
-    def place(at: float, value: float) -> str:
-        return (
-            f"{left + (at - asked.begin) * share:.0f} {bottom - (bottom - top) * value / most:.0f}"
-        )
+    def drawing_point(at: float, value: float) -> str:
+        x = left + (at - prometheus.begin) * share
+        return f"{x:.0f} {bottom - (bottom - top) * value / most:.0f}"
 
     for number, line in reversed(list(enumerate(shapes))):
-        path = "L".join(place(*point) for point in line.points)
+        path = "L".join(drawing_point(*point) for point in line.points)
         color = _COLORS[number % len(_COLORS)]
         if path and is_stacked:
-            begin, end = (left + (line.points[i][0] - asked.begin) * share for i in (0, -1))
+            begin, end = (left + (line.points[i][0] - prometheus.begin) * share for i in (0, -1))
             area = f"M{begin:.0f} {bottom:g}L{path}L{end:.0f} {bottom:g}Z"
             out.append(f'<path d="{area}" fill="{color}" fill-opacity=".5"/>')
         if path:

@@ -42,14 +42,14 @@ def _operation(
     listed = [*document["paths"][path].get("parameters", []), *operation.get("parameters", [])]
     parameters = [_resolved(document, one) for one in listed]
     found: dict[str, Any] = {"method": method.upper(), "path": path}
-    for place in ("path", "query"):
+    for location in ("path", "query"):
         rules = {
             one["name"]: _rule(document, one["schema"]) | _required(one.get("required", False))
             for one in parameters
-            if one["in"] == place
+            if one["in"] == location
         }
         if rules:
-            found[f"{place}Parameters"] = rules
+            found[f"{location}Parameters"] = rules
     if any(one["name"] == "Idempotency-Key" for one in parameters):
         found["takesIdempotencyKey"] = True
     if body := operation.get("requestBody"):

@@ -334,13 +334,13 @@ class SignUpServer(ThreadingHTTPServer):
         super().__init__(settings.listen, Handler)
         self.settings = settings
         self.sign_ups = SignUps()
-        self._places = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+        self._connections = threading.BoundedSemaphore(_MAX_CONNECTIONS)
         host, port = settings.listen[0], self.server_address[1]
         self.url = settings.public_url or f"http://{host}:{port}"
 
     def process_request(self, request: object, client_address: object) -> None:
         """In a thread of its own, once there is a place."""
-        self._places.acquire()
+        self._connections.acquire()
         super().process_request(request, client_address)  # type: ignore[arg-type]
 
     def process_request_thread(self, request: object, client_address: object) -> None:
@@ -348,7 +348,7 @@ class SignUpServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)  # type: ignore[arg-type]
         finally:
-            self._places.release()
+            self._connections.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that went away is no error of ours."""

@@ -28,7 +28,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import wait
-from measuring import figures, floors, many_rows, peers, plans, processes, verdicts, wrk
+from measuring import figures, floors, many_rows, peers, plans, processes, targets, wrk
 from measuring.percentiles import percentile
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,10 +37,10 @@ EMAILS = 25
 POLLED, UNKNOWN, TIMELINE = f"list of {EMAILS}", "list, unknown", "timeline"
 DELIVERIES, ATTEMPTS = 3, 3  # of the email whose timeline is read, and of each delivery
 FIRST_SEQUENCE = 1_000_000_000_000  # so that `after` has many values below it
-LEAST_LISTS = 4  # design target: times Mailpit, at most connections
-TIMELINE_CONNECTIONS, MOST_TIMELINE_P99 = 16, 50.0  # design target, in ms
+MIN_LISTS = 4  # design target: times Mailpit, at most connections
+TIMELINE_CONNECTIONS, MAX_TIMELINE_P99 = 16, 50.0  # design target, in ms
 WAIT_MAILS, WAIT_RATE = 100, 20.0
-MOST_ANSWER_P50, MOST_ANSWER_P99 = 6.0, 15.0  # ms, from 250 to the answer
+MAX_ANSWER_P50, MAX_ANSWER_P99 = 6.0, 15.0  # ms, from 250 to the answer
 _PARTS = ["GATEWAY", "INBOX", "RATE_LIMIT", "MAIL_INGEST", "WEBHOOK_DISPATCHER"]
 
 
@@ -124,7 +124,7 @@ def show(name: str, connections: int, measured: Measured) -> None:
             figures.note(f"CPU of a request, c={connections}", "ms", name, millis, part)
 
 
-def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
+def targets_of(inbox: dict[str, Any]) -> list[wrk.Target]:
     """List, get, timeline, create."""
     base = os.environ["TEMPINBOX_API"]
     key = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"]}
@@ -205,7 +205,7 @@ def judge_lists(polled: float, unknown: float, peer: float | None) -> bool:
     if peer is None:
         return True
     print(f"  lists that nobody asked for before, times Mailpit: {unknown / peer:.2f}")
-    return verdicts.at_least("lists, times Mailpit", polled / peer, LEAST_LISTS)
+    return targets.at_least("lists, times Mailpit", polled / peer, MIN_LISTS)
 
 
 def bench(
@@ -216,7 +216,7 @@ def bench(
     """
     last = {}
     outcomes = []
-    for target in targets(inbox):
+    for target in targets_of(inbox):
         for count in connections:
             measured = measure(target, count, seconds, parts())
             show(target.name, count, measured)
@@ -225,14 +225,14 @@ def bench(
             last[target.name] = measured
             if target.name == TIMELINE and count == TIMELINE_CONNECTIONS:
                 what = f"timeline, c={count}, p99 in ms"
-                outcomes.append(verdicts.at_most(what, measured.rate.p99_ms, MOST_TIMELINE_P99))
+                outcomes.append(targets.at_most(what, measured.rate.p99_ms, MAX_TIMELINE_P99))
     outcomes.append(judge_lists(last[POLLED].rate.per_second, last[UNKNOWN].rate.per_second, peer))
     for count in connections:
         late = asyncio.run(wait.latencies(count, WAIT_MAILS, WAIT_RATE))
         what = f"SMTP 250 to a waiting request's answer at {WAIT_RATE:g}/s, c={count}"
-        for percent, most in ((50, MOST_ANSWER_P50), (99, MOST_ANSWER_P99)):
+        for percent, most in ((50, MAX_ANSWER_P50), (99, MAX_ANSWER_P99)):
             reached = percentile(late, percent)
-            outcomes.append(verdicts.at_most(f"{what}, p{percent} in ms", reached, most))
+            outcomes.append(targets.at_most(f"{what}, p{percent} in ms", reached, most))
             chart = f"SMTP's 250 to a waiting request's answer, {WAIT_RATE:g} mails a second"
             figures.note(chart, "ms", f"p{percent}, c={count}", reached)
     return last, all(outcomes)

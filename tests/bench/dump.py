@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a backup costs mail: the time from a final dot to its 250 while a transaction reads
+"""Measures what a backup costs mail: the time from a final dot to its 250 while a transaction reads
 every table of the mailbox, as pg_dump does for as long as it runs, and past partitions are due to
-be dropped. Measured with one inbox replica and with six, by turns with the upkeep of partitions
-switched off.
+be dropped. Runs with one inbox replica and with six, by turns with and without the maintenance of
+partitions.
 
 Usage: ./dev bench dump [--quick] [--rounds 5] [--seconds 20] [--rate 40] [--replicas 6]
 
@@ -30,11 +30,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dev.waiting import wait_until
-from measuring import verdicts
+from measuring import targets
 from measuring.percentiles import percentile
 
 _ROOT = Path(__file__).resolve().parents[2]
-_MOST = 2.0  # times what the same dump costs without upkeep
+_MAX_RATIO = 2.0  # times what the same dump costs without maintenance
 _SENDERS = 4
 _MESSAGE = "From: a@sender.example\r\nSubject: dump\r\n\r\n" + "x" * 1024 + "\r\n"
 _PAST_HOURS = 4
@@ -83,7 +83,7 @@ def dump() -> Session:
     )
 
 
-def no_upkeep() -> Session:
+def without_maintenance() -> Session:
     """While somebody holds this lock no process drops partitions."""
     return Session("SELECT pg_advisory_lock(hashtext('mailbox.partitions'))")
 
@@ -200,12 +200,12 @@ class Load:
         self.wait()
 
 
-def turn(replicas: Replicas, has_upkeep: bool, options: argparse.Namespace) -> float:
+def turn(replicas: Replicas, has_maintenance: bool, options: argparse.Namespace) -> float:
     """The 99th percentile of one turn."""
     make_past_partitions()
     with contextlib.ExitStack() as stack:
-        if not has_upkeep:
-            stack.enter_context(no_upkeep())
+        if not has_maintenance:
+            stack.enter_context(without_maintenance())
         stack.enter_context(dump())
         load = Load(options.addresses, options.rate, options.seconds)
         try:
@@ -224,17 +224,20 @@ def measure(count: int, options: argparse.Namespace) -> bool:
     replicas = Replicas(count)
     seen: dict[bool, list[float]] = {False: [], True: []}
     for number in range(options.rounds):
-        for has_upkeep, found in seen.items():
-            found.append(turn(replicas, has_upkeep, options))
-            how = "with" if has_upkeep else "without"
+        for has_maintenance, found in seen.items():
+            found.append(turn(replicas, has_maintenance, options))
+            how = "with" if has_maintenance else "without"
             print(
-                f"{count} x inbox, round {number + 1}, {how} upkeep: p99 {found[-1]:.1f} ms",
+                f"{count} x inbox, round {number + 1}, {how} maintenance: p99 {found[-1]:.1f} ms",
                 flush=True,
             )
-    off, on = (statistics.median(seen[has_upkeep]) for has_upkeep in (False, True))
-    print(f"{count} x inbox: p99 of mail {off:.1f} ms without upkeep, {on:.1f} ms with it, medians")
-    return verdicts.at_most(
-        f"p99 with upkeep of {count} replicas, against without", on / off, _MOST
+    off, on = (statistics.median(seen[has_maintenance]) for has_maintenance in (False, True))
+    print(
+        f"{count} x inbox: p99 of mail {off:.1f} ms without maintenance, {on:.1f} ms with it, "
+        "medians"
+    )
+    return targets.at_most(
+        f"p99 with maintenance of {count} replicas, against without", on / off, _MAX_RATIO
     )
 
 

@@ -24,15 +24,15 @@ from pathlib import Path
 import api
 import wait
 from dev import python_packages
-from measuring import mail_stream, plans, processes, verdicts
+from measuring import mail_stream, plans, processes, targets
 from measuring.percentiles import percentile
 
 _READER = Path(__file__).with_name("measuring") / "event_reader.py"
 _INBOXES = 64
 # By rate; docs/events/contract.md, "Freshness".
-_MOST_P99 = {20: 50.0, 2_000: 100.0}
+_MAX_P99 = {20: 50.0, 2_000: 100.0}
 _REACHED = 0.95  # of the requested rate
-_PATIENCE_SECONDS = 120.0
+_TIMEOUT_SECONDS = 120.0
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def _measure(addresses: list[str], rate: float, options: argparse.Namespace) -> 
         reached = asyncio.run(
             mail_stream.send(smtp, addresses, messages, rate, options.connections)
         )
-        said, _ = reader.communicate(timeout=_PATIENCE_SECONDS)
+        said, _ = reader.communicate(timeout=_TIMEOUT_SECONDS)
         after = _cpu()
     late = [float(each) for each in said.split()]
     if len(late) < messages:
@@ -97,10 +97,10 @@ def _judge(rate: float, rounds: list[list[float] | None]) -> bool:
         print(f"  p99 at {rate:g}/s: this machine did not reach the rate", flush=True)
         return False
     middle = statistics.median(good)
-    if rate not in _MOST_P99:
+    if rate not in _MAX_P99:
         print(f"  p99 in ms at {rate:g}/s: {middle:.1f} (no target)", flush=True)
         return True
-    return verdicts.at_most(f"p99 in ms at {rate:g}/s", middle, _MOST_P99[int(rate)])
+    return targets.at_most(f"p99 in ms at {rate:g}/s", middle, _MAX_P99[int(rate)])
 
 
 def main() -> int:

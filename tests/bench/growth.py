@@ -20,12 +20,12 @@ from typing import Any
 
 import api
 from api import Measured
-from measuring import figures, many_rows, verdicts
+from measuring import figures, many_rows, targets
 
 ROWS, QUARANTINED = 5_000_000, 10_000_000
 FEW_ROWS = 1_000
 _RUNS = 8 * 8  # each connection of a pool comes to its lasting plan after five
-MOST_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
+MAX_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
 
 
 def fill(rows: int, quarantined: int, minutes: float) -> str:
@@ -47,7 +47,7 @@ def judge(few: dict[str, Measured], many: dict[str, Measured], what: str) -> boo
         cpu = sum(many[name].cpu.values()) / sum(before.cpu.values())
         rate = many[name].rate.per_second / before.rate.per_second
         case = f"{name}: CPU a request beside {what}, of that beside {FEW_ROWS:,} (rate {rate:.2f})"
-        outcomes.append(verdicts.at_most(case, cpu, MOST_GROWTH))
+        outcomes.append(targets.at_most(case, cpu, MAX_GROWTH))
         figures.note("CPU of a request after growth", "times that before", name, cpu)
         figures.note("Rate after growth", "times that before", name, rate)
     return all(outcomes)

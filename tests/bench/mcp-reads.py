@@ -26,11 +26,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dev.waiting import wait_until
-from measuring import plans, verdicts
+from measuring import plans, targets
 from measuring.percentiles import percentile
 from wait import make_keys
 
-MOST_TIMES_ALONE = 3.0
+MAX_TIMES_ALONE = 3.0
 PAGE_BYTES = 500 * 1024  # of one mail, which holds 512 KiB with its headers
 MIN_SAMPLES = 50
 
@@ -173,10 +173,10 @@ def measure(options: argparse.Namespace) -> int:
         outcomes += flood.outcomes
         ratios.append(percentile(beside, 95) / percentile(alone, 95))
     print("against the target:")
-    is_met = verdicts.at_most(
+    is_met = targets.at_most(
         "p95 of another account's reads, times that alone, median of the rounds",
         statistics.median(ratios),
-        MOST_TIMES_ALONE,
+        MAX_TIMES_ALONE,
     )
     unexpected = sorted(set(outcomes) - {"not_yet"})
     if unexpected:

@@ -20,12 +20,12 @@ import threading
 import time
 import uuid
 
-from measuring import plans, verdicts
+from measuring import plans, targets
 from measuring.running_suite import dev, running
 
 LIMIT = 1_000_000_000
-LEAST_DECISIONS = 50_000  # design target: a second, of one replica in coalesced calls
-MOST_CPU = 1.1  # design target: of a gateway request without the quota
+MIN_DECISIONS = 50_000  # design target: a second, of one replica in coalesced calls
+MAX_CPU = 1.1  # design target: of a gateway request without the quota
 METHOD = "/tempinbox.ratelimit.v1.RateLimitService/TakeQuota"
 
 
@@ -155,19 +155,17 @@ def measure_decisions(seconds: float, accounts: int) -> bool:
             cpu_seconds(pid),
         )
         rate = hammer(rpc, bodies, decisions, seconds, 2)
-        told, spent, undecided = (
+        queries, spent, undecided = (
             statements([admin]) - before,
             cpu_seconds(pid) - cpu,
             metric([admin], "units_undecided_total") - open_before,
         )
         total = rate * seconds
         outcomes.append(
-            verdicts.at_least(
-                f"{name}, decisions/s", (total - undecided) / seconds, LEAST_DECISIONS
-            )
+            targets.at_least(f"{name}, decisions/s", (total - undecided) / seconds, MIN_DECISIONS)
         )
         print(
-            f"    {1000 * told / total:.3f} statements per 1,000, "
+            f"    {1000 * queries / total:.3f} statements per 1,000, "
             f"{1e6 * spent / total:.2f} us of the replica's CPU each, {undecided:.0f} undecided",
             flush=True,
         )
@@ -231,11 +229,11 @@ def measure_statements(seconds: float) -> None:
         if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name)
     ]
     load_gateway("/v1/nothing", 1)
-    told, committed = statements(admins), commits()
+    queries, committed = statements(admins), commits()
     total = load_gateway("/v1/nothing", seconds)["rate"] * (seconds + 1)
-    told, committed = statements(admins) - told, commits() - committed
+    queries, committed = statements(admins) - queries, commits() - committed
     print(
-        f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} "
+        f"{1000 * queries / total:.3f} quota statements and {1000 * committed / total:.2f} "
         "transactions in all per 1,000 requests",
         flush=True,
     )
@@ -292,8 +290,8 @@ def measure_gateway(seconds: float, rounds: int) -> bool:
         )
         if name != "404":
             outcomes.append(
-                verdicts.at_most(
-                    f"{name}: gateway CPU a request, of that without", cpu[0] / cpu[1], MOST_CPU
+                targets.at_most(
+                    f"{name}: gateway CPU a request, of that without", cpu[0] / cpu[1], MAX_CPU
                 )
             )
     return all(outcomes)

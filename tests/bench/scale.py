@@ -37,12 +37,12 @@ from measuring.webhook_load import Accounts, Sink, sink, wait_count
 SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")
 COUNTS = (1, 2, 3)
 CONNECTIONS = 8  # a replica
-MOST_FAILED = 0.01
+MAX_FAILED = 0.01
 MAILS = smtp_source.Load(16, 4096, True)
 INBOXES = 16
 ACCOUNTS, ACCOUNTS_A_CALL, CALLERS = 5_000, 500, 2
 WEBHOOKS, PILOT_EVENTS = 20, 300
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 WARM_UP_SECONDS = 2.0
 
 
@@ -93,7 +93,7 @@ def beside_each_other(runs: Sequence[Callable[[], float]]) -> float:
 def answered(target: wrk.Target, replicas: int, seconds: float) -> float:
     """Requests answered well in a second; a few may fail, as who has so little CPU is late."""
     rate = wrk.run(target, CONNECTIONS * replicas, seconds)
-    if rate.failed > MOST_FAILED * rate.requests:
+    if rate.failed > MAX_FAILED * rate.requests:
         raise SystemExit(f"{rate.failed} of {rate.requests} requests of {target.url} failed")
     return rate.per_second - rate.failed / rate.seconds
 
@@ -170,12 +170,12 @@ def webhooks(receiver: Sink, accounts: list[str]) -> Load:
     def flood(events: int, meter: contextlib.AbstractContextManager[None]) -> float:
         receiver.reset()
         publisher = Publisher(os.environ["TEMPINBOX_KAFKA"], accounts, events)
-        first = wait_count(receiver, events // 10, PATIENCE_SECONDS)
+        first = wait_count(receiver, events // 10, TIMEOUT_SECONDS)
         began = time.monotonic()
         with meter:
-            last = wait_count(receiver, events - events // 10, PATIENCE_SECONDS)
+            last = wait_count(receiver, events - events // 10, TIMEOUT_SECONDS)
             rate = (last - first) / (time.monotonic() - began)
-        if wait_count(receiver, events, PATIENCE_SECONDS) < events:
+        if wait_count(receiver, events, TIMEOUT_SECONDS) < events:
             raise SystemExit(f"{events - receiver.count()} of {events} webhooks did not arrive")
         publisher.published()
         return rate

@@ -29,8 +29,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
-from dev.waiting import pause_until
-from measuring import verdicts
+from dev.waiting import sleep_until
+from measuring import targets
 from measuring.percentiles import percentile
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -39,8 +39,8 @@ _CALL_SECONDS = 10
 _BETWEEN_CALLS_SECONDS = 0.03
 _PROBES_AT_REST = 2_000
 _PROBE = b"GET /livez HTTP/1.1\r\nHost: admin\r\n\r\n"
-LEAST_LINES = 3_000  # fewer, and the gateway was not warm
-MOST_MILLISECONDS = 2.0  # design target: of the loop, for a scrape
+MIN_LINES = 3_000  # fewer, and the gateway was not warm
+MAX_MILLISECONDS = 2.0  # design target: of the loop, for a scrape
 
 
 class Api:
@@ -75,7 +75,7 @@ class Api:
         is_v1 = path.startswith("/v1")
         mine = self._key if is_v1 else self._session
         if not is_v1:  # a session has 50 a second
-            pause_until(self._next)
+            sleep_until(self._next)
             self._next = time.monotonic() + _BETWEEN_CALLS_SECONDS
         content = None if method in ("GET", "DELETE") else json.dumps(body or {})
         headers = mine if content is None else mine | {"Content-Type": kind}
@@ -129,14 +129,14 @@ def warm(api: Api) -> None:
         api.call("DELETE", f"/v1/inboxes/{inbox['inboxId']}")
 
 
-def _scrape_when_told(admin: str, told: Connection) -> None:
+def _scrape_on_request(admin: str, pipe: Connection) -> None:
     """In a process of its own: answers each message with the seconds and lines of a scrape."""
     connection = http.client.HTTPConnection(admin, timeout=30)
-    while told.recv():
+    while pipe.recv():
         began = time.monotonic()
         connection.request("GET", "/metrics")
         text = connection.getresponse().read()
-        told.send((time.monotonic() - began, text.count(b"\n")))
+        pipe.send((time.monotonic() - began, text.count(b"\n")))
     connection.close()
 
 
@@ -172,13 +172,13 @@ def measure(scrapes: int) -> bool:
     admin = os.environ["TEMPINBOX_GATEWAY_1_ADMIN"]
     pid = int(os.environ["TEMPINBOX_GATEWAY_1_PID"])
     ours, theirs = multiprocessing.Pipe()
-    scraper = multiprocessing.Process(target=_scrape_when_told, args=(admin, theirs), daemon=True)
+    scraper = multiprocessing.Process(target=_scrape_on_request, args=(admin, theirs), daemon=True)
     scraper.start()
     probe = Probe(admin)
     at_rest = sorted(probe.milliseconds() for _ in range(_PROBES_AT_REST))
     usual = percentile(at_rest, 50)
 
-    longest, took, lines = [], [], 0
+    delays, took, lines = [], [], 0
     for _ in range(scrapes):
         ours.send(True)
         slowest = 0.0
@@ -186,7 +186,7 @@ def measure(scrapes: int) -> bool:
             slowest = max(slowest, probe.milliseconds())
         seconds, lines = ours.recv()
         took.append(1000 * seconds)
-        longest.append(max(0.0, slowest - usual))
+        delays.append(max(0.0, slowest - usual))
 
     before = loop_seconds(pid)
     for _ in range(scrapes):
@@ -202,16 +202,16 @@ def measure(scrapes: int) -> bool:
         f"{at_rest[-1]:.2f} ms"
     )
     print(
-        f"beside a scrape the slowest takes longer by: median {statistics.median(longest):.2f} ms, "
-        f"most {max(longest):.2f} ms, over {scrapes} scrapes"
+        f"beside a scrape the slowest takes longer by: median {statistics.median(delays):.2f} ms, "
+        f"most {max(delays):.2f} ms, over {scrapes} scrapes"
     )
     print("against the targets:")
     outcomes = [
-        verdicts.at_least("lines", lines, LEAST_LINES),
-        verdicts.at_most(
-            "ms that a scrape holds the loop", statistics.median(longest), MOST_MILLISECONDS
+        targets.at_least("lines", lines, MIN_LINES),
+        targets.at_most(
+            "ms that a scrape holds the loop", statistics.median(delays), MAX_MILLISECONDS
         ),
-        verdicts.at_most("ms of CPU of the loop for a scrape", used, MOST_MILLISECONDS),
+        targets.at_most("ms of CPU of the loop for a scrape", used, MAX_MILLISECONDS),
     ]
     return all(outcomes)
 

@@ -14,7 +14,7 @@ import os
 import resource
 import sys
 
-from measuring import processes, verdicts
+from measuring import processes, targets
 
 _ADDRESSES = 8
 _AT_ONCE = 100
@@ -94,9 +94,7 @@ def main() -> int:
         f"idle sessions: {each:.1f} KB each"
     )
     return (
-        0
-        if verdicts.at_most("RSS of mail-ingest in MB", with_them, options.target_megabytes)
-        else 1
+        0 if targets.at_most("RSS of mail-ingest in MB", with_them, options.target_megabytes) else 1
     )
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from measuring import figures, peers, processes, smtp_source, verdicts
+from measuring import figures, peers, processes, smtp_source, targets
 from measuring.smtp_source import Load
 
 _INBOXES = 16
@@ -94,7 +94,7 @@ def measure(server: Server, load: Load, messages: int) -> Outcome:
     processes.wait_quiet(roots, is_done)
     before = {name: processes.cpu_seconds(pid) for name, pid in server.groups.items()}
     for pid in roots[:1]:
-        processes.forget_peak(pid)
+        processes.reset_peak(pid)
     sent, seconds = smtp_source.run(server.address, load, server.recipients, messages)
     peak = processes.peak_megabytes(roots[0])
     processes.wait_quiet(roots, is_done)
@@ -199,20 +199,18 @@ def judge(load: Load, found: dict[str, Outcome]) -> bool:
             print(f"  {name}, times Postfix: {times:.2f}", flush=True)
         else:
             least = 1.3 if is_small else 1.2
-            outcomes.append(verdicts.at_least(f"{name}, times Postfix", times, least))
+            outcomes.append(targets.at_least(f"{name}, times Postfix", times, least))
     if is_small and load.sessions > 1:
         outcomes.append(
-            verdicts.at_least(f"{name}, times smtp-sink", ours.rate / found["smtp-sink"].rate, 0.4)
+            targets.at_least(f"{name}, times smtp-sink", ours.rate / found["smtp-sink"].rate, 0.4)
         )
     if is_small:
         outcomes.append(
-            verdicts.at_least(
-                f"{name}, one inbox beside 16", found["1 inbox"].rate / ours.rate, 0.7
-            )
+            targets.at_least(f"{name}, one inbox beside 16", found["1 inbox"].rate / ours.rate, 0.7)
         )
     if load.sessions == 64:
         outcomes.append(
-            verdicts.at_most(f"{name}, RSS of mail-ingest in MB", ours.peak_megabytes, 100)
+            targets.at_most(f"{name}, RSS of mail-ingest in MB", ours.peak_megabytes, 100)
         )
     return all(outcomes)
 

@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dev.waiting import wait_until_async
-from measuring import plans, verdicts
+from measuring import plans, targets
 from measuring.percentiles import percentile
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ SOURCES = [f"127.0.0.{number}" for number in range(2, 10)]
 OPENED_AT_ONCE = 64
 TIMEOUT_SECONDS = 60
 ACCOUNTS = 10
-MOST_MEGABYTES, MOST_P50, MOST_P99 = 300, 10.0, 30.0
+MAX_MEGABYTES, MAX_P50, MAX_P99 = 300, 10.0, 30.0
 
 
 class Wait(asyncio.Protocol):
@@ -137,7 +137,7 @@ class Bench:
         shares = [count // ACCOUNTS + (number < count % ACCOUNTS) for number in range(ACCOUNTS)]
         await asyncio.gather(*(work(share, number) for number, share in enumerate(shares)))
         # In turn, so that the inbox at a place is of the account at that place.
-        return [made[place % ACCOUNTS][place // ACCOUNTS] for place in range(count)]
+        return [made[index % ACCOUNTS][index // ACCOUNTS] for index in range(count)]
 
     async def open_waits(
         self, inboxes: list[dict[str, Any]], count: int
@@ -319,9 +319,9 @@ async def measure(options: argparse.Namespace) -> int:
         print("problem: " + problem)
     print("against the targets:")
     outcomes = [
-        verdicts.at_most("memory of the gateway in MB", with_waits, MOST_MEGABYTES),
-        verdicts.at_most("p50 in ms", p50, MOST_P50),
-        verdicts.at_most("p99 in ms", p99, MOST_P99),
+        targets.at_most("memory of the gateway in MB", with_waits, MAX_MEGABYTES),
+        targets.at_most("p50 in ms", p50, MAX_P50),
+        targets.at_most("p99 in ms", p99, MAX_P99),
     ]
     return 0 if all(outcomes) and not bench.problems else 1
 

@@ -35,19 +35,19 @@ from typing import Self
 from chaos.publishing import Publisher
 from dev import python_packages
 from dev.waiting import wait_until
-from measuring import figures, floors, many_rows, processes, verdicts, wrk
+from measuring import figures, floors, many_rows, processes, targets, wrk
 from measuring.percentiles import percentile
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 ROOT = Path(__file__).resolve().parents[2]
 RATE = 20.0
 TURNS = 3
-LEAST_RATE, MOST_CPU_MS, MOST_P99 = 5_000.0, 0.3, 10.0
-MOST_OF_KAFKA = 1.7  # p50, beside Kafka alone
-MOST_WITH_RULES, LEAST_OF_ONE, MOST_BESIDE = 1.15, 0.6, 1.3
+MIN_RATE, MAX_CPU_MS, MAX_P99 = 5_000.0, 0.3, 10.0
+MAX_OF_KAFKA = 1.7  # p50, beside Kafka alone
+MAX_WITH_RULES, MIN_OF_ONE, MAX_BESIDE = 1.15, 0.6, 1.3
 SLOW_SECONDS = 9.0  # bench-webhook-sink's, on the average
 WINDOW = 6  # first tries of an endpoint at once
-PLACES = 2_000  # requests of a dispatcher at once
+MAX_IN_FLIGHT = 2_000  # requests of a dispatcher at once
 BODY = (
     '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z",'
     '"data":{"emailId":"01990000-0000-7000-8000-000000000000",'
@@ -315,7 +315,7 @@ def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accoun
     rounds = 4 + round(TURNS * (seconds + 2) / SLOW_SECONDS)
     receiver.reset()
     load = Publisher(os.environ["TEMPINBOX_KAFKA"], slow, len(slow) * WINDOW * (rounds + 1))
-    wait_count(receiver, min(PLACES, count * WINDOW), 3 * SLOW_SECONDS)
+    wait_count(receiver, min(MAX_IN_FLIGHT, count * WINDOW), 3 * SLOW_SECONDS)
     with Sampler(receiver.unanswered) as under_way:
         beside = [percentiles(flow(receiver, healthy, seconds)) for _ in range(TURNS)]
     left = query("SELECT count(*) FROM webhooks.due_deliveries")
@@ -338,10 +338,10 @@ def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accoun
     if not left:
         print("the slow endpoints had nothing left to send: nothing is shown", flush=True)
         return False
-    return verdicts.at_most(
+    return targets.at_most(
         f"a healthy endpoint's p99 beside {count} slow ones, of what it is alone",
         slow_p99 / p99,
-        MOST_BESIDE,
+        MAX_BESIDE,
     )
 
 
@@ -375,26 +375,24 @@ def measure(options: argparse.Namespace, receiver: Sink, made: Accounts) -> bool
         "floor):"
     )
     met = [
-        verdicts.at_least("deliveries a second", main_case.rate, LEAST_RATE),
-        verdicts.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MOST_CPU_MS),
-        verdicts.at_most(
-            f"p50 at {RATE:g}/s, times Kafka alone", alone[0] / kafka[0], MOST_OF_KAFKA
-        ),
-        verdicts.at_most(f"p99 at {RATE:g}/s in ms", alone[1], MOST_P99),
-        verdicts.at_most(
+        targets.at_least("deliveries a second", main_case.rate, MIN_RATE),
+        targets.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MAX_CPU_MS),
+        targets.at_most(f"p50 at {RATE:g}/s, times Kafka alone", alone[0] / kafka[0], MAX_OF_KAFKA),
+        targets.at_most(f"p99 at {RATE:g}/s in ms", alone[1], MAX_P99),
+        targets.at_most(
             "a healthy endpoint's p99 beside a dead one, of what it is alone",
             beside[1] / alone[1],
-            MOST_BESIDE,
+            MAX_BESIDE,
         ),
-        verdicts.at_most(
+        targets.at_most(
             "CPU with 20 rules, of what it is with none",
             median(outcomes[100, 20]).own_cpu_ms / main_case.own_cpu_ms,
-            MOST_WITH_RULES,
+            MAX_WITH_RULES,
         ),
-        verdicts.at_least(
+        targets.at_least(
             "one endpoint, of the rate of 100",
             median(outcomes[1, 0]).rate / main_case.rate,
-            LEAST_OF_ONE,
+            MIN_OF_ONE,
         ),
     ]
     return all(met) and not any(outcome.missing for turns in outcomes.values() for outcome in turns)

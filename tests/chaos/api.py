@@ -19,7 +19,7 @@ from dev.suite import Suite
 from dev.terminal import Failure, heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import api_history, checks, faults, freezes, together
+from chaos import api_history, checks, concurrent_tasks, faults, freezes
 from chaos.api_history import NEVER, Creation
 from chaos.calls import SETTLED, Calls
 from chaos.checks import Mailboxes
@@ -201,7 +201,7 @@ class Run:
     rounds: int | None  # of freezes alone
     counts: Counter[str] = field(default_factory=Counter)
     busy_mails: list[Mail] = field(default_factory=list)
-    most_live: int = 0  # of the limited account, as PostgreSQL says
+    max_live: int = 0  # of the limited account, as PostgreSQL says
     _over: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -242,7 +242,7 @@ class Run:
             ),
         ]
         try:
-            together.carry_out(work, self._end)
+            concurrent_tasks.run_all(work, self._end)
         finally:
             self._over.set()
         watching.join()
@@ -259,7 +259,7 @@ class Run:
         while not self._over.wait(_SAMPLE_SECONDS):
             with contextlib.suppress(Failure):  # it is being killed
                 live = int(self.suite.server.query(statement, postgres.ROLE))
-                self.most_live = max(self.most_live, live)
+                self.max_live = max(self.max_live, live)
 
 
 def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None) -> int:
@@ -372,11 +372,11 @@ def _check_limit(done: Run) -> list[str]:
         if not account.callers[0].create(has_key=True).inbox_ids:
             break
     live = sum(inbox["status"] == "active" for inbox in account.mailboxes.inboxes())
-    item("limit", f"{account.limit}; at most {done.most_live} were live, {live} are now")
+    item("limit", f"{account.limit}; at most {done.max_live} were live, {live} are now")
     violations = api_history.check_limit(account.creations, account.limit)
     violations += api_history.check_limit(done.free.creations, done.free.limit)
-    if done.most_live > account.limit:
-        violations.append(f"{done.most_live} inboxes were live in SQL, allowed: {account.limit}")
+    if done.max_live > account.limit:
+        violations.append(f"{done.max_live} inboxes were live in SQL, allowed: {account.limit}")
     if live != account.limit:
         violations.append(f"{live} live inboxes can be had, the plan allows {account.limit}")
     return violations

@@ -19,9 +19,9 @@ from dev import python_packages, services
 from dev.kafka import Cluster
 from dev.suite import Suite
 from dev.terminal import fail, say
-from dev.waiting import pause_until, wait_until
+from dev.waiting import sleep_until, wait_until
 
-from chaos import faults, freezes, together
+from chaos import concurrent_tasks, faults, freezes
 from chaos.faults import Fault
 from chaos.load import BusyInbox, Inbox, Mail
 
@@ -29,7 +29,7 @@ COUNT = 3
 _BETWEEN_SECONDS = 3.0
 _BACK_SECONDS = 120.0
 _CHANGED_SECONDS = 1.5  # from the order until leaderships change
-_ASKED_SECONDS = 5
+_METADATA_TIMEOUT_SECONDS = 5
 _SHOWN = 5
 _ELECTION = Path(__file__).with_name("leader_election.py")
 
@@ -64,7 +64,7 @@ class Breaking:
         steps = itertools.cycle([self._restart] if rounds else [self._kill, self._restart])
         numbers = itertools.islice(itertools.cycle(order), rounds and rounds * COUNT)
         for number, step in zip(numbers, steps, strict=False):
-            pause_until(time.monotonic() + _BETWEEN_SECONDS)
+            sleep_until(time.monotonic() + _BETWEEN_SECONDS)
             if not self.goes_on():
                 return
             step(f"kafka-{number}", began, draws)
@@ -91,17 +91,17 @@ class Breaking:
         begins = time.monotonic() + draws.uniform(0.0, _CHANGED_SECONDS)
 
         def load() -> None:
-            pause_until(begins)
+            sleep_until(begins)
             self.mails.extend(busy.run())
 
         def carry_out() -> None:
             try:
                 change()
-                pause_until(max(begins, time.monotonic()) + freezes.CATCHING_UP_SECONDS)
+                sleep_until(max(begins, time.monotonic()) + freezes.CATCHING_UP_SECONDS)
             finally:
                 busy.end()
 
-        together.carry_out([load, carry_out], busy.end)
+        concurrent_tasks.run_all([load, carry_out], busy.end)
 
     def _have_fresh_producers(self, began: float, draws: random.Random) -> None:
         """Returns before they have written everywhere, some of them before they run."""
@@ -109,7 +109,7 @@ class Breaking:
             for replica in services.of(service, self.suite.replicas):
                 fault = Fault(time.monotonic() - began, replica.name, signal.SIGKILL)
                 faults.send(self.suite, fault, began, self.counts)
-        pause_until(time.monotonic() + draws.uniform(*freezes.FRESH_SECONDS))
+        sleep_until(time.monotonic() + draws.uniform(*freezes.FRESH_SECONDS))
 
     def _end(self, name: str, how: signal.Signals, began: float) -> None:
         """Returns when it is back and in sync, or the run over."""
@@ -162,7 +162,7 @@ def behind(cluster: Cluster) -> list[str]:
 
 def _ask(broker: str) -> Any:
     """What kcat lists; None where it gets no answer."""
-    command = ["kcat", "-L", "-J", "-m", str(_ASKED_SECONDS), "-b", broker]
+    command = ["kcat", "-L", "-J", "-m", str(_METADATA_TIMEOUT_SECONDS), "-b", broker]
     done = subprocess.run(command, capture_output=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dev.waiting import pause_until, wait_until
+from dev.waiting import sleep_until, wait_until
 
 _CALL_SECONDS = 15.0
-_PAUSE_SECONDS = 0.1
+_INTERVAL_SECONDS = 0.1
 # A call that is repeated until it is answered: past every restart of the run.
-_PATIENCE_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
 _DELETED_EVERY = 2
 SETTLED = 500  # answers below are the API's word; 409 of a key whose first call goes on is not
 TAG = "chaos"
@@ -62,7 +62,7 @@ class Calls:
             due = began + number / self._rate
             if due >= began + seconds:
                 return
-            pause_until(due)
+            sleep_until(due)
             if self._is_over or time.monotonic() >= began + seconds:
                 return
             self._round(number)
@@ -120,9 +120,9 @@ class Calls:
             status, answer = self._call(method, path, body, headers)
             return (status, answer) if 0 < status < SETTLED and status != 409 else None
 
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+        deadline = time.monotonic() + _TIMEOUT_SECONDS
         try:
-            return wait_until(settled, deadline, f"{method} {path}", every=_PAUSE_SECONDS)
+            return wait_until(settled, deadline, f"{method} {path}", every=_INTERVAL_SECONDS)
         except TimeoutError:
             return 0, None
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from confluent_kafka import Producer
 
-PATIENCE_SECONDS = 120  # with a broker that is away
+TIMEOUT_SECONDS = 120  # with a broker that is away
 
 
 def uuid7() -> str:
@@ -77,7 +77,7 @@ def main() -> None:
             "linger.ms": linger,
             "queue.buffering.max.messages": 1_000_000,
             "log_level": 2,  # a broker that is away is no news here
-            "message.timeout.ms": 1000 * PATIENCE_SECONDS,
+            "message.timeout.ms": 1000 * TIMEOUT_SECONDS,
         }
     )
     producer.list_topics("email.received", timeout=10)
@@ -108,7 +108,7 @@ def main() -> None:
         published.append((email, time.time_ns()))
         producer.produce("email.received", value, inbox, headers=headers, on_delivery=confirm)
         producer.poll(0)
-    if producer.flush(PATIENCE_SECONDS) != 0 or refused:
+    if producer.flush(TIMEOUT_SECONDS) != 0 or refused:
         raise SystemExit("events could not be published")
     sys.stdout.write("".join(f"{email} {at}\n" for email, at in published))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dev import places, postgres, python_packages
+from dev import paths, postgres, python_packages
 from dev.postgres import Server
 from dev.terminal import fail
 
@@ -86,7 +86,7 @@ def read_states(brokers: str) -> StateTable:
     done = subprocess.run(
         [python_packages.python(), "-B", "-m", "chaos.state_reader"],
         input=json.dumps({"brokers": brokers}),
-        env=places.clean_environment() | {"PYTHONPATH": places.HARNESS_PYTHON_PATH},
+        env=paths.clean_environment() | {"PYTHONPATH": paths.HARNESS_PYTHON_PATH},
         capture_output=True,
         text=True,
     )

@@ -21,7 +21,7 @@ from dev.suite import Suite
 from dev.terminal import heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import brokers, checks, consumers, event_truth, faults, freezes, together
+from chaos import brokers, checks, concurrent_tasks, consumers, event_truth, faults, freezes
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.event_truth import Event, Rows, StateTable
@@ -114,7 +114,7 @@ class Run:
         if not self.rounds:
             work.append(self._kill_services)
             work += [partial(self._kill_consumer, it) for it in self.consumers]
-        together.carry_out(work, self._end)
+        concurrent_tasks.run_all(work, self._end)
 
     def _end(self) -> None:
         self._over.set()

@@ -12,7 +12,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 
 from chaos import faults
 from chaos.faults import Fault
@@ -80,8 +80,8 @@ def schedule(
 def _disturbs(fault: Fault, began: Sequence[float]) -> bool:
     """A service that is killed once more would not write while the leaderships change."""
     is_service = not fault.name.startswith(("postgres", "kafka"))
-    longest = FRESH_SECONDS[1] + _LOADED_SECONDS
-    return is_service and any(at <= fault.at < at + longest for at in began)
+    max_seconds = FRESH_SECONDS[1] + _LOADED_SECONDS
+    return is_service and any(at <= fault.at < at + max_seconds for at in began)
 
 
 def load_inboxes(
@@ -91,7 +91,7 @@ def load_inboxes(
     mails: list[Mail] = []
     frozen_at = [fault.at for fault in planned if fault.sent == signal.SIGSTOP]
     for inbox, at in zip(inboxes, frozen_at, strict=True):
-        pause_until(start + at)
+        sleep_until(start + at)
         mails += BusyInbox(servers, inbox, _LOADED_SECONDS).run()
     return mails
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _REPLY_SECONDS = 60.0  # past the server's own patience with a commit
-_CONNECT_PAUSE_SECONDS = 0.1
+_RECONNECT_DELAY_SECONDS = 0.1
 _LARGE_EVERY, _SHARED_EVERY = 50, 10
 _SMALL_LINES, _LARGE_LINES = 40, 6000  # about 3 and 450 KB: the larger ones are spooled
 _BUSY_RATE, _BUSY_CONNECTIONS = 300, 16
@@ -48,7 +48,7 @@ class Mail:
 
 
 class TurnedAway(Exception):
-    """A reply other than the one that lets the dialogue go on."""
+    """A reply other than the one that lets the session go on."""
 
 
 class Load:
@@ -96,7 +96,7 @@ class Load:
                 session = await _Session.open(server)
             except (OSError, EOFError, TimeoutError, TurnedAway) as problem:
                 self.failures.append((time.monotonic(), problem))
-                await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
+                await asyncio.sleep(_RECONNECT_DELAY_SECONDS)
                 continue
             try:
                 for mail in self._mails_to_send():
@@ -106,7 +106,7 @@ class Load:
                     mail[1].seconds = time.monotonic() - started
             except (OSError, EOFError, TimeoutError, TurnedAway) as problem:
                 self.failures.append((time.monotonic(), problem))
-                await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
+                await asyncio.sleep(_RECONNECT_DELAY_SECONDS)
             finally:
                 session.close()
 

@@ -18,11 +18,11 @@ from chaos import (
     api,
     brokers,
     checks,
+    concurrent_tasks,
     events,
     faults,
     freezes,
     restore,
-    together,
     upgrade,
     webhooks,
 )
@@ -148,7 +148,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
         lambda: mails.extend(load.run()),
         lambda: busy_mails.extend(freezes.load_inboxes(servers, busy, planned, began)),
     ]
-    together.carry_out(work, end)
+    concurrent_tasks.run_all(work, end)
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
     _say_load(mails, course)
     item("busy inboxes", freezes.fact(busy_mails))

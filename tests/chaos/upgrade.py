@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places, readiness, releases, services
+from dev import paths, readiness, releases, services
 from dev.releases import Release
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
-from dev.waiting import pause_until, wait_until
+from dev.waiting import sleep_until, wait_until
 
 from chaos import calls as api_calls
 from chaos import checks
@@ -28,8 +28,8 @@ from chaos.receiver import Receiver
 from chaos.strict_calls import StrictCalls
 
 REPLICAS = ",".join(f"{service}=2" for service in services.SERVICES)
-_BASELINE = places.ROOT / "deploy" / "baseline"
-_WORKTREES = places.ROOT / "build" / "upgrade"
+_BASELINE = paths.ROOT / "deploy" / "baseline"
+_WORKTREES = paths.ROOT / "build" / "upgrade"
 # Each before the services that it calls.
 CALLERS_FIRST = ["gateway", "mail-ingest", "webhook-dispatcher", "inbox", "rate-limit"]
 _INBOXES = 16
@@ -85,7 +85,7 @@ def baseline() -> str:
     return _BASELINE.read_text(encoding="ascii").split()[0]
 
 
-def _git(*arguments: str, folder: Path = places.ROOT) -> str:
+def _git(*arguments: str, folder: Path = paths.ROOT) -> str:
     done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"git {' '.join(arguments[:2])} failed: {done.stderr.strip()}")
@@ -110,9 +110,9 @@ def _check_out(ref: str) -> Path:
 def older_release(ref: str, preset: str, builds: bool) -> Release:
     """The commit's programs, built by its own ./dev."""
     root = _check_out(ref)
-    heading(f"Older release: {ref[:12]} in {root.relative_to(places.ROOT)}")
+    heading(f"Older release: {ref[:12]} in {root.relative_to(paths.ROOT)}")
     if builds:
-        environment = places.clean_environment()
+        environment = paths.clean_environment()
         environment.pop("PYTHONPATH", None)
         done = subprocess.run(
             [str(root / "dev"), "build", "--preset", preset, *services.PROGRAMS],
@@ -131,7 +131,7 @@ def _say_unknown(suite: Suite, old: Release) -> None:
     suite.use(releases.this(old.preset))
     unknown: set[str] = set()
     for replica in suite.replicas:
-        wanted = services.spec(replica, suite.replicas, suite.around).environment
+        wanted = services.spec(replica, suite.replicas, suite.context).environment
         unknown |= wanted.keys() - old.environment(f"tempinbox-{replica.service}", wanted).keys()
     suite.use(old)
     if unknown:
@@ -168,14 +168,14 @@ def run(
     assert account
     mailboxes = Mailboxes(next(services.of("gateway", suite.replicas)).listener, account.api_key)
     inboxes = mailboxes.create(_INBOXES)
-    longest = seconds + _REPLACING_SECONDS
+    max_seconds = seconds + _REPLACING_SECONDS
     with Receiver(seed=1, fails=False) as receiver:
         _register(suite, account.api_key, receiver.url + _HOOK)
         load = Load(
             [it.listener for it in services.of("mail-ingest", suite.replicas)],
             inboxes,
             rate,
-            int(longest),
+            int(max_seconds),
             connections,
         )
         gateways = [it.listener for it in services.of("gateway", suite.replicas)]
@@ -183,17 +183,17 @@ def run(
         running = Run(suite, load, calls, receiver)
         heading("Replacing")
         mails: list[Mail] = []
-        with _under_load(running, mails, longest):
+        with _under_load(running, mails, max_seconds):
             _replace_all(running, old, new, time.monotonic(), seconds)
         return _judge(running, mails, mailboxes)
 
 
 @contextlib.contextmanager
-def _under_load(running: Run, mails: list[Mail], longest: float) -> Iterator[None]:
+def _under_load(running: Run, mails: list[Mail], max_seconds: float) -> Iterator[None]:
     """Ends with what is under way; `mails` has all of them then."""
     working = [
         threading.Thread(target=lambda: mails.extend(running.load.run()), daemon=True),
-        threading.Thread(target=running.calls.run, args=(longest,), daemon=True),
+        threading.Thread(target=running.calls.run, args=(max_seconds,), daemon=True),
     ]
     for each in working:
         each.start()
@@ -222,7 +222,7 @@ def _replace_all(running: Run, old: Release, new: Release, began: float, seconds
     for name, steps in passes:
         started = time.monotonic()
         for step in steps:
-            pause_until(began + seconds * done / total)
+            sleep_until(began + seconds * done / total)
             _replace(suite, step, new if step.is_upgrade else old)
             _goes_on(running, f"after {step.replica} was replaced ({name})")
             done += 1
@@ -235,7 +235,7 @@ def _replace_all(running: Run, old: Release, new: Release, began: float, seconds
 def _replace(suite: Suite, step: Step, release: Release) -> None:
     suite.use(release)
     replica = next(it for it in suite.replicas if it.name == step.replica)
-    if not suite.supervision.put(services.spec(replica, suite.replicas, suite.around)):
+    if not suite.supervision.put(services.spec(replica, suite.replicas, suite.context)):
         fail(f"{step.replica} ran these programs already")
     readiness.wait_all([replica], suite.supervision, seconds=_READY_SECONDS)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dev.places import ROOT
+from dev.paths import ROOT
 from google.protobuf.json_format import MessageToDict
 
 _HERE = Path(__file__).resolve().parent

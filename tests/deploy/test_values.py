@@ -11,7 +11,7 @@ import chart_files
 import kafka_acls
 import pytest
 from chart import CASES, CHART, ROOT, SCHEMA, SERVICES, SETTINGS, VALUES, environment, find, render
-from dev import places
+from dev import paths
 
 # Kubernetes' own objects, which the API server checks.
 _OPEN = {"kubernetesObject"}
@@ -104,7 +104,7 @@ def test_generated_files_are_up_to_date() -> None:
 
 
 def test_the_settings_are_those_of_the_programs() -> None:
-    programs = places.build_folder("release") / "bin"
+    programs = paths.build_folder("release") / "bin"
     if not (programs / "tempinbox-gateway").exists():
         pytest.fail("./dev build --preset release builds the programs that are asked")
 
@@ -129,7 +129,7 @@ def test_no_pod_has_a_variable_that_its_program_does_not_know(case: str) -> None
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_the_program_takes_the_settings_of_its_pod(service: str, tmp_path: Path) -> None:
-    program = places.build_folder("release") / "bin" / f"tempinbox-{service}"
+    program = paths.build_folder("release") / "bin" / f"tempinbox-{service}"
     objects = render("minimal", {"defaults": {"settings": {"drain-timeout": "20s"}}})
     pod = find(objects, "Deployment", f"tempinbox-{service}")["spec"]["template"]
     given = {

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dev import places
+from dev import paths
 from harness import Account, Api, Suite, make_certificate
 
 _ENOUGH_REQUESTS = "1000000"
 # Hypothesis would keep its tables in a folder of the checkout.
-os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(places.ROOT / "build" / "hypothesis"))
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(paths.ROOT / "build" / "hypothesis"))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dev.ports import free_port
-from harness import Api, Dialogue, HAProxy, MailIngest, Suite, eventually, send
+from harness import Api, HAProxy, MailIngest, SmtpSession, Suite, eventually, send
 
 _SEND = pytest.mark.parametrize("sends", ["send-proxy", "send-proxy-v2"])
 _HEADERS = "tempinbox_mail_ingest_proxy_headers_total"
@@ -100,7 +100,7 @@ def test_the_limit_by_address_counts_the_announced_address(
 
 
 def test_connections_without_a_balancer_keep_their_own_port(server: _Server) -> None:
-    with Dialogue(server.replica.address) as session:
+    with SmtpSession(server.replica.address) as session:
         assert session.say("NOOP").startswith("250 ")
 
 

@@ -8,7 +8,7 @@ from harness.contract import dashboard_contract
 from harness.dashboard import ROOT
 from harness.timing import times_apart
 
-_MOST_APART = 1.15  # as in test_isolation.py
+_MAX_APART = 1.15  # as in test_isolation.py
 
 _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/inboxes/{inboxId}", None),
@@ -115,12 +115,12 @@ def _own_rule(user: User) -> str:
 def test_a_draft_that_names_foreign_objects_tells_nothing_of_them(
     user: User, theirs: Belongings
 ) -> None:
-    def verdict(ids: dict[str, str]) -> str:
+    def outcome(ids: dict[str, str]) -> str:
         draft = {"id": ids["ruleId"], "webhookId": ids["webhookId"], "conditions": []}
         answer = user.dashboard.call("POST", "/rules/test", json={"subject": "x", "rules": [draft]})
         return _without_ids(f"{answer.status_code} {answer.text}", ids)
 
-    assert verdict(theirs.ids) == verdict(theirs.missing)
+    assert outcome(theirs.ids) == outcome(theirs.missing)
 
 
 def test_no_operation_on_an_object_is_left_out() -> None:
@@ -144,9 +144,9 @@ def test_a_foreign_rule_is_answered_as_fast_as_a_missing_one(
         assert answer.status_code == 404
         return float(answer.elapsed.total_seconds())
 
-    apart = times_apart(lambda: seconds(theirs.ids), lambda: seconds(theirs.missing), _MOST_APART)
+    apart = times_apart(lambda: seconds(theirs.ids), lambda: seconds(theirs.missing), _MAX_APART)
 
-    assert apart <= _MOST_APART
+    assert apart <= _MAX_APART
 
 
 def test_lists_hold_only_what_is_the_account_s_own(user: User, theirs: Belongings) -> None:

@@ -65,9 +65,11 @@ def mailbox(suite: Suite) -> Mailbox:
 
 
 def _sign_up(visitor: Dashboard, mailbox: Mailbox, password: str) -> str:
-    asked = visitor.call("POST", "/accounts", json={"email": mailbox.address, "password": password})
-    assert asked.status_code == 202
-    assert asked.json() == {"email": mailbox.address, "codeSent": True}
+    answer = visitor.call(
+        "POST", "/accounts", json={"email": mailbox.address, "password": password}
+    )
+    assert answer.status_code == 202
+    assert answer.json() == {"email": mailbox.address, "codeSent": True}
     letter = mailbox.next()
     assert letter["from"] == _FROM
     code = re.search(r"^ {4}(\d{8})$", letter["text"].replace("\r", ""), re.MULTILINE)
@@ -102,11 +104,14 @@ def test_a_known_address_is_answered_alike_and_told_by_mail_alone(
         {"email": mailbox.address, "password": "a good password", "code": code},
     )
 
-    asked = visitor.call(
+    answer = visitor.call(
         "POST", "/accounts", json={"email": mailbox.address, "password": "another password"}
     )
 
-    assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "codeSent": True})
+    assert (answer.status_code, answer.json()) == (
+        202,
+        {"email": mailbox.address, "codeSent": True},
+    )
     letter = mailbox.next()
     assert letter["subject"] == "You have an account already"
     assert _PAGE in letter["text"]
@@ -123,8 +128,11 @@ def test_a_forgotten_password_is_set_by_a_link_that_is_good_once(
         {"email": mailbox.address, "password": "a good password", "code": code},
     )
 
-    asked = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
-    assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "linkSent": True})
+    answer = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
+    assert (answer.status_code, answer.json()) == (
+        202,
+        {"email": mailbox.address, "linkSent": True},
+    )
     found = re.search(re.escape(_PAGE) + r"/reset-password#(\S+)", mailbox.next()["text"])
     assert found, "the letter has the link"
     token = found[1]
@@ -143,8 +151,11 @@ def test_a_forgotten_password_is_set_by_a_link_that_is_good_once(
 def test_an_unknown_address_is_answered_alike_and_gets_no_mail(
     visitor: Dashboard, mailbox: Mailbox
 ) -> None:
-    asked = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
-    assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "linkSent": True})
+    answer = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
+    assert (answer.status_code, answer.json()) == (
+        202,
+        {"email": mailbox.address, "linkSent": True},
+    )
 
     _sign_up(
         visitor, mailbox, "a good password"

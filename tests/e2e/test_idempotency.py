@@ -153,7 +153,7 @@ def _query(suite: Suite, sql: str) -> str:
     return done.stdout.strip()
 
 
-def _post_and_forget(api: Api, headers: dict[str, str]) -> None:
+def _post_without_reading(api: Api, headers: dict[str, str]) -> None:
     # The gateway is killed while it answers.
     with contextlib.suppress(requests.RequestException):
         api.call("POST", "/v1/inboxes", json={"name": "crash"}, headers=headers)
@@ -171,7 +171,7 @@ def test_a_gateway_killed_between_store_and_call_makes_one_object(
         suite.signal("inbox", number, signal.SIGSTOP)
     try:
         caller = threading.Thread(
-            target=_post_and_forget, args=(Api(suite["API"], account.key), headers)
+            target=_post_without_reading, args=(Api(suite["API"], account.key), headers)
         )
         caller.start()
         chosen = eventually(lambda: _query(suite, find), "the key is stored")

@@ -35,7 +35,7 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from dev import places
+from dev import paths
 from harness import (
     Api,
     Authority,
@@ -52,17 +52,17 @@ from harness import (
 from harness.secure_suite import HOST, Settings, rpc_tls_settings
 
 _ACCESS: dict[str, Any] = json.loads(
-    (places.ROOT / "deploy" / "kafka" / "access.json").read_text(encoding="utf-8")
+    (paths.ROOT / "deploy" / "kafka" / "access.json").read_text(encoding="utf-8")
 )
 _TOPICS = [
     topic["name"]
     for topic in json.loads(
-        (places.ROOT / "deploy" / "kafka" / "topics.json").read_text(encoding="utf-8")
+        (paths.ROOT / "deploy" / "kafka" / "topics.json").read_text(encoding="utf-8")
     )["topics"]
 ]
 _SECONDS = 60.0  # that a right may take to show, on a machine that does much else
 _eventually = functools.partial(eventually, seconds=_SECONDS)
-_PAGE = places.ROOT / "docs" / "events" / "access.md"
+_PAGE = paths.ROOT / "docs" / "events" / "access.md"
 _PARTITIONS = 2  # of each topic, as SecureSuite applies them
 _CONSUMER = "example-consumer"
 _STRANGER = "stranger"  # who has a password and no rights
@@ -102,7 +102,7 @@ def _add_acls(kafka: AuthorizingKafka, folder: Path) -> None:
     """Runs what the page says, as it stands there."""
     folder.mkdir()
     write_acl_tool(folder)
-    (folder / "tools").symlink_to(places.ROOT / "tools")
+    (folder / "tools").symlink_to(paths.ROOT / "tools")
     (folder / "admin.properties").symlink_to(kafka.admin_config)
     (block,) = re.findall(
         r"^```sh\n(.*?)^```", _PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
@@ -313,7 +313,7 @@ def _age_events(guarded: _Guarded) -> None:
 def test_the_operators_tools_work(used: _Guarded) -> None:
     services = used.services
     size = ("--partitions", str(_PARTITIONS), "--replication", "1")
-    file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
+    file = str(paths.ROOT / "deploy" / "kafka" / "topics.json")
 
     assert services.operate("topics", "apply", file, *size, "--check")["differences"] == []
     done = services.run_operator("doctor", *size, "--timeout", "50", "--json")
@@ -468,7 +468,7 @@ def test_who_has_no_rights_sees_no_topic(guarded: _Guarded) -> None:
 def test_the_tools_grow_topics_and_set_offsets_back(used: _Guarded) -> None:
     """The last test: services stop for it, as for a restore."""
     services = used.services
-    file = str(places.ROOT / "deploy" / "kafka" / "topics.json")
+    file = str(paths.ROOT / "deploy" / "kafka" / "topics.json")
     more = ("--partitions", str(_PARTITIONS + 1), "--replication", "1", "--repartition")
     grown = services.operate("topics", "apply", file, *more)["topics"]
     assert {one["topic"] for one in grown if not one["changed"]} == {"inbox.activity"}

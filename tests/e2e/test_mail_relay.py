@@ -40,10 +40,10 @@ def _gateway(suite: Suite, postbox: Postbox, tls: Protection, folder: Path) -> I
 
 def _ask_for_a_letter(visitor: Dashboard, address: str | None = None) -> str:
     address = address or f"{uuid.uuid4().hex[:12]}@example.com"
-    asked = visitor.call(
+    answer = visitor.call(
         "POST", "/accounts", json={"email": address, "password": "a good password"}
     )
-    assert asked.status_code == 202, asked.text
+    assert answer.status_code == 202, answer.text
     return address
 
 
@@ -78,15 +78,15 @@ def test_recipients_that_the_relay_refuses_keep_nobody_waiting(suite: Suite, fol
         postbox.replies = {unknown: "550 5.1.1 nobody", busy: "451 4.3.0 later"}
         for address in (unknown, busy):
             _ask_for_a_letter(visitor, address)
-            eventually(partial(postbox.was_asked_for, address), "the relay is asked")
+            eventually(partial(postbox.was_attempted, address), "the relay is asked")
 
         known = _ask_for_a_letter(visitor)
         assert postbox.next()["To"] == known
-        assert postbox.asked[: postbox.asked.index(known)] == [unknown, busy]
+        assert postbox.recipients[: postbox.recipients.index(known)] == [unknown, busy]
 
         del postbox.replies[busy]
         assert postbox.next()["To"] == busy
-        assert postbox.asked.count(unknown) == 1
+        assert postbox.recipients.count(unknown) == 1
 
 
 def test_a_relay_with_another_certificate_gets_nothing(

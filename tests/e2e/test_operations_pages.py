@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from dev import pages, places, postgres
+from dev import pages, paths, postgres
 from dev.pages import Block
 from dev.ports import free_port
 from harness import (
@@ -40,7 +40,7 @@ from harness import (
 )
 from harness.secure_suite import HOST, Settings, rpc_tls_settings
 
-_PAGES = places.ROOT / "docs" / "operations"
+_PAGES = paths.ROOT / "docs" / "operations"
 _SERVICES: list[type[Replica]] = [Gateway, Inbox, MailIngest, RateLimit, WebhookDispatcher]
 _PREFIX = "staging."
 
@@ -59,11 +59,11 @@ class _Shell:
 
     def __post_init__(self) -> None:
         for name in ("deploy", "tools", "dev"):
-            (self.folder / name).symlink_to(places.ROOT / name)
+            (self.folder / name).symlink_to(paths.ROOT / name)
         tools = self.folder / "bin"
         tools.mkdir()
         # The suite's own, which knows where the suite is.
-        self._write_tool(tools / "tempinboxctl", [str(places.ROOT / "dev"), "ctl", "--"])
+        self._write_tool(tools / "tempinboxctl", [str(paths.ROOT / "dev"), "ctl", "--"])
         write_acl_tool(tools)
         programs = self.suite.program("tempinbox-gateway").parent
         path = [str(tools), str(programs), str(postgres.PROGRAMS), os.environ["PATH"]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 from harness import Account, Api, Cluster, Gateway, RateLimit, Suite, eventually, in_time
 
 _CLIENTS = 4
@@ -21,7 +21,7 @@ _OF_EACH = 80
 _REQUESTS = _ACCOUNTS * _OF_EACH
 _A_SECOND = 20
 _STOPPED_SECONDS = 10.0
-_LONGEST_SECONDS = 5.0  # a request is let through after 0.25 s; the rest is for a busy machine
+_MAX_SECONDS = 5.0  # a request is let through after 0.25 s; the rest is for a busy machine
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _SteadyLoad:
         # the next gateway.
         apis = [_api(gateway, account) for gateway in self._gateways for account in self._accounts]
         while (number := next(self._due)) < _REQUESTS:
-            pause_until(self._began + number / _A_SECOND)
+            sleep_until(self._began + number / _A_SECOND)
             sent = time.monotonic()
             status = apis[number % len(apis)].call("GET", "/v1/domains").status_code
             self.answers.append(_Answered(status, time.monotonic(), time.monotonic() - sent))
@@ -79,7 +79,7 @@ class _Quota:
             gateway.metric("tempinbox_gateway_quota_fail_open_total") for gateway in self.gateways
         )
 
-    def owed(self) -> float:
+    def unreported(self) -> float:
         """Those of them that are not counted yet."""
         return sum(
             gateway.metric("tempinbox_gateway_quota_unreported_requests")
@@ -139,7 +139,7 @@ def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_
         sending.result(timeout=60)
 
     assert Counter(answer.status for answer in load.answers) == {200: _REQUESTS}
-    assert max(answer.took for answer in load.answers) < _LONGEST_SECONDS
+    assert max(answer.took for answer in load.answers) < _MAX_SECONDS
     assert (
         sum(stopped < answer.at < started for answer in load.answers)
         >= _STOPPED_SECONDS * _A_SECOND / 2
@@ -151,16 +151,16 @@ def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_
         "all are counted, none twice",
         seconds=40,
     )
-    eventually(lambda: quota.owed() == 0, "nothing is owed")
-    asked: Counter[str] = Counter()
+    eventually(lambda: quota.unreported() == 0, "nothing is unreported")
+    requests: Counter[str] = Counter()
 
     def usage(account: Account) -> list[tuple[int, int]]:
         """Requests as each gateway shows them, and as they are."""
         found = []
         for gateway in quota.gateways:
-            asked[account.key] += 1
+            requests[account.key] += 1
             shown = _api(gateway, account).get("/v1/account")["usage"]["requestsToday"]
-            found.append((shown, _OF_EACH + asked[account.key]))
+            found.append((shown, _OF_EACH + requests[account.key]))
         return found
 
     for account in accounts:
@@ -195,4 +195,4 @@ def test_what_was_let_through_outlives_the_replicas_it_was_told_to(
             "all are counted, none twice",
             seconds=40,
         )
-        eventually(lambda: quota.owed() == 0, "nothing is owed")
+        eventually(lambda: quota.unreported() == 0, "nothing is unreported")

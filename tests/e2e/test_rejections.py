@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from harness import Account, Api, Dialogue, MailIngest, MailServer, Suite, eventually, queued_id
+from harness import Account, Api, MailIngest, MailServer, SmtpSession, Suite, eventually, queued_id
 
 _MEBIBYTE = 1024 * 1024
 _SENDER = "reports@sender.example"
@@ -45,7 +45,7 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
 
     def refused() -> str | None:
         """The plan may be younger than what the mail server knows."""
-        with Dialogue(suite["SMTP"]) as session:
+        with SmtpSession(suite["SMTP"]) as session:
             (answer,) = session.address(
                 inbox["emailAddress"], sender=_SENDER, parameters=f" SIZE={2 * _MEBIBYTE}"
             )
@@ -53,7 +53,7 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
 
     eventually(refused, "the plan's limit is in force")
     (first,) = _rejections(one_mebibyte.api, inbox)
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"], sender=_SENDER)
         reply = session.data(_MESSAGE + b"0123456789abcd\r\n" * (_MEBIBYTE // 16))
     (row,) = _rejections(one_mebibyte.api, inbox, attempts=2)
@@ -71,7 +71,7 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
 def test_a_full_inbox_shows_what_it_did_not_take(suite: Suite, account: Account) -> None:
     inbox = account.api.new_inbox()
 
-    with MailServer(suite, inbox_max_emails="1") as server, Dialogue(server.address) as session:
+    with MailServer(suite, inbox_max_emails="1") as server, SmtpSession(server.address) as session:
         session.address(inbox["emailAddress"])
         queued_id(session.data(_MESSAGE))
         (answer,) = session.address(inbox["emailAddress"], sender=_SENDER)
@@ -90,7 +90,7 @@ def test_an_inbox_over_its_rate_shows_it_and_the_others_nothing(
 
     with (
         MailServer(suite, inbox_rate_per_minute="1", inbox_rate_burst="1") as server,
-        Dialogue(server.address) as session,
+        SmtpSession(server.address) as session,
     ):
         session.address(busy["emailAddress"])
         queued_id(session.data(_MESSAGE))
@@ -112,7 +112,7 @@ def test_what_comes_after_an_inbox_ended_is_shown(
     never = f"{uuid.uuid4().hex[:20]}@{suite['DOMAIN']}"
     account.api.delete("/v1/inboxes/" + inbox["inboxId"])
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         answer, _ = session.address(inbox["emailAddress"], never, sender=_SENDER)
         if answer.startswith("250 "):  # not known to have ended yet
             answer = session.data(_MESSAGE)
@@ -129,7 +129,7 @@ def test_an_address_that_never_was_leaves_nothing(suite: Suite, account: Account
     account.api.delete("/v1/inboxes/" + ended["inboxId"])
 
     with MailIngest(suite) as server:
-        with Dialogue(server.address) as session:
+        with SmtpSession(server.address) as session:
             answers = session.address(
                 f"{local}@{suite['DOMAIN']}", ended["emailAddress"], sender=_SENDER
             )
@@ -147,7 +147,7 @@ def test_senders_are_texts_whatever_they_are(suite: Suite, account: Account) -> 
     account.api.delete("/v1/inboxes/" + inbox["inboxId"])
     senders = {'"<script>alert(1)</script>"@sender.example', "o'neil@sender.example"}
 
-    with MailServer(suite) as server, Dialogue(server.address) as session:
+    with MailServer(suite) as server, SmtpSession(server.address) as session:
         for sender in senders:
             session.address(inbox["emailAddress"], sender=sender)
             session.say("RSET")

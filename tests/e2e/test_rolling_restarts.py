@@ -16,7 +16,7 @@ from harness import SENDER, Account, Api, Receiver, Suite, eventually, queued_id
 
 SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
 _WORKERS = 3
-_PAUSE_SECONDS = 0.02
+_INTERVAL_SECONDS = 0.02
 _MORE = 15
 _TRIES = 200
 
@@ -69,7 +69,7 @@ class _Load:
             ]
         )
         servers = itertools.cycle(self._servers[number % 2 :] + self._servers[: number % 2])
-        while not self._is_over.wait(_PAUSE_SECONDS):
+        while not self._is_over.wait(_INTERVAL_SECONDS):
             inbox = self._call(apis, "POST", "/v1/inboxes")
             if "inboxId" not in inbox:
                 continue

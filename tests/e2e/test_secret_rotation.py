@@ -38,7 +38,7 @@ from harness import (
 from harness.secure_suite import HOST, Settings, by_name
 
 _WORKERS = 2
-_PAUSE_SECONDS = 0.02
+_INTERVAL_SECONDS = 0.02
 _MORE = 6
 _TTL = "5s"
 _RELAY_USER, _RELAY_FIRST, _RELAY_SECOND = "tempinbox", "a first phrase", "a second phrase"
@@ -110,7 +110,7 @@ class _Load:
         assert self.failures == []
 
     def _work(self) -> None:
-        while not self._is_over.wait(_PAUSE_SECONDS):
+        while not self._is_over.wait(_INTERVAL_SECONDS):
             try:
                 self._once()
             except (AssertionError, OSError) as problem:  # those of smtplib and requests, too
@@ -589,10 +589,10 @@ def _letter(world: _World) -> None:
     visitor = Dashboard(_base(world.services.gateway), ca_file=world.public.ca_file)
     address = f"{uuid.uuid4().hex[:12]}@example.com"
     greeted = world.postbox.greeted
-    asked = visitor.call(
+    answer = visitor.call(
         "POST", "/accounts", json={"email": address, "password": "a good password"}
     )
-    assert asked.status_code == 202, asked.text
+    assert answer.status_code == 202, answer.text
     letter = world.postbox.next()
     assert letter["To"] == address
     # One before STARTTLS, one after it.

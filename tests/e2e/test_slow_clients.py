@@ -13,16 +13,16 @@ import requests
 from dev.ports import free_port
 from harness import Account, FarHost, Gateway, Suite, eventually
 
-_PLACES = 40
+_CONNECTION_LIMIT = 40
 _AN_ADDRESS = 20
 
 
 @pytest.fixture(scope="module")
 def gateway(suite: Suite) -> Iterator[Gateway]:
-    """One with few places, and loopback counted like any network."""
+    """Starts a gateway with few connections that counts loopback like any network."""
     with Gateway(
         suite,
-        connection_limit=str(_PLACES),
+        connection_limit=str(_CONNECTION_LIMIT),
         connections_per_address=str(_AN_ADDRESS),
         exempt_networks="",
     ) as running:
@@ -52,16 +52,16 @@ def test_connections_without_a_word_make_room(gateway: Gateway) -> None:
     with ExitStack() as open_ones:
         idle = [
             open_ones.enter_context(_connect(gateway, f"127.0.0.{11 + number // _AN_ADDRESS}"))
-            for number in range(_PLACES)
+            for number in range(_CONNECTION_LIMIT)
         ]
         eventually(
-            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
-            "all places are taken",
+            lambda: gateway.metric('http_server_connections{server="api"}') == _CONNECTION_LIMIT,
+            "all connections are taken",
         )
 
         assert [_ask(gateway, "127.0.0.20") for _ in range(5)] == [200] * 5
         assert idle[0].recv(1) == b""
-    eventually(lambda: _all_free(gateway), "the places are free again")
+    eventually(lambda: _all_free(gateway), "the connections are free again")
 
 
 def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway) -> None:
@@ -88,14 +88,14 @@ def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway
             assert time.monotonic() - began < 40, (
                 f"{len(ended)} of {len(slow)} slow connections have ended"
             )
-            asked = time.monotonic()
+            started = time.monotonic()
             assert _ask(gateway, "127.0.0.31") == 200
-            took.append(time.monotonic() - asked)
+            took.append(time.monotonic() - started)
             for number, connection in enumerate(slow):
                 if number not in ended and not _dribble(connection):
                     ended.add(number)
         assert statistics.median(took) < 1
-    eventually(lambda: _all_free(gateway), "the places are free again")
+    eventually(lambda: _all_free(gateway), "the connections are free again")
 
 
 def _dribble(connection: socket.socket) -> bool:
@@ -116,20 +116,20 @@ def test_slow_lorises_in_all_places_keep_nobody_out(gateway: Gateway) -> None:
     with ExitStack() as open_ones:
         slow = [
             open_ones.enter_context(_connect(gateway, f"127.0.0.{41 + number // _AN_ADDRESS}"))
-            for number in range(_PLACES)
+            for number in range(_CONNECTION_LIMIT)
         ]
         for connection in slow:
             connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: h\r\n")
         eventually(
-            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
-            "all places are taken",
+            lambda: gateway.metric('http_server_connections{server="api"}') == _CONNECTION_LIMIT,
+            "all connections are taken",
         )
         before = gateway.metric("http_server_slow_connections_closed_total")
 
         assert [_ask(gateway, "127.0.0.43") for _ in range(10)] == [200] * 10
 
         assert gateway.metric("http_server_slow_connections_closed_total") > before
-    eventually(lambda: _all_free(gateway), "the places are free again")
+    eventually(lambda: _all_free(gateway), "the connections are free again")
 
 
 _STRANGERS = {
@@ -180,13 +180,13 @@ def test_slow_bodies_with_a_key_end_by_their_rate_and_keep_nobody_out(
     with ExitStack() as open_ones:
         slow = [
             open_ones.enter_context(_connect(gateway, f"127.0.0.{51 + number // _AN_ADDRESS}"))
-            for number in range(_PLACES)
+            for number in range(_CONNECTION_LIMIT)
         ]
         for connection in slow:
             connection.sendall(head)
         eventually(
-            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
-            "all places are taken",
+            lambda: gateway.metric('http_server_connections{server="api"}') == _CONNECTION_LIMIT,
+            "all connections are taken",
         )
 
         assert [_ask(gateway, "127.0.0.53") for _ in range(10)] == [200] * 10
@@ -195,7 +195,7 @@ def test_slow_bodies_with_a_key_end_by_their_rate_and_keep_nobody_out(
         last = slow[-1]
         while _dribble(last):
             assert time.monotonic() - began < 15, "a byte now and then keeps its place"
-    eventually(lambda: _all_free(gateway), "the places are free again")
+    eventually(lambda: _all_free(gateway), "the connections are free again")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes network namespaces")

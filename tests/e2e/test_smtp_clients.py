@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
-from harness import SENDER, Api, Dialogue, Suite, queued_id, send
+from harness import SENDER, Api, SmtpSession, Suite, queued_id, send
 
 _MEBIBYTE = 1024 * 1024
 
@@ -47,7 +47,7 @@ def _only_email(api: Api, inbox: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_an_extension_is_announced(suite: Suite, extension: str) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert extension in session.extensions
 
 
@@ -85,7 +85,7 @@ def test_mail_in_the_clear_says_so(api: Api, client: smtplib.SMTP) -> None:
 
 
 def test_what_was_sent_before_the_handshake_is_no_command_after_it(suite: Suite) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.write(b"STARTTLS\r\nMAIL FROM:<injected@sender.example>\r\n")
         assert session.reply().startswith("554 5.5.0")
         assert session.reply() == "", "and the connection is closed"
@@ -95,7 +95,7 @@ def test_chunks_are_put_together(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
     chunks = [b"Subject: in chu", b"nks\r\n\r\nfirst\r\n.\r\nsec", b"ond\r\n"]
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.address(inbox["emailAddress"]) == ["250 2.1.5 Recipient ok"]
         for chunk in chunks:
             session.write(b"BDAT %d\r\n%s" % (len(chunk), chunk))
@@ -115,7 +115,7 @@ def test_pipelined_chunks_and_the_next_message(suite: Suite, api: Api) -> None:
     message = b"Subject: %d\r\n\r\nbody\r\n"
     envelope = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<{inbox['emailAddress']}>\r\n".encode()
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.write(
             b"".join(
                 envelope + b"BDAT %d LAST\r\n" % len(message % number) + message % number
@@ -135,7 +135,7 @@ def test_a_last_chunk_of_its_own_size(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
     message = b"Subject: large chunk\r\n\r\n" + b"0123456789abcdef" * (_MEBIBYTE // 16) + b"\r\n"
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"], parameters=f" SIZE={len(message)}")
         session.write(b"BDAT %d LAST\r\n" % len(message) + message)
         email_id = queued_id(session.reply())
@@ -163,7 +163,7 @@ def test_smtputf8_addresses_and_subject(api: Api, client: smtplib.SMTP) -> None:
 def test_a_utf8_address_needs_the_extension(suite: Suite, api: Api) -> None:
     local, _, domain = api.new_inbox()["emailAddress"].partition("@")
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.address(f"{local}+ü@{domain}") == ["553 5.6.7 Address needs SMTPUTF8"]
 
 
@@ -248,7 +248,7 @@ def test_a_new_inbox_takes_mail_once_its_call_has_answered(suite: Suite, api: Ap
     servers = [url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")]
 
     def deliver(number: int) -> str:
-        with Dialogue(servers[number % len(servers)]) as session:
+        with SmtpSession(servers[number % len(servers)]) as session:
             return session.address(api.new_inbox()["emailAddress"])[0]
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

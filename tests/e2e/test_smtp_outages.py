@@ -3,14 +3,14 @@
 import time
 from urllib.parse import urlsplit
 
-from harness import Api, Dialogue, MailServer, Relay, Suite, eventually, queued_id
+from harness import Api, MailServer, Relay, SmtpSession, Suite, eventually, queued_id
 
 _MESSAGE = b"From: a@sender.example\r\nSubject: hi\r\n\r\nhi\r\n"
 _SENT_AWAY_AFTER_SECONDS = 5
 
 
 def _greeting(server: MailServer) -> str:
-    return Dialogue(server.address).reply()
+    return SmtpSession(server.address).reply()
 
 
 def test_without_postgresql_mail_is_put_off_and_later_senders_are_sent_away(
@@ -25,7 +25,7 @@ def test_without_postgresql_mail_is_put_off_and_later_senders_are_sent_away(
             netloc=f"{dsn.username}:{dsn.password}@127.0.0.1:{database.port}"
         ).geturl()
         with MailServer(suite, database=relayed) as server:
-            with Dialogue(server.address) as session:
+            with SmtpSession(server.address) as session:
                 assert session.address(inbox["emailAddress"]) == ["250 2.1.5 Recipient ok"]
                 stored = [queued_id(session.data(_MESSAGE))]
 
@@ -52,7 +52,7 @@ def test_without_postgresql_mail_is_put_off_and_later_senders_are_sent_away(
                 "senders are welcome again",
                 seconds=30,
             )
-            with Dialogue(server.address) as session:
+            with SmtpSession(server.address) as session:
                 session.address(inbox["emailAddress"])
                 stored.append(queued_id(session.data(_MESSAGE)))
 

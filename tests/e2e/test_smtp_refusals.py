@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from harness import Account, Api, Dialogue, MailServer, Suite, eventually, queued_id, send
+from harness import Account, Api, MailServer, SmtpSession, Suite, eventually, queued_id, send
 
 _MEBIBYTE = 1024 * 1024
 _SHORTEST_LIFE_SECONDS = 60
@@ -40,7 +40,7 @@ def test_only_one_ending_ends_a_message(suite: Suite, api: Api, ending: bytes) -
         b"Subject: smuggled\r\n\r\nhi\r\n"
     ) % inbox["emailAddress"].encode()
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"])
         answer = session.data(b"Subject: outer\r\n\r\nhi" + ending + smuggled)
 
@@ -50,7 +50,7 @@ def test_only_one_ending_ends_a_message(suite: Suite, api: Api, ending: bytes) -
 
 
 def test_a_bare_newline_is_refused_in_chunks_too(suite: Suite, api: Api) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(api.new_inbox()["emailAddress"])
         message = b"Subject: x\n\r\nhi\r\n"
         session.write(b"BDAT %d LAST\r\n" % len(message) + message)
@@ -63,12 +63,12 @@ def test_a_declared_size_over_the_plan_is_refused_at_rcpt(
     inbox = one_mebibyte.api.new_inbox()
 
     def refused_at_rcpt() -> bool:
-        with Dialogue(suite["SMTP"]) as session:
+        with SmtpSession(suite["SMTP"]) as session:
             (answer,) = session.address(inbox["emailAddress"], parameters=f" SIZE={2 * _MEBIBYTE}")
         return answer.startswith("550 5.3.4")
 
     eventually(refused_at_rcpt, "the plan's limit is in force")
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.address(inbox["emailAddress"], parameters=f" SIZE={len(_MESSAGE)}") == [
             "250 2.1.5 Recipient ok"
         ]
@@ -80,7 +80,7 @@ def test_a_true_size_over_the_plan_is_refused_at_the_end(
 ) -> None:
     inbox = one_mebibyte.api.new_inbox()
 
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"])
         answer = session.data(_MESSAGE + b"0123456789abcd\r\n" * (_MEBIBYTE // 16))
         assert answer.startswith("552 5.3.4")
@@ -89,7 +89,7 @@ def test_a_true_size_over_the_plan_is_refused_at_the_end(
 
 
 def test_a_declared_size_over_every_plan_is_refused_at_mail(suite: Suite) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.say(f"MAIL FROM:<a@sender.example> SIZE={26 * _MEBIBYTE}").startswith(
             "552 5.3.4"
         )
@@ -98,7 +98,7 @@ def test_a_declared_size_over_every_plan_is_refused_at_mail(suite: Suite) -> Non
 def test_a_full_inbox_takes_no_more(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
 
-    with MailServer(suite, inbox_max_emails="2") as server, Dialogue(server.address) as session:
+    with MailServer(suite, inbox_max_emails="2") as server, SmtpSession(server.address) as session:
         for _ in range(2):
             session.address(inbox["emailAddress"])
             queued_id(session.data(_MESSAGE))
@@ -118,7 +118,7 @@ def test_an_inbox_takes_so_much_a_minute(suite: Suite, api: Api) -> None:
 
     with (
         MailServer(suite, inbox_rate_per_minute="1", inbox_rate_burst="2") as server,
-        Dialogue(server.address) as session,
+        SmtpSession(server.address) as session,
     ):
         for _ in range(2):
             assert session.address(busy["emailAddress"]) == ["250 2.1.5 Recipient ok"]
@@ -135,7 +135,7 @@ def test_a_connection_serves_so_many_messages(suite: Suite, api: Api) -> None:
 
     with (
         MailServer(suite, messages_per_connection="2") as server,
-        Dialogue(server.address) as session,
+        SmtpSession(server.address) as session,
     ):
         assert "LIMITS RCPTMAX=100 MAILMAX=2" in session.extensions
         for _ in range(2):
@@ -145,13 +145,13 @@ def test_a_connection_serves_so_many_messages(suite: Suite, api: Api) -> None:
 
 
 def test_an_address_opens_so_many_connections(suite: Suite) -> None:
-    with MailServer(suite, connections_per_address="1") as server, Dialogue(server.address):
-        second = Dialogue(server.address)
+    with MailServer(suite, connections_per_address="1") as server, SmtpSession(server.address):
+        second = SmtpSession(server.address)
         assert second.reply().startswith("421 4.7.0")
 
 
 def test_a_server_without_a_certificate_offers_no_starttls(suite: Suite) -> None:
-    with MailServer(suite) as server, Dialogue(server.address) as session:
+    with MailServer(suite) as server, SmtpSession(server.address) as session:
         assert "STARTTLS" not in session.extensions
         assert session.say("STARTTLS").startswith("502 5.5.1")
 
@@ -161,7 +161,7 @@ def test_the_operator_gets_postmaster_and_abuse(suite: Suite, account: Account) 
     suite.operate("domain", "add", domain, "--operator", account.account_id)
 
     def taken() -> list[str]:
-        with Dialogue(suite["SMTP"]) as session:
+        with SmtpSession(suite["SMTP"]) as session:
             return session.address(f"postmaster@{domain}", f"Abuse@{domain}")
 
     eventually(
@@ -175,14 +175,14 @@ def test_the_operator_gets_postmaster_and_abuse(suite: Suite, account: Account) 
 
 
 def test_a_domain_without_operator_has_no_postmaster(suite: Suite) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         answers = session.address(f"postmaster@{suite['DOMAIN']}", f"abuse@{suite['DOMAIN']}")
     assert answers == ["550 5.1.1 No such mailbox here"] * 2
 
 
 @pytest.mark.parametrize("recipient", ["somebody@elsewhere.example", "somebody@[127.0.0.1]"])
 def test_nothing_is_relayed(suite: Suite, recipient: str) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.address(recipient) == ["550 5.7.1 Relaying denied"]
 
 
@@ -190,7 +190,7 @@ def test_nothing_is_relayed(suite: Suite, recipient: str) -> None:
     "line", ["GET / HTTP/1.1", "POST /v1/inboxes HTTP/1.1", "CONNECT elsewhere.example:25 HTTP/1.1"]
 )
 def test_a_web_client_is_sent_away(suite: Suite, line: str) -> None:
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         assert session.say(line).startswith("521 5.5.1")
         assert session.reply() == ""
 
@@ -203,7 +203,7 @@ def test_an_ended_inbox_is_refused_at_rcpt(suite: Suite, soon_ended: dict[str, A
     def answers() -> set[str]:
         found = set()
         for server in servers:
-            with Dialogue(server) as session:
+            with SmtpSession(server) as session:
                 found.update(session.address(soon_ended["emailAddress"]))
         return found
 
@@ -217,7 +217,7 @@ def test_an_ended_inbox_is_refused_at_rcpt(suite: Suite, soon_ended: dict[str, A
 
 def test_a_download_sent_back_is_a_loop(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
-    with Dialogue(suite["SMTP"]) as session:
+    with SmtpSession(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"])
         email_id = queued_id(session.data(_MESSAGE))
 

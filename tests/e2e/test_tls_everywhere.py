@@ -201,8 +201,8 @@ def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> N
         answers = statuses(second, 12)
         # The holder may be late (100 ms); it is asked again after a second, and gives back by
         # itself what was idle for 10.
-        asked = time.monotonic()
-        while answers[200] < 9 and time.monotonic() - asked < 8:
+        started = time.monotonic()
+        while answers[200] < 9 and time.monotonic() - started < 8:
             answers += statuses(second, 1)
 
         # What is left of the other replica's block is asked back before a request is refused. On

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from dev import places
+from dev import paths
 from harness import (
     Account,
     Api,
@@ -42,7 +42,7 @@ def _operate(suite: Suite, settings: dict[str, str], *arguments: str) -> str:
     """Runs tempinboxctl against the second installation."""
     done = subprocess.run(
         [str(suite.program("tempinboxctl")), *arguments],
-        env=places.clean_environment()
+        env=paths.clean_environment()
         | {f"TEMPINBOX_{name.upper()}": value for name, value in settings.items()},
         capture_output=True,
         text=True,

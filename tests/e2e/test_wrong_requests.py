@@ -21,7 +21,7 @@ _NEW_NAMES = {
     422: "Unprocessable Content",
 }  # RFC 9110's, which Python 3.11 does not know yet
 _ALLOWANCE = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
-_LONGEST_MESSAGE = 600
+_MAX_MESSAGE = 600
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def test_a_wrong_request_is_refused_with_its_reason(suite: Suite, target: Target
     contract().check(answer)
     for mention in row.mentions:
         assert mention in message
-    assert len(message) <= _LONGEST_MESSAGE, "what was given is shortened"
+    assert len(message) <= _MAX_MESSAGE, "what was given is shortened"
     assert all(name in answer.headers for name in _ALLOWANCE)
 
 

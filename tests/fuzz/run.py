@@ -11,18 +11,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import build, packages, places
+from dev import build, packages, paths
 from dev.running import stop_on_signals
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
 PRESET = build.SANITIZE
-_SOURCES = places.ROOT / "tests" / "fuzz"
-_MOST_MEGABYTES = 2048  # with the sanitizers' own share
+_SOURCES = paths.ROOT / "tests" / "fuzz"
+_MAX_MEGABYTES = 2048  # with the sanitizers' own share
 _ONE_INPUT_SECONDS = 10
-_LONGEST_INPUT = {"mime_view": 32_768, "extract": 16_384}
-_USUAL_LONGEST_INPUT = 4_096
-_PATIENCE_SECONDS = 120  # for reading the corpus, and for the report of a crash
+_MAX_INPUT = {"mime_view": 32_768, "extract": 16_384}
+_DEFAULT_MAX_INPUT = 4_096
+_TIMEOUT_SECONDS = 120  # for reading the corpus, and for the report of a crash
 _SHOWN_LINES = 40
 
 
@@ -89,12 +89,12 @@ def tally(names: list[str], seconds: int, seed: int) -> Tally:
 
 
 def _program(name: str) -> Path:
-    return places.program(PRESET, f"fuzz_{name}")
+    return paths.program(PRESET, f"fuzz_{name}")
 
 
 def _environment() -> dict[str, str]:
     symbolizer = shutil.which("llvm-symbolizer-19") or ""
-    return places.clean_environment() | {
+    return paths.clean_environment() | {
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "ASAN_SYMBOLIZER_PATH": symbolizer,
     }
@@ -103,7 +103,7 @@ def _environment() -> dict[str, str]:
 def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
     if not _program(name).exists():
         fail(f"{_program(name)} is not built")
-    folder = places.build_folder(PRESET) / "fuzzing" / name
+    folder = paths.build_folder(PRESET) / "fuzzing" / name
     found, broken = folder / "corpus", folder / "broken"
     for made in (found, broken):
         made.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
     before = set(broken.iterdir())
     log = folder / "log"
     started = time.monotonic()
-    code = _run_bounded(command, log, seconds + _PATIENCE_SECONDS)
+    code = _run_bounded(command, log, seconds + _TIMEOUT_SECONDS)
     report = log.read_text(encoding="utf-8", errors="replace")
     outcome = Outcome(
         code == 0,
@@ -128,19 +128,19 @@ def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
         sum(1 for _ in found.iterdir()),
     )
     if not outcome.is_good:
-        _tell(name, report, sorted(set(broken.iterdir()) - before), log)
+        _report(name, report, sorted(set(broken.iterdir()) - before), log)
     return outcome
 
 
 def _bounds() -> list[str]:
-    return [f"-timeout={_ONE_INPUT_SECONDS}", f"-rss_limit_mb={_MOST_MEGABYTES}"]
+    return [f"-timeout={_ONE_INPUT_SECONDS}", f"-rss_limit_mb={_MAX_MEGABYTES}"]
 
 
 def _options(name: str, seconds: int, seed: int) -> list[str]:
     options = [
         f"-max_total_time={seconds}",
         *_bounds(),
-        f"-max_len={_LONGEST_INPUT.get(name, _USUAL_LONGEST_INPUT)}",
+        f"-max_len={_MAX_INPUT.get(name, _DEFAULT_MAX_INPUT)}",
         f"-seed={seed}",
         "-print_final_stats=1",
         "-reload=0",
@@ -149,12 +149,12 @@ def _options(name: str, seconds: int, seed: int) -> list[str]:
     return [*options, f"-dict={words}"] if words.exists() else options
 
 
-def _run_bounded(command: list[str], log: Path, most_seconds: int) -> int:
+def _run_bounded(command: list[str], log: Path, max_seconds: int) -> int:
     """Runs a program in a group of its own, which ends with it or with its time."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
-            cwd=places.ROOT,
+            cwd=paths.ROOT,
             env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -162,7 +162,7 @@ def _run_bounded(command: list[str], log: Path, most_seconds: int) -> int:
             start_new_session=True,
         )
         try:
-            return process.wait(timeout=most_seconds)
+            return process.wait(timeout=max_seconds)
         except subprocess.TimeoutExpired:
             return -signal.SIGKILL
         finally:
@@ -176,7 +176,7 @@ def _last(pattern: str, report: str) -> int:
     return int(found[-1]) if found else 0
 
 
-def _tell(name: str, report: str, inputs: list[Path], log: Path) -> None:
+def _report(name: str, report: str, inputs: list[Path], log: Path) -> None:
     lines = report.splitlines()
     begins = next(
         (

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from dev import kubernetes_tools, places
+from dev import kubernetes_tools, paths
 from dev.locks import in_turn
 from dev.terminal import fail, heading, item, say
 
@@ -178,7 +178,7 @@ def _go(work: Path, folder: Path, *arguments: str, more: dict[str, str] | None =
         "GOGC": "800",
         "PATH": f"/usr/local/go/bin:{os.environ['PATH']}",
     }
-    environment = places.clean_environment() | own | (more or {})
+    environment = paths.clean_environment() | own | (more or {})
     return _run(["nice", "-n", "10", "go", *arguments], folder, environment)
 
 
@@ -196,7 +196,7 @@ def _run(command: list[str], folder: Path, environment: dict[str, str] | None = 
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment or places.clean_environment(),
+        env=environment or paths.clean_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

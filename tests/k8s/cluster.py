@@ -44,8 +44,8 @@ def _go_version() -> tuple[int, ...]:
     go = shutil.which("go", path=f"{os.environ.get('PATH', '')}:/usr/local/go/bin")
     if not go:
         return (0,)
-    told = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout
-    parts = told.strip().removeprefix("go").split(".")[:2]
+    version = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout
+    parts = version.strip().removeprefix("go").split(".")[:2]
     return tuple(int(part) for part in parts if part.isdigit())
 
 
@@ -161,10 +161,10 @@ def left_behind() -> list[str]:
     found = [f"a group of processes: {it}" for it in namespaces.leftover_cgroups()]
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            told = Path(f"/proc/{pid}/environ").read_bytes()
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:
             continue
-        if f"\0{layout.INSIDE}=1\0".encode() in b"\0" + told + b"\0":
+        if f"\0{layout.INSIDE}=1\0".encode() in b"\0" + environment + b"\0":
             found.append(f"a process: {pid}")
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     found += [f"a mount: {line}" for line in mounts.splitlines() if str(STATE) in line]

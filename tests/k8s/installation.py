@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dev import places
+from dev import paths
 from dev.terminal import fail
 from dev.waiting import wait_until
 
-from k8s import beside, layout
+from k8s import host_services, layout
 
-CHART = places.ROOT / "deploy" / "helm" / "tempinbox"
+CHART = paths.ROOT / "deploy" / "helm" / "tempinbox"
 NAMESPACE = "tempinbox"
 RELEASE = "tempinbox"
 SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
@@ -45,7 +45,7 @@ _PROFILE = {
 
 def version() -> str:
     """Of the images of this checkout."""
-    return (places.ROOT / "VERSION").read_text(encoding="ascii").strip()
+    return (paths.ROOT / "VERSION").read_text(encoding="ascii").strip()
 
 
 def kubectl(*arguments: str, data: str | None = None, namespace: str = NAMESPACE) -> str:
@@ -129,7 +129,7 @@ def issue(name: str, *hosts: str) -> dict[str, str]:
     """A certificate for these names, as a Secret of type kubernetes.io/tls has it, and who signed
     it.
     """
-    folder = beside.authority().issue(name, ",".join(f"DNS:{host}" for host in hosts))
+    folder = host_services.authority().issue(name, ",".join(f"DNS:{host}" for host in hosts))
     files = {"tls.crt": "certificate.pem", "tls.key": "key.pem", "ca.crt": "ca.pem"}
     return {key: (folder / file).read_text(encoding="ascii") for key, file in files.items()}
 
@@ -146,16 +146,16 @@ def make_secrets() -> None:
     """All of them, once: what is sealed under a master key is lost with it."""
     if attempt("kubectl", "-n", NAMESPACE, "get", "secret", "bootstrap").returncode == 0:
         return
-    authorities = beside.authority().ca_file.read_text(encoding="ascii")
-    put_secret("database", {"uri": beside.dsn()})
+    authorities = host_services.authority().ca_file.read_text(encoding="ascii")
+    put_secret("database", {"uri": host_services.dsn()})
     put_secret("authorities", {"ca.crt": authorities})
-    put_secret("kafka-user", {"password": beside.known_secrets().kafka})
+    put_secret("kafka-user", {"password": host_services.known_secrets().kafka})
     properties = {
         "security.protocol": "SASL_SSL",
         "ssl.ca.location": "/etc/tempinbox/kafka-ca/ca.pem",
-        "sasl.mechanism": beside.MECHANISM,
-        "sasl.username": beside.KAFKA_USER,
-        "sasl.password": beside.known_secrets().kafka,
+        "sasl.mechanism": host_services.MECHANISM,
+        "sasl.username": host_services.KAFKA_USER,
+        "sasl.password": host_services.known_secrets().kafka,
     }
     lines = "".join(f"{name}={value}\n" for name, value in properties.items())
     put_secret("kafka-properties", {"kafka.properties": lines})
@@ -184,17 +184,17 @@ def values() -> Object:
         "cluster": {"networks": [pods, layout.SERVICE_NETWORK]},
         "database": {
             "existingSecret": "database",
-            "maxConnections": beside.MAX_CONNECTIONS,
+            "maxConnections": host_services.MAX_CONNECTIONS,
             "tls": {"mode": "verify-full", "existingSecret": "authorities"},
         },
         "kafka": {
-            "brokers": beside.brokers().brokers.split(","),
+            "brokers": host_services.brokers().brokers.split(","),
             "rackLabel": "",
             "securityProtocol": "SASL_SSL",
             "tls": {"existingSecret": "authorities"},
             "sasl": {
-                "mechanism": beside.MECHANISM,
-                "username": beside.KAFKA_USER,
+                "mechanism": host_services.MECHANISM,
+                "username": host_services.KAFKA_USER,
                 "existingSecret": "kafka-user",
             },
         },

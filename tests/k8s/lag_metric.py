@@ -15,7 +15,7 @@ from typing import Any
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from k8s import beside, layout
+from k8s import host_services, layout
 
 _BASE = "/apis/external.metrics.k8s.io/v1beta1"
 _SECONDS = 10.0
@@ -25,7 +25,7 @@ class Lag:
     """Committed offsets against the ends of the partitions."""
 
     def __init__(self) -> None:
-        properties: dict[str, Any] = dict(beside.client_properties())
+        properties: dict[str, Any] = dict(host_services.client_properties())
         self._admin = AdminClient(properties)
         self._reader = Consumer(properties | {"group.id": "rehearsal-lag"})
 
@@ -33,8 +33,8 @@ class Lag:
         """The sum over the partitions; what was never committed counts from the beginning."""
         described = self._admin.list_topics(topic, timeout=_SECONDS).topics[topic]
         wanted = [TopicPartition(topic, number) for number in described.partitions]
-        asked = ConsumerGroupTopicPartitions(group, wanted)
-        (answer,) = self._admin.list_consumer_group_offsets([asked]).values()
+        group_offsets = ConsumerGroupTopicPartitions(group, wanted)
+        (answer,) = self._admin.list_consumer_group_offsets([group_offsets]).values()
         total = 0
         for it in answer.result(_SECONDS).topic_partitions:
             ends = TopicPartition(topic, it.partition)

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from dev import places
+from dev import paths
 
 # The newest minor release whose kubelet takes cgroup v1 unasked.
 KUBERNETES = "1.34.4"
-CACHE = places.cache("k8s")
+CACHE = paths.cache("k8s")
 BIN = CACHE / "bin"
 IMAGES = CACHE / "images"
 HERE = Path(__file__).parent
@@ -57,8 +57,8 @@ def environment() -> dict[str, str]:
         "HELM_CACHE_HOME": str(STATE / "helm"),
         "HELM_CONFIG_HOME": str(STATE / "helm"),
         "HELM_DATA_HOME": str(STATE / "helm"),
-        "PYTHONPATH": places.HARNESS_PYTHON_PATH,
+        "PYTHONPATH": paths.HARNESS_PYTHON_PATH,
     }
     if INSIDE in os.environ:
         own[INSIDE] = os.environ[INSIDE]
-    return places.clean_environment() | own
+    return paths.clean_environment() | own

@@ -31,7 +31,7 @@ _CALLERS = 5
 _ROUNDS_A_SECOND = 4.5
 _INBOXES = 32
 _HOOK = "/hook"
-_LONGEST_SECONDS = 3 * 3600
+_MAX_SECONDS = 3 * 3600
 _CALL_SECONDS = 30.0
 _SETTLING_SECONDS = 120.0
 # Replies and outcomes that a fault may have; 421 is how SMTP says that a server ends, and any
@@ -87,8 +87,8 @@ class _Calls(Calls):
         if status == 429 or status >= 500:
             kind = str(status)
         if kind:
-            told = f"{method} {path}: {kind}: {answer}"
-            self._noted.append(Failure(time.monotonic(), kind, told[:300]))
+            summary = f"{method} {path}: {kind}: {answer}"
+            self._noted.append(Failure(time.monotonic(), kind, summary[:300]))
         self.answers[kind or str(status)] += 1
         return status, answer
 
@@ -129,12 +129,12 @@ class ClusterLoad:
         mailboxes = Mailboxes(self.gateway, key)
         inboxes = mailboxes.create(_INBOXES)
         mailboxes.add_webhook(f"http://{layout.HOST}:{installation.WEBHOOK_PORT}{_HOOK}")
-        load = Load([self.smtp], inboxes, MAILS_A_SECOND, _LONGEST_SECONDS, _CONNECTIONS)
+        load = Load([self.smtp], inboxes, MAILS_A_SECOND, _MAX_SECONDS, _CONNECTIONS)
         self._load = load
         self._callers = [_Calls(self.gateway, key, load, self._noted) for _ in range(_CALLERS)]
         self._working = [threading.Thread(target=lambda: self._mails.extend(load.run()))]
         self._working += [
-            threading.Thread(target=it.run, args=(_LONGEST_SECONDS,)) for it in self._callers
+            threading.Thread(target=it.run, args=(_MAX_SECONDS,)) for it in self._callers
         ]
         for each in self._working:
             each.daemon = True
@@ -203,10 +203,10 @@ class ClusterLoad:
         if not confirmed:
             violations.append("no mail was accepted")
         calls = sum((caller.answers for caller in self._callers), Counter())
-        told = ", ".join(f"{kind} x {count}" for kind, count in sorted(calls.items()))
+        summary = ", ".join(f"{kind} x {count}" for kind, count in sorted(calls.items()))
         facts = (
             f"{len(confirmed)} mails answered 250, {len(lost)} lost; {len(hooked)} webhooks due, "
-            f"{len(missed)} missed; calls: {told}"
+            f"{len(missed)} missed; calls: {summary}"
         )
         return facts, violations
 
@@ -228,7 +228,7 @@ def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
 
 
 def _of_inboxes(callers: list[_Calls], mailboxes: Mailboxes) -> list[str]:
-    """What the calls were told of inboxes must be so in the end."""
+    """What the calls were summary of inboxes must be so in the end."""
     status = {inbox["inboxId"]: inbox["status"] for inbox in mailboxes.inboxes("chaos")}
     found = []
     for inbox in (inbox for caller in callers for inbox in caller.inboxes):

@@ -19,7 +19,7 @@ from dev.waiting import wait_until
 from k8s import layout
 from k8s.layout import CGROUP, STATE
 
-_HOLDER = STATE / "holder.pid"
+_INIT_PID = STATE / "namespace_init.pid"
 _CONTROLLERS = [
     "cpu",
     "cpuacct",
@@ -47,17 +47,17 @@ def is_inside() -> bool:
 def is_running() -> bool:
     """Whether a cluster is there (asked from outside)."""
     try:
-        command = Path(f"/proc/{_HOLDER.read_text().strip()}/cmdline").read_bytes()
+        command = Path(f"/proc/{_INIT_PID.read_text().strip()}/cmdline").read_bytes()
     except OSError:
         return False
-    return b"holder.sh" in command
+    return b"namespace_init.sh" in command
 
 
 def entrance(node: str | None = None) -> list[str]:
     """What to put before a command, so that it runs in the cluster's or a node's namespaces."""
     found = []
     if not is_inside():
-        found += ["nsenter", "-t", _HOLDER.read_text().strip(), *_NAMESPACES, "--"]
+        found += ["nsenter", "-t", _INIT_PID.read_text().strip(), *_NAMESPACES, "--"]
         found += ["env", f"--chdir={Path.cwd()}", f"{layout.INSIDE}=1"]
     if node:
         pid = (STATE / node / "pid").read_text().strip()
@@ -91,12 +91,17 @@ def make() -> None:
     """The process that holds everything, once."""
     if is_running():
         return
-    for path in [_HOLDER, STATE / "holder.ready", *layout.RUN.glob("*.pid"), *STATE.glob("n*/pid")]:
+    for path in [
+        _INIT_PID,
+        STATE / "namespace_init.ready",
+        *layout.RUN.glob("*.pid"),
+        *STATE.glob("n*/pid"),
+    ]:
         path.unlink(missing_ok=True)
     command = ["unshare", *_NAMESPACES, "--fork", "--mount-proc", "--propagation", "private", "--"]
-    command += ["bash", str(layout.HERE / "holder.sh"), str(STATE)]
+    command += ["bash", str(layout.HERE / "namespace_init.sh"), str(STATE)]
     command += [layout.NETWORK, layout.SERVICE_NETWORK]
-    with open(layout.LOGS / "holder.log", "wb") as log:
+    with open(layout.LOGS / "namespace_init.log", "wb") as log:
         process = subprocess.Popen(
             command,
             env=layout.environment() | {layout.INSIDE: "1"},
@@ -107,13 +112,15 @@ def make() -> None:
         )
     try:
         wait_until(
-            (STATE / "holder.ready").exists, time.monotonic() + 10, "the cluster's namespaces"
+            (STATE / "namespace_init.ready").exists,
+            time.monotonic() + 10,
+            "the cluster's namespaces",
         )
     except TimeoutError:
         process.kill()
-        fail(f"no namespaces could be made:\n{(layout.LOGS / 'holder.log').read_text()}")
+        fail(f"no namespaces could be made:\n{(layout.LOGS / 'namespace_init.log').read_text()}")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-    _HOLDER.write_text(children.strip())
+    _INIT_PID.write_text(children.strip())
 
 
 def make_node(number: int) -> None:
@@ -184,7 +191,7 @@ def make_cgroup(node: str) -> None:
 def remove() -> None:
     """Ends the holder, and with it everything; then its groups and its folder."""
     if is_running():
-        pid = int(_HOLDER.read_text())
+        pid = int(_INIT_PID.read_text())
         os.kill(pid, signal.SIGKILL)
         gone = Path(f"/proc/{pid}")
         wait_until(lambda: not gone.exists(), time.monotonic() + 30, "the end of the cluster")

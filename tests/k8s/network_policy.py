@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 
 from k8s import layout
 
 Object = dict[str, Any]
 # Between two looks, however many pods change.
-_PAUSE_SECONDS = 0.1
+_INTERVAL_SECONDS = 0.1
 _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "In": lambda value, allowed: value in allowed,
     "NotIn": lambda value, allowed: value not in allowed,
@@ -219,7 +219,7 @@ def main() -> None:
             is_good = done.returncode == 0
             print(time.strftime("%T"), "applied" if is_good else done.stderr + text, flush=True)
             applied = text if is_good else applied
-        pause_until(time.monotonic() + _PAUSE_SECONDS)
+        sleep_until(time.monotonic() + _INTERVAL_SECONDS)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ import uuid
 from chaos import event_source
 from dev.terminal import fail
 
-from k8s import beside
+from k8s import host_services
 
 
 def publish(events: int) -> None:
     """`email.received` of accounts that nobody has: consumed, and no webhook due."""
     request = {
-        "properties": beside.client_properties(),
+        "properties": host_services.client_properties(),
         "accounts": [str(uuid.uuid4()) for _ in range(16)],
         "events": events,
         "rate": 0,

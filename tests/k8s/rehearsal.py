@@ -11,11 +11,11 @@ import sys
 import time
 from pathlib import Path
 
-from dev import kafka, packages, places
+from dev import kafka, packages, paths
 from dev.running import stop_on_signals
 from dev.terminal import Failure, fail, item, paint, say
 
-from k8s import beside, cluster, images, installation, layout, namespaces, sabotage, verbs
+from k8s import cluster, host_services, images, installation, layout, namespaces, sabotage, verbs
 from k8s.steps import NAMES
 
 _SERVICES = installation.SERVICES
@@ -94,9 +94,9 @@ def _archives(folder: Path | None) -> list[Path]:
     """Of all six images; none where they cannot be had."""
     wanted = [*_SERVICES, "tools"]
     if folder is None:
-        folder = places.build_folder("k8s-images")
+        folder = paths.build_folder("k8s-images")
         folder.mkdir(parents=True, exist_ok=True)
-        made = subprocess.run([str(places.ROOT / "dev"), "image", "--save", str(folder)])
+        made = subprocess.run([str(paths.ROOT / "dev"), "image", "--save", str(folder)])
         if made.returncode != 0:
             say(paint("missing: ", "red") + "the images: ./dev image could not make them")
             return []
@@ -182,10 +182,10 @@ def _inside(chosen: argparse.Namespace) -> int:
         sys.executable,
         "-B",
         "-m",
-        "k8s.inside",
+        "k8s.step_runner",
         json.dumps(options),
     ]
-    environment = layout.environment() | {"KCAT_CONFIG": str(beside.CLIENT_PROPERTIES)}
+    environment = layout.environment() | {"KCAT_CONFIG": str(host_services.CLIENT_PROPERTIES)}
     sys.stdout.flush()
     return subprocess.run(command, env=environment).returncode
 

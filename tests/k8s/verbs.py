@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from dev import packages, places, python_packages
+from dev import packages, paths, python_packages
 from dev.running import stop_on_signals
 from dev.terminal import paint, say
 
@@ -37,9 +37,9 @@ def _rehearse(arguments: list[str]) -> int:
     """With the packages of the end-to-end tests."""
     packages.ensure("test")
     command = [str(python_packages.python()), "-B", "-m", "k8s.rehearsal", *arguments]
-    environment = places.clean_environment() | {"PYTHONPATH": places.HARNESS_PYTHON_PATH}
+    environment = paths.clean_environment() | {"PYTHONPATH": paths.HARNESS_PYTHON_PATH}
     try:
-        return subprocess.run(command, cwd=places.ROOT, env=environment).returncode
+        return subprocess.run(command, cwd=paths.ROOT, env=environment).returncode
     except KeyboardInterrupt:  # it got the same signal, and says so
         return 130
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dev import kubernetes_tools, node_packages, pages, places
+from dev import kubernetes_tools, node_packages, pages, paths
 from dev.ports import free_port
 
-_PAGES = places.ROOT / "docs" / "quickstart"
+_PAGES = paths.ROOT / "docs" / "quickstart"
 _SECONDS = 300
 
 
@@ -32,7 +32,7 @@ def _operate(*arguments: str) -> Any:
 def _reader() -> dict[str, str]:
     """The variables of a shell that knows nothing of a suite or of the tests."""
     return {
-        name: value for name, value in places.clean_environment().items() if "PYTHON" not in name
+        name: value for name, value in paths.clean_environment().items() if "PYTHON" not in name
     }
 
 
@@ -55,13 +55,13 @@ def clone(tmp_path: Path) -> Path:
     """A folder with what is in a clone, where the page may save files."""
     listed = subprocess.run(
         ["git", "ls-tree", "--name-only", "HEAD"],
-        cwd=places.ROOT,
+        cwd=paths.ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
     for name in listed.stdout.splitlines():
-        (tmp_path / name).symlink_to(places.ROOT / name)
+        (tmp_path / name).symlink_to(paths.ROOT / name)
     return tmp_path
 
 
@@ -91,7 +91,7 @@ def test_agent(tmp_path: Path) -> None:
 
 def test_tester(tmp_path: Path) -> None:
     """With the packages that ./dev has brought, in place of those from registries."""
-    client = places.ROOT / "clients" / "typescript"
+    client = paths.ROOT / "clients" / "typescript"
     programs = node_packages.ensure(client)["PATH"]  # a newer Node.js than Debian 12's
     chromium = shutil.which("chromium")
     assert chromium
@@ -101,7 +101,7 @@ def test_tester(tmp_path: Path) -> None:
         _PAGES / "tester.md",
         folder=tmp_path,
         environment=_with_key()
-        | {"CLONE": str(places.ROOT), "CHROMIUM": chromium, "PATH": programs},
+        | {"CLONE": str(paths.ROOT), "CHROMIUM": chromium, "PATH": programs},
         swaps={
             "8098": str(free_port()),
             'npm --prefix "$CLONE/clients/typescript" ci >>npm.txt\n': "",
@@ -115,7 +115,7 @@ def test_tester(tmp_path: Path) -> None:
 
 
 def test_consumer(clone: Path) -> None:
-    known = {places.SUITE_VARIABLE: os.environ[places.SUITE_VARIABLE]}
+    known = {paths.SUITE_VARIABLE: os.environ[paths.SUITE_VARIABLE]}
 
     pages.run(_PAGES / "consumer.md", folder=clone, environment=_reader() | known, seconds=_SECONDS)
 
@@ -128,12 +128,12 @@ def test_operator(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> None
         pages.run(
             _PAGES / "operator.md",
             folder=clone,
-            environment=_reader() | {places.SUITE_VARIABLE: str(suite), "PATH": programs},
+            environment=_reader() | {paths.SUITE_VARIABLE: str(suite), "PATH": programs},
             swaps={"./dev up -d": "./dev up -d --no-build --no-dashboard"},
             seconds=_SECONDS,
         )
     finally:
-        down = [str(places.ROOT / "dev"), "down", "--wipe", "--data", str(suite)]
+        down = [str(paths.ROOT / "dev"), "down", "--wipe", "--data", str(suite)]
         subprocess.run(down, capture_output=True, check=True, timeout=60)
 
 

@@ -122,10 +122,10 @@ def _room(path: Path) -> str | None:
 def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
     if source.path.parts[0] == "tests":
         return
-    for header, places in _LIBRARIES.items():
-        if re.match(header, name) and not re.search(places, str(source.path)):
+    for header, allowed in _LIBRARIES.items():
+        if re.match(header, name) and not re.search(allowed, str(source.path)):
             yield source.problem(
-                offset, f"includes <{name}>, which belongs behind another room (allowed: {places})"
+                offset, f"includes <{name}>, which belongs behind another room (allowed: {allowed})"
             )
 
 
@@ -143,16 +143,16 @@ def _check_service(source: Source, offset: int, name: str, services: set[str]) -
 
 
 def _check_folder(source: Source, offset: int, name: str) -> Iterator[Problem]:
-    place = source.path.parts
-    if place[0] != "services" or place[1] not in FOLDERS or len(place) < 4:
+    parts = source.path.parts
+    if parts[0] != "services" or parts[1] not in FOLDERS or len(parts) < 4:
         return
-    order = FOLDERS[place[1]]
-    here, included = place[2], name.split("/")
+    order = FOLDERS[parts[1]]
+    here, included = parts[2], name.split("/")
     if here not in order:
         yield source.problem(
             offset, f"folder {here} is unknown: give it its place in tests/style/boundaries.py"
         )
-    elif included[0] == place[1]:
+    elif included[0] == parts[1]:
         there = included[1] if len(included) > 2 else "."
         if there not in order[: order.index(here) + 1]:
             above = "the service" if there == "." else there

@@ -9,7 +9,7 @@ from source import Problem, Source
 
 _ROOMS = ("libs/", "services/", "programs/", "clients/")
 # A decided error is a value; an exception goes to one of these.
-_PLACES = {
+_HANDLERS = {
     "libs/common/http/session.cpp",  # HTTP session: 500, 503
     "services/mail-ingest/smtp/session.cpp",  # SMTP session: 451
     "libs/common/kafka/consumer.cpp",  # event consumer: retry, dead letter
@@ -30,7 +30,7 @@ def check(sources: list[Source]) -> Iterator[Problem]:
         path = source.path.as_posix()
         if not source.is_cpp or not path.startswith(_ROOMS):
             continue
-        if path not in _PLACES and not path.startswith(_TOOLBOX):
+        if path not in _HANDLERS and not path.startswith(_TOOLBOX):
             yield from _check_file(source)
 
 

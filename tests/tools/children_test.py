@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from dev import children
-from dev.places import SUITE_VARIABLE
+from dev.paths import SUITE_VARIABLE
 
 
 class Leftovers(unittest.TestCase):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import plans_page
 import settings_page
 import yaml
-from dev.places import ROOT
+from dev.paths import ROOT
 
 _HERE = Path(__file__).parent
 _DOCS = ROOT / "docs"
@@ -146,9 +146,9 @@ class Topics(unittest.TestCase):
             for path in ROOT.glob(f"{room}/**/*.cpp")
         ]
         used = re.compile(r"\b(?:cluster|kafka|chosen|settings_|now)\.prefix\b")
-        places = {path.relative_to(ROOT).as_posix() for path in sources if used.search(_read(path))}
+        users = {path.relative_to(ROOT).as_posix() for path in sources if used.search(_read(path))}
 
-        self.assertEqual(places, {"libs/common/kafka/names.cpp", "libs/common/kafka/settings.cpp"})
+        self.assertEqual(users, {"libs/common/kafka/names.cpp", "libs/common/kafka/settings.cpp"})
 
 
 class Metrics(unittest.TestCase):

@@ -10,7 +10,7 @@ from asyncapi.document import Contract
 from asyncapi.page import render
 from asyncapi.tables import fill
 from dev import events
-from dev.places import ROOT
+from dev.paths import ROOT
 from kafka_acls import Access
 
 _RECEIVED = Path("tempinbox") / "events" / "v1" / "email_received.proto"

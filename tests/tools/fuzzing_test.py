@@ -3,10 +3,10 @@
 import re
 import unittest
 
-from dev import places
+from dev import paths
 from fuzz import run as fuzzing
 
-_FOLDER = places.ROOT / "tests" / "fuzz"
+_FOLDER = paths.ROOT / "tests" / "fuzz"
 
 
 class FuzzingTest(unittest.TestCase):

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dev import go_toolchain, places
+from dev import go_toolchain, paths
 from dev.terminal import Failure
 
 
@@ -22,10 +22,10 @@ class Versions(unittest.TestCase):
                 self.assertEqual(go_toolchain.is_new_enough(told), is_enough)
 
     def test_the_one_brought_is_what_the_example_asks_for(self) -> None:
-        module = places.ROOT / "examples" / "consumers" / "go" / "go.mod"
-        asked = re.search(r"^go (.+)$", module.read_text(encoding="utf-8"), re.MULTILINE)
-        assert asked
-        self.assertEqual(asked[1], go_toolchain.VERSION)
+        module = paths.ROOT / "examples" / "consumers" / "go" / "go.mod"
+        declared = re.search(r"^go (.+)$", module.read_text(encoding="utf-8"), re.MULTILINE)
+        assert declared
+        self.assertEqual(declared[1], go_toolchain.VERSION)
 
 
 class OlderGo(unittest.TestCase):

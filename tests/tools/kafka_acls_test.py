@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import kafka_acls
-from dev.places import ROOT
+from dev.paths import ROOT
 
 _PROGRAM = ROOT / "tools" / "kafka_acls.py"
 

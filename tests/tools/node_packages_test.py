@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dev import node_packages, places
+from dev import node_packages, paths
 
 
 class Digest(unittest.TestCase):
@@ -60,7 +60,7 @@ class Ensure(unittest.TestCase):
         environment = {"XDG_CACHE_HOME": str(top), "PATH": f"{programs}:{os.environ['PATH']}"}
         for patched in (
             mock.patch.dict(os.environ, environment),
-            mock.patch.object(places, "ROOT", top),
+            mock.patch.object(paths, "ROOT", top),
             mock.patch.object(node_packages, "say"),
         ):
             patched.start()

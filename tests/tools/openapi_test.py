@@ -5,7 +5,7 @@ anchors.
 import re
 import unittest
 
-from dev.places import ROOT
+from dev.paths import ROOT
 from openapi.document import Document
 from openapi.markdown import blocks, inline
 from openapi.page import render
@@ -83,8 +83,8 @@ class Page(unittest.TestCase):
             self.assertNotIn(forbidden, self.page)
 
     def test_every_anchor_leads_somewhere(self) -> None:
-        places = re.findall(r' id="([^"]+)"', self.page)
-        self.assertEqual(len(places), len(set(places)), "an id is given twice")
+        ids = re.findall(r' id="([^"]+)"', self.page)
+        self.assertEqual(len(ids), len(set(ids)), "an id is given twice")
         self.assertEqual(
-            {it for it in re.findall(r'href="#([^"]+)"', self.page) if it not in places}, set()
+            {it for it in re.findall(r'href="#([^"]+)"', self.page) if it not in ids}, set()
         )

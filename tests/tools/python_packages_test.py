@@ -40,12 +40,12 @@ class Locks(unittest.TestCase):
         for lock in _LOCKS:
             locked = {_normalized(entry.split("==", 1)[0]) for entry in _requirements(lock)}
             # Without the extras in brackets, whose packages are locked by their own names.
-            asked = {
+            required = {
                 _normalized(name.partition("[")[0])
                 for name in _requirements(lock.with_suffix(".in"))
             }
             with self.subTest(lock.name):
-                self.assertEqual(asked - locked, set())
+                self.assertEqual(required - locked, set())
 
     def test_all_lists_name_the_same_version(self) -> None:
         locked: dict[str, set[str]] = {}

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections import deque
 
-from dev import places
+from dev import paths
 from dev.terminal import fail, heading
 
 RELEASE, SANITIZE = "release", "sanitize"
@@ -26,7 +26,7 @@ def build(preset: str, targets: list[str]) -> None:
     if targets:
         command += ["--target", *targets]
     if sys.stdout.isatty():
-        done = subprocess.run(command, cwd=places.ROOT).returncode
+        done = subprocess.run(command, cwd=paths.ROOT).returncode
     else:
         done = _build_quietly(command)
     if done != 0:
@@ -35,7 +35,7 @@ def build(preset: str, targets: list[str]) -> None:
 
 def _configure(preset: str) -> None:
     done = subprocess.run(
-        ["cmake", "--preset", preset], cwd=places.ROOT, capture_output=True, text=True
+        ["cmake", "--preset", preset], cwd=paths.ROOT, capture_output=True, text=True
     )
     if done.returncode != 0:
         fail("CMake could not configure:\n" + done.stdout[-3000:] + done.stderr)
@@ -45,7 +45,7 @@ def _build_quietly(command: list[str]) -> int:
     """In a log, one progress line in fifty is enough; a failure shows its last lines."""
     recent: deque[str] = deque(maxlen=_SHOWN_LINES)
     with subprocess.Popen(
-        command, cwd=places.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as building:
         assert building.stdout
         for number, line in enumerate(building.stdout):

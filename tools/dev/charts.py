@@ -112,8 +112,8 @@ def _slug(title: str) -> str:
 
 def number(value: float) -> str:
     """Three digits that count, at least."""
-    places = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
-    return f"{value:,.{places}f}"
+    decimals = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:,.{decimals}f}"
 
 
 def svg(charts: list[Chart]) -> str:

@@ -12,7 +12,7 @@ from dev import (
     dashboard,
     events,
     packages,
-    places,
+    paths,
     python_packages,
     schemas,
     tidy,
@@ -25,13 +25,13 @@ from dev.terminal import Failure, fail, heading, item, paint, say
 def cpp_files() -> list[str]:
     """Every C++ file git knows or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.cpp", "*.hpp"]
-    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    listed = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
     if listed.returncode != 0:
         fail("checks look at what git knows: " + listed.stderr.strip())
-    return sorted({name for name in listed.stdout.split() if (places.ROOT / name).exists()})
+    return sorted({name for name in listed.stdout.split() if (paths.ROOT / name).exists()})
 
 
-def _run(command: list[str], folder: Path = places.ROOT) -> bool:
+def _run(command: list[str], folder: Path = paths.ROOT) -> bool:
     return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL).returncode == 0
 
 
@@ -41,13 +41,13 @@ def _check_format(fix: bool) -> bool:
 
 
 def _check_style() -> bool:
-    rules = places.ROOT / "tests" / "style"
+    rules = paths.ROOT / "tests" / "style"
     are_right = _run([sys.executable, "-B", "-m", "unittest", "-q", "rules_test"], rules)
     return _run([sys.executable, "-B", str(rules)]) and are_right
 
 
 def _check_house() -> bool:
-    return _run([sys.executable, "-B", str(places.ROOT / "tests" / "style"), "--house"])
+    return _run([sys.executable, "-B", str(paths.ROOT / "tests" / "style"), "--house"])
 
 
 def _check_tools() -> bool:
@@ -63,10 +63,10 @@ def _check_tools() -> bool:
         "-p",
         "*_test.py",
     ]
-    environment = {**places.clean_environment(), "PYTHONPATH": places.PYTHON_PATH}
+    environment = {**paths.clean_environment(), "PYTHONPATH": paths.PYTHON_PATH}
     return (
         subprocess.run(
-            command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL
+            command, cwd=paths.ROOT, env=environment, stdin=subprocess.DEVNULL
         ).returncode
         == 0
     )
@@ -76,13 +76,13 @@ def _check_python(fix: bool) -> bool:
     """What the Python client has from the contract; ruff's layout and rules, mypy's types, which
     are told what to look at by pyproject.toml.
     """
-    caches = places.build_folder("python-checks")
+    caches = paths.build_folder("python-checks")
     interpreter = python_packages.python(python_packages.CLIENTS, python_packages.CHECKS)
     programs = interpreter.parent
     ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
     mypy = [str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]
     # All of them, whatever one finds; rules first, since what they fix may need a new layout.
-    generator = [str(interpreter), "-B", str(places.ROOT / "tools" / "python_client.py")]
+    generator = [str(interpreter), "-B", str(paths.ROOT / "tools" / "python_client.py")]
     found = [
         _run([*generator, *([] if fix else ["--check"])]),
         _run([ruff, "check", known, *(["--fix"] if fix else [])]),

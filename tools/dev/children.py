@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from dev.places import SUITE_VARIABLE
+from dev.paths import SUITE_VARIABLE
 from dev.waiting import wait_until
 
 # What ends a process by a fault of its own; it is asked to end, or killed, by others.

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import build, logs, places, running, status, suite_env
+from dev import build, logs, paths, running, status, suite_env
 from dev.suite import DEFAULT_DOMAIN, Suite, SuiteOptions
 from dev.terminal import Failure, paint
 
@@ -184,10 +184,10 @@ def _parser() -> argparse.ArgumentParser:
     def on_suite(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
         made = verb(name, does, run, more)
         meaning = (
-            f"the suite's data folder (default: .run in the checkout, or ${places.SUITE_VARIABLE})"
+            f"the suite's data folder (default: .run in the checkout, or ${paths.SUITE_VARIABLE})"
         )
         made.add_argument(
-            "--data", metavar="DIR", type=Path, default=places.default_suite_folder(), help=meaning
+            "--data", metavar="DIR", type=Path, default=paths.default_suite_folder(), help=meaning
         )
         return made
 

@@ -7,19 +7,19 @@ import subprocess
 import time
 from pathlib import Path
 
-from dev import node_packages, places, typescript_client, web_sources
+from dev import node_packages, paths, typescript_client, web_sources
 from dev.locks import in_turn
 from dev.terminal import fail, heading, item
 
-FOLDER = places.ROOT / "web" / "dashboard"
+FOLDER = paths.ROOT / "web" / "dashboard"
 BUILT = FOLDER / "dist"
 # The page's types, made from its API's contract. The page is built without them: they are for the
 # check and for editors.
 TYPES = FOLDER / "src" / "openapi.d.ts"
-_CONTRACT = places.ROOT / "docs" / "dashboard-openapi.yaml"
-_TYPES_TOOL = places.ROOT / "tools" / "npm" / "types"
-_BUILD_STAMP = places.ROOT / "build" / "dashboard.built"
-_LOCK = places.ROOT / "build" / "dashboard.lock"
+_CONTRACT = paths.ROOT / "docs" / "dashboard-openapi.yaml"
+_TYPES_TOOL = paths.ROOT / "tools" / "npm" / "types"
+_BUILD_STAMP = paths.ROOT / "build" / "dashboard.built"
+_LOCK = paths.ROOT / "build" / "dashboard.lock"
 
 
 def bring_packages() -> dict[str, str]:

@@ -16,7 +16,7 @@ from dev.terminal import Failure, fail, heading, paint, say
 from dev.topic_reader import FoundEvent, find_email_received
 from dev.webhook_receiver import Received, WebhookReceiver
 
-_PATIENCE_SECONDS = 20.0
+_TIMEOUT_SECONDS = 20.0
 _WORD = "verification"
 
 
@@ -102,10 +102,10 @@ class Demo:
 
     def _read_mail(self, inbox: dict[str, Any], code: str) -> dict[str, Any]:
         self._begin("Wait for it: one call, and the code has been found already")
-        path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait?timeoutSeconds={_PATIENCE_SECONDS:.0f}"
+        path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait?timeoutSeconds={_TIMEOUT_SECONDS:.0f}"
         email: dict[str, Any] | None = self._call("GET", path)["email"]
         if email is None:
-            fail(f"no mail in {_PATIENCE_SECONDS:.0f} s")
+            fail(f"no mail in {_TIMEOUT_SECONDS:.0f} s")
         _show(email, "emailId", "sequence", "from", "subject", "codes", "receivedAt")
         self._expect(
             "the first code is the one sent",
@@ -115,8 +115,8 @@ class Demo:
 
     def _see_webhook(self, receiver: WebhookReceiver, webhook: dict[str, Any]) -> Received:
         self._begin("See the webhook that the rule chose")
-        received = receiver.wait(_PATIENCE_SECONDS) or fail(
-            f"no webhook arrived in {_PATIENCE_SECONDS:.0f} s"
+        received = receiver.wait(_TIMEOUT_SECONDS) or fail(
+            f"no webhook arrived in {_TIMEOUT_SECONDS:.0f} s"
         )
         for name in ("webhook-id", "webhook-timestamp", "webhook-signature", "content-type"):
             say(f"  {name}: {received.headers.get(name)}")
@@ -134,10 +134,10 @@ class Demo:
     def _see_event(self, inbox: dict[str, Any], since_ms: int) -> FoundEvent:
         self._begin("Read the event from Kafka with nothing but proto-schemas/")
         found = find_email_received(
-            self._known["TEMPINBOX_KAFKA"], inbox["inboxId"], since_ms, _PATIENCE_SECONDS
+            self._known["TEMPINBOX_KAFKA"], inbox["inboxId"], since_ms, _TIMEOUT_SECONDS
         )
         if not found:
-            fail(f"no event for the inbox on email.received in {_PATIENCE_SECONDS:.0f} s")
+            fail(f"no event for the inbox on email.received in {_TIMEOUT_SECONDS:.0f} s")
         for line in found.commands:
             say(
                 paint("  $ " if line == found.commands[0] else "    ", "dim") + paint(line, "green")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.terminal import Missing, fail
 from dev.waiting import wait_until
 
@@ -34,7 +34,7 @@ class Docker:
         """For docker and docker-compose."""
         chosen = {"DOCKER_HOST": self.host} if self.host else {}
         # Without its buildx plugin a new client has the classic builder alone.
-        return places.clean_environment() | chosen | ({} if _has_buildx() else _CLASSIC)
+        return paths.clean_environment() | chosen | ({} if _has_buildx() else _CLASSIC)
 
     def run(self, *arguments: str, seconds: float | None = None) -> str:
         """What docker says; what it says on a failure is shown."""
@@ -74,8 +74,8 @@ _CLASSIC = {"DOCKER_BUILDKIT": "0"}
 
 
 def _has_buildx() -> bool:
-    asked = subprocess.run(["docker", "buildx", "version"], capture_output=True)
-    return asked.returncode == 0
+    buildx = subprocess.run(["docker", "buildx", "version"], capture_output=True)
+    return buildx.returncode == 0
 
 
 def _answers(docker: Docker) -> bool:

@@ -16,12 +16,12 @@ from asyncapi import tables
 from asyncapi.document import Contract, Node
 from kafka_acls import Access
 
-from dev import node_packages, places, python_packages, schemas
+from dev import node_packages, paths, python_packages, schemas
 from dev.terminal import fail, say
 
-_FOLDER = places.ROOT / "docs" / "events"
-_VALIDATOR = places.ROOT / "tools" / "npm" / "asyncapi"
-_CONSUMER = places.ROOT / "examples" / "consumers" / "python"
+_FOLDER = paths.ROOT / "docs" / "events"
+_VALIDATOR = paths.ROOT / "tools" / "npm" / "asyncapi"
+_CONSUMER = paths.ROOT / "examples" / "consumers" / "python"
 _PUBLIC = "tempinbox.events.v1."
 _CLASSES = {"public", "personal", "credential-bearing"}
 # protoc's numbers of types, as buf writes them in JSON.
@@ -47,10 +47,10 @@ class Sources:
     contract: Path = _FOLDER / "asyncapi.yaml"
     changes: Path = _FOLDER / "changes.md"
     schemas: Path = schemas.SCHEMAS
-    topics: Path = places.ROOT / "deploy" / "kafka" / "topics.json"
-    access: Path = places.ROOT / "deploy" / "kafka" / "access.json"
-    openapi: Path = places.ROOT / "docs" / "openapi.yaml"
-    code: Path = places.ROOT
+    topics: Path = paths.ROOT / "deploy" / "kafka" / "topics.json"
+    access: Path = paths.ROOT / "deploy" / "kafka" / "access.json"
+    openapi: Path = paths.ROOT / "docs" / "openapi.yaml"
+    code: Path = paths.ROOT
 
 
 def check(fix: bool) -> bool:
@@ -148,9 +148,9 @@ def read_messages(folder: Path) -> dict[str, dict[str, Field]]:
     found: dict[str, dict[str, Field]] = {}
     for file in files:
         comments = {
-            tuple(place["path"]): " ".join(place["leadingComments"].split())
-            for place in file["sourceCodeInfo"]["location"]
-            if "leadingComments" in place
+            tuple(location["path"]): " ".join(location["leadingComments"].split())
+            for location in file["sourceCodeInfo"]["location"]
+            if "leadingComments" in location
         }
         for index, message in enumerate(file.get("messageType", [])):
             found[f"{file['package']}.{message['name']}"] = {
@@ -358,7 +358,7 @@ def pages(sources: Sources, fix: bool) -> list[str]:
         if fresh != text and fix:
             page.write_text(fresh, encoding="utf-8")
         elif fresh != text:
-            shown = page.relative_to(places.ROOT)
+            shown = page.relative_to(paths.ROOT)
             stale.append(f"{shown} is out of date: ./dev check events --fix")
     return stale
 
@@ -368,8 +368,8 @@ def _golden_bytes_are_read() -> bool:
     interpreter = python_packages.environment(_CONSUMER / "requirements.txt")
     command = [str(interpreter), "-B", "-m", "unittest", "discover", "-q"]
     command += ["-s", "tests/contract", "-p", "*_test.py"]
-    environment = {**places.clean_environment(), "PYTHONPATH": places.PYTHON_PATH}
-    done = subprocess.run(command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL)
+    environment = {**paths.clean_environment(), "PYTHONPATH": paths.PYTHON_PATH}
+    done = subprocess.run(command, cwd=paths.ROOT, env=environment, stdin=subprocess.DEVNULL)
     return done.returncode == 0
 
 

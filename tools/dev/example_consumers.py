@@ -11,14 +11,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Self
 
-from dev import go_toolchain, places
+from dev import go_toolchain, paths
 from dev.kafka import verify_jars
 from dev.locks import in_turn
 from dev.terminal import fail
 
 LANGUAGES = ["python", "java", "go"]
 TOPICS = ["email.received", "inbox.created", "inbox.expired"]
-_SCHEMAS = places.ROOT / "proto-schemas"
+_SCHEMAS = paths.ROOT / "proto-schemas"
 # What build.sh makes, or a build by hand left.
 _MADE = {"build", "target", "events", "__pycache__"}
 
@@ -30,16 +30,16 @@ def dead_letter_topic(group: str) -> str:
 
 def build(language: str) -> Path:
     """The folder of a built program: a copy in the cache, named by what it is made of."""
-    source = places.ROOT / "examples" / "consumers" / language
+    source = paths.ROOT / "examples" / "consumers" / language
     pinned = [
         path
         for path in sorted([*source.rglob("*"), *_SCHEMAS.rglob("*.proto")])
-        if path.is_file() and not _MADE & set(path.relative_to(places.ROOT).parts[3:])
+        if path.is_file() and not _MADE & set(path.relative_to(paths.ROOT).parts[3:])
     ]
     digest = hashlib.sha256()
     for path in pinned:
-        digest.update(f"{path.relative_to(places.ROOT)}\0".encode() + path.read_bytes())
-    top = places.cache("consumers")
+        digest.update(f"{path.relative_to(paths.ROOT)}\0".encode() + path.read_bytes())
+    top = paths.cache("consumers")
     folder = top / f"{language}-{digest.hexdigest()[:16]}"
     with in_turn(top / f"{language}.lock"):
         if not (folder / "ready").exists():

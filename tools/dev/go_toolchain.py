@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.locks import in_turn
 from dev.terminal import fail, say
 
@@ -24,7 +24,7 @@ _SUMS = {
 
 def ensure() -> dict[str, str]:
     """Brings a Go new enough where there is none; the environment that it is to be run in."""
-    environment = places.clean_environment() | {"GOTOOLCHAIN": "local"}
+    environment = paths.clean_environment() | {"GOTOOLCHAIN": "local"}
     if not shutil.which("go"):
         fail("the example consumer in Go is built with Go, which is not here: install golang-go")
     own = subprocess.run(["go", "version"], capture_output=True, text=True, env=environment).stdout
@@ -46,7 +46,7 @@ def _brought(environment: dict[str, str]) -> Path:
     if platform.machine() not in _SUMS:
         fail(f"Go {VERSION} is not brought for {platform.machine()}: install it by hand")
     processor, expected = _SUMS[platform.machine()]
-    top = places.cache("go")
+    top = paths.cache("go")
     folder = top / f"{VERSION}-{processor}"
     with in_turn(top / f"{folder.name}.lock"):
         if not folder.exists():

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import build, dashboard, kafka, packages, places, services, spdx
+from dev import build, dashboard, kafka, packages, paths, services, spdx
 from dev.docker import Docker, engine
 from dev.terminal import Missing, fail, heading, item, say
 
@@ -24,8 +24,8 @@ IMAGES = [*SERVICE_IMAGES, "all-in-one", *DATA_IMAGES]
 PUBLIC_BASE = "debian:bookworm-slim"
 # Made here where the public base cannot be pulled.
 OWN_BASE = "localhost/tempinbox/debian:bookworm"
-FOLDER = places.ROOT / "build" / "images"
-_DOCKERFILE = places.ROOT / "deploy" / "docker" / "Dockerfile"
+FOLDER = paths.ROOT / "build" / "images"
+_DOCKERFILE = paths.ROOT / "deploy" / "docker" / "Dockerfile"
 # The base gets its packages from where this machine does: one of these, the first that is there.
 _APT = Path("/etc/apt")
 _SOURCES = ["sources.list.d/debian.sources", "sources.list"]
@@ -41,7 +41,7 @@ class Source:
 
 def version() -> str:
     """The tag of every image."""
-    return (places.ROOT / "VERSION").read_text(encoding="ascii").strip()
+    return (paths.ROOT / "VERSION").read_text(encoding="ascii").strip()
 
 
 def tag(name: str) -> str:
@@ -153,7 +153,7 @@ def _context(source: Source) -> Iterator[Path]:
 def _export_source(context: Path) -> None:
     """What is committed: the build sees neither caches nor half of a change."""
     archive = context / "source.tar"
-    command = ["git", "-C", str(places.ROOT), "archive", "--output", str(archive), "HEAD"]
+    command = ["git", "-C", str(paths.ROOT), "archive", "--output", str(archive), "HEAD"]
     subprocess.run(command, check=True)
     with tarfile.open(archive) as source:
         source.extractall(context, filter="data")
@@ -164,7 +164,7 @@ def _pack(context: Path, programs: Path | None) -> None:
     if programs is None:
         packages.ensure(*build.package_groups(build.RELEASE))
         build.build(build.RELEASE, services.PROGRAMS)
-        programs = places.build_folder(build.RELEASE) / "bin"
+        programs = paths.build_folder(build.RELEASE) / "bin"
     (context / "bin").mkdir()
     for name in services.PROGRAMS:
         if not (programs / name).exists():
@@ -173,8 +173,8 @@ def _pack(context: Path, programs: Path | None) -> None:
     dashboard.build()
     shutil.copytree(dashboard.BUILT, context / "dashboard")
     for folder in ("docker", "kafka"):
-        shutil.copytree(places.ROOT / "deploy" / folder, context / "deploy" / folder)
-    shutil.copy2(places.ROOT / "VERSION", context)
+        shutil.copytree(paths.ROOT / "deploy" / folder, context / "deploy" / folder)
+    shutil.copy2(paths.ROOT / "VERSION", context)
 
 
 # Building.
@@ -208,10 +208,10 @@ def _command(target: str, base: str) -> list[str]:
 
 
 def _revision() -> str:
-    asked = subprocess.run(
-        ["git", "-C", str(places.ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
+    git = subprocess.run(
+        ["git", "-C", str(paths.ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
     )
-    return asked.stdout.strip() or "unknown"
+    return git.stdout.strip() or "unknown"
 
 
 # What was built.
@@ -249,7 +249,7 @@ def _describe(docker: Docker, names: list[str]) -> None:
         path = folder / f"{name}.spdx.json"
         listed = spdx.document(name, version(), digest, now, found)
         path.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-        shown = path.relative_to(places.ROOT)
+        shown = path.relative_to(paths.ROOT)
         say(f"{name:<20} {size(docker, name) / 1e6:>6.1f} {len(found):>9}  {shown}")
 
 

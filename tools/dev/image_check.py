@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from dev import image, places
+from dev import image, paths
 from dev.docker import Docker, engine
 from dev.terminal import Failure, Missing, fail, heading, item, paint, say
 from dev.waiting import wait_until
@@ -22,7 +22,7 @@ _UNWANTED = re.compile(rf"(.*/)?s?bin/({'|'.join(_TOOLS.replace('+', '[+]').spli
 _ALL_IN_ONE_SECONDS = 15
 _ALL_IN_ONE_MB = 600
 _COMPOSE_SECONDS = 180
-_COMPOSE = places.ROOT / "deploy" / "compose"
+_COMPOSE = paths.ROOT / "deploy" / "compose"
 _PROJECT = "tempinbox-image-check"
 # Ports of the compose trial, apart from those of a suite that runs here.
 _PORTS = {"API_PORT": "18080", "SMTP_PORT": "12525"}
@@ -216,7 +216,7 @@ def _is_settled(docker: Docker, container: str) -> bool:
 def _asks_published_port(docker: Docker) -> None:
     """The API's port on this machine answers, beside the containers' own network."""
     url = f"http://127.0.0.1:{_PORTS['API_PORT']}/openapi.json"
-    asked = docker.inside("curl", "--silent", "--fail", "--max-time", "10", "--output", "-", url)
-    done = subprocess.run(asked, capture_output=True)
+    command = docker.inside("curl", "--silent", "--fail", "--max-time", "10", "--output", "-", url)
+    done = subprocess.run(command, capture_output=True)
     if done.returncode != 0:
         fail(f"{url} does not answer (curl: {done.returncode})")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from dev import places
+from dev import paths
 from dev.tally import Tally
 from dev.terminal import heading, say
 
@@ -127,8 +127,8 @@ class Board:
             command = ["nice", "-n", "19", *command]
         process = subprocess.Popen(
             command,
-            cwd=places.ROOT,
-            env=os.environ | {"PYTHONPATH": places.PYTHON_PATH},
+            cwd=paths.ROOT,
+            env=os.environ | {"PYTHONPATH": paths.PYTHON_PATH},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

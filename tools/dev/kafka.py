@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.children import ChildSpec
 from dev.terminal import fail, say
 from dev.waiting import wait_until
@@ -181,12 +181,12 @@ class Cluster:
             fail(f"Kafka did not get ready in {seconds:.0f} s; see ./dev logs kafka")
 
     def _listed(self) -> int:
-        asked = subprocess.run(
+        described = subprocess.run(
             ["kcat", *self._client_options(), "-L", "-m", "1", "-b", self.brokers],
             capture_output=True,
             text=True,
         )
-        return len(re.findall(r"^  broker ", asked.stdout, re.MULTILINE))
+        return len(re.findall(r"^  broker ", described.stdout, re.MULTILINE))
 
 
 def _cluster_id() -> str:
@@ -198,7 +198,7 @@ def _cluster_id() -> str:
 
 
 def _jars(version: str) -> Path:
-    return places.cache(f"kafka-{version}") / "jars"
+    return paths.cache(f"kafka-{version}") / "jars"
 
 
 def digests_of(version: str) -> Path:
@@ -295,7 +295,7 @@ def ensure_jars(version: str = VERSION) -> None:
 
 
 def _class_archive() -> Path:
-    return places.cache(f"kafka-{VERSION}") / "classes.jsa"
+    return paths.cache(f"kafka-{VERSION}") / "classes.jsa"
 
 
 def has_class_archive() -> bool:

@@ -10,11 +10,11 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from dev import node_packages, places
+from dev import node_packages, paths
 from dev.locks import in_turn
 from dev.terminal import fail
 
-_NPM = places.ROOT / "tools" / "npm"
+_NPM = paths.ROOT / "tools" / "npm"
 _LAYER = "node_modules/@aws-cdk/*/lib/layer.zip"
 
 
@@ -53,7 +53,7 @@ def unpacked(named: str) -> Path:
     """
     source = _NPM / named
     pinned = node_packages.digest(source, [source / "package-lock.json"])
-    folder = places.cache("kubernetes") / pinned[:16]
+    folder = paths.cache("kubernetes") / pinned[:16]
     ready = folder / "ready"
     with in_turn(folder.with_suffix(".lock")):
         if not ready.exists():

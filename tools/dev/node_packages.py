@@ -11,12 +11,12 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.locks import in_turn
 from dev.terminal import fail, say
 
 _STAMP = Path("node_modules") / ".tempinbox-packages"
-_NODE = places.ROOT / "tools" / "npm" / "node"
+_NODE = paths.ROOT / "tools" / "npm" / "node"
 _PROCESSORS = {"x86_64": "x64", "aarch64": "arm64"}  # as npm calls them
 _CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
@@ -59,11 +59,11 @@ def _packages(folder: Path, environment: dict[str, str]) -> Path:
     pinned = [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
     wanted = digest(folder, pinned)
     name = f"{folder.name}-{platform.machine()}-{wanted[:16]}"
-    top = places.cache("npm")
+    top = paths.cache("npm")
     with in_turn(top / f"{name}.lock"):
         stamp = top / name / _STAMP  # last, so that what is half brought is brought again
         if read_stamp(stamp) != wanted:
-            shown = folder.relative_to(places.ROOT)
+            shown = folder.relative_to(paths.ROOT)
             say(f"  bringing the npm packages of {shown}/package-lock.json ...")
             shutil.rmtree(top / name, ignore_errors=True)
             (top / name).mkdir()
@@ -96,7 +96,7 @@ def _with_node(least: int) -> dict[str, str]:
         if shutil.which("node")
         else ""
     )
-    environment = places.clean_environment()
+    environment = paths.clean_environment()
     if is_new_enough(own, least):
         return environment
     # The package's own folder: npm 9, which is Debian 12's, makes no link in .bin for it.

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places
+from dev import paths
 
 _FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"`([\w.-]+)`:\s*\Z")
@@ -52,7 +52,7 @@ def blocks_of(page: str, text: str) -> list[Block]:
 def run(
     page: Path,
     *,
-    folder: Path = places.ROOT,
+    folder: Path = paths.ROOT,
     environment: dict[str, str] | None = None,
     swaps: dict[str, str] | None = None,
     seconds: float = 300,

@@ -5,7 +5,7 @@ asked for. What is brought from elsewhere is brought then, too.
 import shutil
 from pathlib import Path
 
-from dev import build, places
+from dev import build, paths
 from dev.ports import is_free
 from dev.terminal import fail
 
@@ -19,12 +19,12 @@ _OTHER_BUILD_BYTES = 3 * _GIB
 
 def check_disk(presets: set[str]) -> None:
     """Fails where the disk has less room than the builds of these presets and a suite take."""
-    check_room(places.ROOT, _SUITE_BYTES + sum(_bytes_of(preset) for preset in presets))
-    check_room(places.cache(""), _CACHE_BYTES)
+    check_room(paths.ROOT, _SUITE_BYTES + sum(_bytes_of(preset) for preset in presets))
+    check_room(paths.cache(""), _CACHE_BYTES)
 
 
 def _bytes_of(preset: str) -> int:
-    if places.build_folder(preset).exists():
+    if paths.build_folder(preset).exists():
         return 0
     return _BUILD_BYTES.get(preset, _OTHER_BUILD_BYTES)
 

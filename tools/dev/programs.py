@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from dev import charts, packages, places, suite_env
+from dev import charts, packages, paths, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, item, say
 
@@ -20,7 +20,7 @@ def run(
     """Runs tests/VERB/NAME with the suite's variables; without a name lists what there is. What the
     program notes is drawn into the file or folder, whether or not its targets are met.
     """
-    found = _programs(places.ROOT / "tests" / verb)
+    found = _programs(paths.ROOT / "tests" / verb)
     if not found:
         say(f"there are no {verb} programs: tests/{verb} holds none")
         return 1
@@ -49,11 +49,11 @@ def _environment(program: Path, suite: Suite) -> dict[str, str]:
         return dict(os.environ)
     packages.ensure("bench")
     environment = (
-        places.clean_environment()
-        | {places.SUITE_VARIABLE: str(suite.folder)}
+        paths.clean_environment()
+        | {paths.SUITE_VARIABLE: str(suite.folder)}
         | suite_env.variables(suite)
     )
-    environment["PYTHONPATH"] = places.PYTHON_PATH
+    environment["PYTHONPATH"] = paths.PYTHON_PATH
     return environment
 
 
@@ -62,5 +62,5 @@ def _needs_no_suite(program: Path) -> bool:
 
 
 def _programs(folder: Path) -> dict[str, Path]:
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {path.stem: path for path in paths if path.is_file() and os.access(path, os.X_OK)}
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.stem: path for path in files if path.is_file() and os.access(path, os.X_OK)}

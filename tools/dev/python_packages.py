@@ -8,15 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.locks import in_turn
 from dev.terminal import fail, say
 
-TESTS = places.ROOT / "tests" / "e2e" / "requirements.txt"
+TESTS = paths.ROOT / "tests" / "e2e" / "requirements.txt"
 # Beside those of the tests: what the Python client needs, and its tests.
-CLIENTS = places.ROOT / "clients" / "python" / "requirements-test.txt"
+CLIENTS = paths.ROOT / "clients" / "python" / "requirements-test.txt"
 # Beside those of both, for mypy reads the types of what these import.
-CHECKS = places.ROOT / "tools" / "dev" / "requirements-check.txt"
+CHECKS = paths.ROOT / "tools" / "dev" / "requirements-check.txt"
 
 
 def python(*more: Path) -> Path:
@@ -29,7 +29,7 @@ def python(*more: Path) -> Path:
 def environment(*locks: Path) -> Path:
     """The interpreter that has the packages of these lists, and no others."""
     wanted = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
-    folder = places.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
+    folder = paths.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
     with in_turn(folder.with_suffix(".lock")):  # two that make it at a time would spoil it
         if not (folder / "ready").exists():
             _make(folder, locks)
@@ -37,7 +37,7 @@ def environment(*locks: Path) -> Path:
 
 
 def _make(folder: Path, locks: tuple[Path, ...]) -> None:
-    names = ", ".join(str(lock.relative_to(places.ROOT)) for lock in locks)
+    names = ", ".join(str(lock.relative_to(paths.ROOT)) for lock in locks)
     say(f"  bringing the Python packages of {names} into {folder} ...")
     shutil.rmtree(folder, ignore_errors=True)
     _run([sys.executable, "-m", "venv", str(folder)])

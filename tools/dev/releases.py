@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.terminal import fail
 
 
@@ -37,7 +37,7 @@ class Release:
 
 def this(preset: str) -> Release:
     """The checkout that ./dev belongs to."""
-    return Release(places.ROOT, preset)
+    return Release(paths.ROOT, preset)
 
 
 def with_known_settings(release: Release, programs: list[str]) -> Release:

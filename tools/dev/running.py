@@ -4,11 +4,11 @@ import signal
 import time
 from types import FrameType
 
-from dev import build, dashboard, kafka, packages, places, preflight, services
+from dev import build, dashboard, kafka, packages, paths, preflight, services
 from dev.locks import exclusively
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure, heading, item, paint, say
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 
 _BETWEEN_LOOKS_SECONDS = 1.0
 
@@ -81,7 +81,7 @@ def _wait_while_running(suite: Suite) -> None:
             if child["restarts"] > deaths.get(name, 0):
                 say(f"  {name} ended ({child['last_exit']}) and is started again")
             deaths[name] = child["restarts"]
-        pause_until(time.monotonic() + _BETWEEN_LOOKS_SECONDS)
+        sleep_until(time.monotonic() + _BETWEEN_LOOKS_SECONDS)
     say("the suite was taken down from elsewhere")
 
 
@@ -104,7 +104,7 @@ def _introduce(suite: Suite) -> None:
         f"{account.email}, key {account.api_key}"
         + (f", password {account.password}" if account.password else ""),
     )
-    option = "" if suite.folder == places.default_suite_folder() else f" --data {suite.folder}"
+    option = "" if suite.folder == paths.default_suite_folder() else f" --data {suite.folder}"
     say("\nA first request:\n")
     say(f'  eval "$(./dev env{option})"')
     say('  curl -s -X POST "$TEMPINBOX_API/v1/inboxes" -H "X-API-Key: $TEMPINBOX_API_KEY"\n')

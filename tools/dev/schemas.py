@@ -7,16 +7,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from dev import node_packages, places
+from dev import node_packages, paths
 from dev.terminal import fail, say
 
-SCHEMAS = places.ROOT / "proto-schemas"
+SCHEMAS = paths.ROOT / "proto-schemas"
 # The schemas as they were last released, which those of this checkout must be compatible with.
 RELEASED = SCHEMAS / "released.binpb"
-_TOOLS = places.ROOT / "tools" / "npm" / "schemas"
+_TOOLS = paths.ROOT / "tools" / "npm" / "schemas"
 
 
-def _buf(arguments: list[str], folder: Path = places.ROOT) -> tuple[bool, str]:
+def _buf(arguments: list[str], folder: Path = paths.ROOT) -> tuple[bool, str]:
     """Whether it was content, and what it said."""
     # The package of this processor is the only one npm brings. @bufbuild/buf, which would choose
     # it, starts it through Node.js and wants those of all systems in the lock file.
@@ -78,7 +78,7 @@ def check_openapi() -> bool:
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
     done = subprocess.run(
         command,
-        cwd=places.ROOT,
+        cwd=paths.ROOT,
         env=environment | quiet,
         capture_output=True,
         text=True,

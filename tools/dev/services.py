@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import places
+from dev import paths
 from dev.children import ChildSpec
 from dev.keys import Keys
 from dev.ports import Ports
@@ -15,7 +15,7 @@ from dev.terminal import fail
 # In the order they are started and shown.
 SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
 PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "tempinbox-migrate"]
-PAGE = places.ROOT / "web" / "dashboard" / "dist"
+PAGE = paths.ROOT / "web" / "dashboard" / "dist"
 LOOPBACK = "127.0.0.0/8,::1/128"
 
 
@@ -45,7 +45,7 @@ class Replica:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ServiceContext:
     """What every service is told about the suite it is part of."""
 
     release: Release
@@ -104,29 +104,29 @@ def _addresses(service: str, replicas: list[Replica]) -> str:
     return ",".join(replica.listener for replica in of(service, replicas))
 
 
-def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -> dict[str, str]:
+def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext) -> dict[str, str]:
     common = {
         "admin-listen": replica.admin,
-        "database": around.database,
-        "kafka-brokers": around.brokers,
-        "rpc-token-file": str(around.keys.rpc_token),
+        "database": context.database,
+        "kafka-brokers": context.brokers,
+        "rpc-token-file": str(context.keys.rpc_token),
     }
     own = {
         "rate-limit": {"rpc-listen": replica.listener},
         "inbox": {"rpc-listen": replica.listener, "inbox-max-emails": "0", "inbox-max-bytes": "0"},
         "webhook-dispatcher": {
             "rpc-listen": replica.listener,
-            "master-key-file": str(around.keys.master_key),
+            "master-key-file": str(context.keys.master_key),
             # Receivers on this machine are what a developer has; the defaults refuse them.
             "webhook-allow-networks": LOOPBACK,
             "webhook-allow-http": "true",
         },
         "mail-ingest": {
             "smtp-listen": replica.listener,
-            "hostname": f"mx.{around.domain}",
-            "tls-certificate-file": str(around.keys.certificate),
-            "tls-key-file": str(around.keys.certificate_key),
-            "spool-directory": f"{around.folder}/{replica.name}.spool",
+            "hostname": f"mx.{context.domain}",
+            "tls-certificate-file": str(context.keys.certificate),
+            "tls-key-file": str(context.keys.certificate_key),
+            "spool-directory": f"{context.folder}/{replica.name}.spool",
             # Every test and bench sends from loopback, into few inboxes.
             "exempt-networks": LOOPBACK,
             "inbox-rate-per-minute": "0",
@@ -140,7 +140,7 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
             "inbox-rpc": _addresses("inbox", replicas),
             "rate-limit-rpc": _addresses("rate-limit", replicas),
             "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
-            "master-key-file": str(around.keys.master_key),
+            "master-key-file": str(context.keys.master_key),
             "signup": "open",
             "dashboard-files": str(PAGE),
         },
@@ -157,20 +157,20 @@ def as_environment(settings: dict[str, str]) -> dict[str, str]:
     }
 
 
-def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> ChildSpec:
+def spec(replica: Replica, replicas: list[Replica], context: ServiceContext) -> ChildSpec:
     """How the supervisor runs a replica.
 
     A program built anew makes the description differ, so that it is started again.
     """
     name = f"tempinbox-{replica.service}"
-    program = around.release.program(name)
+    program = context.release.program(name)
     return ChildSpec(
         name=replica.name,
         argv=[str(program)],
-        folder=around.folder,
-        log=f"{around.logs}/{replica.name}.log",
-        environment=around.release.environment(
-            name, as_environment(_settings(replica, replicas, around))
+        folder=context.folder,
+        log=f"{context.logs}/{replica.name}.log",
+        environment=context.release.environment(
+            name, as_environment(_settings(replica, replicas, context))
         ),
         version=_version(replica.service, program),
     )
@@ -198,16 +198,16 @@ def smtp_address(replicas: list[Replica]) -> str:
 
 
 def operator_environment(
-    replicas: list[Replica], around: Surroundings, api_key: str
+    replicas: list[Replica], context: ServiceContext, api_key: str
 ) -> dict[str, str]:
     """What tempinboxctl needs to reach the suite, as an operator and, for `smoke`, as a user."""
     settings = {
-        "database": around.database,
+        "database": context.database,
         "inbox-rpc": _addresses("inbox", replicas),
         "rate-limit-rpc": _addresses("rate-limit", replicas),
         "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
-        "rpc-token-file": str(around.keys.rpc_token),
-        "kafka-brokers": around.brokers,
+        "rpc-token-file": str(context.keys.rpc_token),
+        "kafka-brokers": context.brokers,
         "base-url": api_url(replicas),
         "smtp": smtp_address(replicas),
         "api-key": api_key,

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from dev import places, readiness
+from dev import paths, readiness
 from dev.suite import Suite
 from dev.terminal import paint, say
 
@@ -33,7 +33,7 @@ def gather(suite: Suite) -> dict[str, Any]:
         )
     return {
         "data": str(suite.folder),
-        "programs": str(places.build_folder(suite.record.preset) / "bin"),
+        "programs": str(paths.build_folder(suite.record.preset) / "bin"),
         "processes": rows,
     }
 

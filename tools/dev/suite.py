@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dev import kafka, keys, places, postgres, readiness, record, releases, services
+from dev import kafka, keys, paths, postgres, readiness, record, releases, services
 from dev.ports import Ports
 from dev.releases import Release
-from dev.services import Replica, Surroundings
+from dev.services import Replica, ServiceContext
 from dev.supervision import Supervision
 from dev.terminal import Failure, fail, item
 
@@ -175,7 +175,7 @@ class Suite:
         program = str(self.release.program("tempinbox-migrate"))
         done = subprocess.run(
             [program, "--database", self.server.dsn()],
-            env=places.clean_environment(),
+            env=paths.clean_environment(),
             capture_output=True,
             text=True,
         )
@@ -193,7 +193,7 @@ class Suite:
         self.record.save(self.folder)
         started = time.monotonic()
         for replica in replicas:
-            changed = self.supervision.put(services.spec(replica, replicas, self.around))
+            changed = self.supervision.put(services.spec(replica, replicas, self.context))
             if changed and replica.name in running:
                 item(replica.name, "started anew")
                 readiness.wait_all(
@@ -305,11 +305,11 @@ class Suite:
         ]
 
     @property
-    def around(self) -> Surroundings:
+    def context(self) -> ServiceContext:
         """What its services are told."""
         known = self.record
         made = keys.prepare(self.folder / "keys", f"mx.{known.domain}")
-        return Surroundings(
+        return ServiceContext(
             self.release,
             self.server.dsn(),
             self.cluster.brokers,
@@ -325,10 +325,10 @@ class Suite:
         """Command and environment of tempinboxctl against this suite."""
         account = self.record.account
         settings = services.operator_environment(
-            self.replicas, self.around, account.api_key if account else ""
+            self.replicas, self.context, account.api_key if account else ""
         )
         return [str(self.release.program("tempinboxctl")), *arguments], {
-            **places.clean_environment(),
+            **paths.clean_environment(),
             **settings,
         }
 

@@ -28,7 +28,7 @@ def variables(suite: Suite) -> dict[str, str]:
         "KAFKA": suite.cluster.brokers,
         "DATABASE": suite.server.dsn(),
         "DOMAIN": known.domain,
-        "RPC_TOKEN": suite.around.keys.rpc_token.read_text(encoding="ascii").split()[0],
+        "RPC_TOKEN": suite.context.keys.rpc_token.read_text(encoding="ascii").split()[0],
         "DASHBOARD": api + _DASHBOARD_PATH,
         "DASHBOARD_EMAIL": account.email,
         "DASHBOARD_PASSWORD": account.password,

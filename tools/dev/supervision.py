@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dev import children, places
+from dev import children, paths
 from dev.children import CHILD_VARIABLE, SUPERVISOR, ChildSpec
 from dev.terminal import Failure, fail
 from dev.waiting import wait_until
@@ -49,8 +49,8 @@ class Supervision:
     def start(self, outlives_caller: bool) -> None:
         """Starts the supervisor and waits until it answers."""
         command = [sys.executable, "-m", "dev.supervisor", "--suite", str(self._suite)]
-        environment = {**places.clean_environment(), "PYTHONPATH": str(places.ROOT / "tools")}
-        environment |= {places.SUITE_VARIABLE: str(self._suite), CHILD_VARIABLE: SUPERVISOR}
+        environment = {**paths.clean_environment(), "PYTHONPATH": str(paths.ROOT / "tools")}
+        environment |= {paths.SUITE_VARIABLE: str(self._suite), CHILD_VARIABLE: SUPERVISOR}
         passed: tuple[int, ...] = ()
         if not outlives_caller:
             reading, self._lifeline = os.pipe()

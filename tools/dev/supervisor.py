@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from dev import places
+from dev import paths
 from dev.children import CHILD_VARIABLE, ChildSpec, crash_of, layer, stop_signal
 
 RESTART_AFTER_SECONDS = 1.0
@@ -77,9 +77,9 @@ class Child:
     async def _run_once(self) -> None:
         spec = self.spec
         environment = {
-            **places.clean_environment(),
+            **paths.clean_environment(),
             **spec.environment,
-            places.SUITE_VARIABLE: str(self.suite),
+            paths.SUITE_VARIABLE: str(self.suite),
             CHILD_VARIABLE: spec.name,
         }
         environment.pop("PYTHONPATH", None)

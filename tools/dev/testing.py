@@ -26,7 +26,7 @@ from dev import (
     kubernetes_tools,
     node_packages,
     packages,
-    places,
+    paths,
     preflight,
     python_packages,
     services,
@@ -51,14 +51,14 @@ _TIMEOUT_SECONDS = {
 }
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
-_E2E = places.ROOT / "tests" / "e2e"
-_BROWSER = places.ROOT / "tests" / "browser"
-_DEPLOY = places.ROOT / "tests" / "deploy"
-_TYPESCRIPT_TESTS = places.ROOT / "clients" / "typescript" / "tests"
+_E2E = paths.ROOT / "tests" / "e2e"
+_BROWSER = paths.ROOT / "tests" / "browser"
+_DEPLOY = paths.ROOT / "tests" / "deploy"
+_TYPESCRIPT_TESTS = paths.ROOT / "clients" / "typescript" / "tests"
 _CLIENT_TESTS = [
-    places.ROOT / "clients" / "python" / "tests",
-    places.ROOT / "clients" / "cli" / "tests",
-    places.ROOT / "tests" / "quickstarts",
+    paths.ROOT / "clients" / "python" / "tests",
+    paths.ROOT / "clients" / "cli" / "tests",
+    paths.ROOT / "tests" / "quickstarts",
     _TYPESCRIPT_TESTS,
 ]
 _WITH_COMMAND_LINE = [*services.PROGRAMS, "tempinbox"]
@@ -77,7 +77,7 @@ class Run:
 
 
 def _folder(tier: str, preset: str) -> Path:
-    return places.build_folder(preset) / "test" / tier
+    return paths.build_folder(preset) / "test" / tier
 
 
 def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> tuple[str, int]:
@@ -89,7 +89,7 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
     # A group of its own, so that what it started ends with it.
     process = subprocess.Popen(
         command,
-        cwd=places.ROOT,
+        cwd=paths.ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -146,7 +146,7 @@ def _side_by_side(count: int, run_share: Callable[[int], Tally]) -> Tally:
 
 
 def _sanitizer_options() -> dict[str, str]:
-    known_leaks = places.ROOT / "tests" / "lsan.supp"
+    known_leaks = paths.ROOT / "tests" / "lsan.supp"
     return {
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "LSAN_OPTIONS": f"suppressions={known_leaks}:print_suppressions=0",
@@ -155,7 +155,7 @@ def _sanitizer_options() -> dict[str, str]:
 
 def _run_catch2(tier: str, run: Run, share: list[str], environment: dict[str, str]) -> Tally:
     """Runs these tests of the tier's program, or what the arguments choose."""
-    program = str(places.program(run.preset, TIERS[tier].targets[0]))
+    program = str(paths.program(run.preset, TIERS[tier].targets[0]))
     environment = environment | _sanitizer_options()
     if run.arguments:
         return of_catch2(*_run_program(tier, [program, *run.arguments], environment))
@@ -173,8 +173,8 @@ def _shares(tier: str, run: Run) -> list[list[str]]:
     """The tests of the tier's program for each worker; one share where arguments choose."""
     if run.arguments:
         return [[]]
-    command = [str(places.program(run.preset, TIERS[tier].targets[0])), "--list-test-names-only"]
-    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    command = [str(paths.program(run.preset, TIERS[tier].targets[0])), "--list-test-names-only"]
+    listed = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
     # Catch2 cuts at commas even what is quoted.
     names = [line.replace(",", "\\,") for line in listed.stdout.splitlines() if line]
     return [names[number::_WORKERS] for number in range(_WORKERS)]
@@ -182,7 +182,7 @@ def _shares(tier: str, run: Run) -> list[list[str]]:
 
 def _run_unit(run: Run) -> Tally:
     shares = _shares("unit", run)
-    environment = places.clean_environment()
+    environment = paths.clean_environment()
     return _side_by_side(
         len(shares), lambda number: _run_catch2("unit", run, shares[number], environment)
     )
@@ -224,7 +224,7 @@ def _run_integration(run: Run) -> Tally:
             # Crashes of processes are tested here, crashes of machines are not: writing to disk
             # would only slow the making of databases.
             suite.start_infrastructure(SuiteOptions(sync_to_disk=False), outlives_caller=False)
-            environment = places.clean_environment() | {
+            environment = paths.clean_environment() | {
                 "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
                 "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
             }
@@ -255,9 +255,9 @@ def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
         suite.start_infrastructure(options, outlives_caller=False)
         suite.start_services(options)
         environment = node_packages.ensure(_E2E / "node") | suite_env.variables(suite)
-        environment[places.SUITE_VARIABLE] = str(suite.folder)
+        environment[paths.SUITE_VARIABLE] = str(suite.folder)
         # What ./dev is made of, for the harness.
-        environment["PYTHONPATH"] = str(places.ROOT / "tools")
+        environment["PYTHONPATH"] = str(paths.ROOT / "tools")
         report = suite.folder.with_suffix(".xml")
         tally = _run_pytest("e2e", report, _E2E, [*run.arguments, *files], environment)
         if tally.failed:
@@ -286,7 +286,7 @@ def _run_deploy(run: Run) -> Tally:
     kubernetes_tools.helm()
     report = _folder("deploy", run.preset).with_suffix(".xml")
     report.parent.mkdir(parents=True, exist_ok=True)
-    environment = places.clean_environment() | {"PYTHONPATH": str(places.ROOT / "tools")}
+    environment = paths.clean_environment() | {"PYTHONPATH": str(paths.ROOT / "tools")}
     return _run_pytest("deploy", report, _DEPLOY, [*run.arguments, str(_DEPLOY)], environment)
 
 
@@ -301,7 +301,7 @@ def _run_browser(run: Run) -> Tally:
         shots = suite.folder.with_suffix(".screenshots")
         shutil.rmtree(shots, ignore_errors=True)
         environment |= suite_env.variables(suite) | {
-            places.SUITE_VARIABLE: str(suite.folder),
+            paths.SUITE_VARIABLE: str(suite.folder),
             "TEMPINBOX_SCREENSHOTS": str(shots),
         }
         flags = [argument for argument in run.arguments if argument.startswith("-")]
@@ -344,7 +344,7 @@ def _run_clients(run: Run) -> Tally:
     chosen = [
         folder
         for folder in _CLIENT_TESTS
-        if any(word in str(folder.relative_to(places.ROOT)) for word in words)
+        if any(word in str(folder.relative_to(paths.ROOT)) for word in words)
     ]
     total = Tally()
     with own_suite("clients", run.preset) as suite:
@@ -353,7 +353,7 @@ def _run_clients(run: Run) -> Tally:
         suite.start_services(options)
         known = _client_environment(suite, run.preset)
         for folder in chosen:
-            heading(f"clients: {folder.relative_to(places.ROOT)}")
+            heading(f"clients: {folder.relative_to(paths.ROOT)}")
             if not folder.is_dir():
                 say("  does not exist yet: skipped")
                 total.skipped += 1
@@ -365,14 +365,16 @@ def _run_clients(run: Run) -> Tally:
 
 
 def _run_client_tests(folder: Path, suite: Suite, flags: list[str], known: dict[str, str]) -> Tally:
-    name = "-".join(folder.relative_to(places.ROOT).parts)
+    name = "-".join(folder.relative_to(paths.ROOT).parts)
     report = suite.folder.with_suffix(f".{name}.xml")
     if folder == _TYPESCRIPT_TESTS:
         environment = node_packages.ensure(folder.parent) | known
         files = sorted(folder.glob("*_test.*"))
         return _run_node("clients", report, flags, files, environment)
-    paths = os.pathsep.join(str(places.ROOT / path) for path in ("clients/python/src", "tools"))
-    environment = places.clean_environment() | known | {"PYTHONPATH": paths}
+    python_path = os.pathsep.join(
+        str(paths.ROOT / path) for path in ("clients/python/src", "tools")
+    )
+    environment = paths.clean_environment() | known | {"PYTHONPATH": python_path}
     arguments = [*flags, str(folder)]
     return _run_pytest("clients", report, folder, arguments, environment, python_packages.CLIENTS)
 
@@ -384,7 +386,7 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
     plan = ["--requests-per-day", "1000000", "--burst-per-second", "0", "--live-inboxes", "10000"]
     suite.operate("plan", "set", "premium", *plan)
     found = suite_env.variables(suite)
-    control = [str(places.ROOT / "dev"), "ctl", "--data", str(suite.folder)]
+    control = [str(paths.ROOT / "dev"), "ctl", "--data", str(suite.folder)]
     # 1: waits are minutes long, with the holds of real life.
     lengths = {name: os.environ[name] for name in ["TEMPINBOX_TEST_LONG"] if name in os.environ}
     return lengths | {
@@ -393,9 +395,9 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
         "TEMPINBOX_TEST_SMTP": found["TEMPINBOX_SMTP"],
         "TEMPINBOX_TEST_MAIL_DOMAIN": found["TEMPINBOX_DOMAIN"],
         "TEMPINBOX_TEST_CTL": shlex.join(control),
-        "TEMPINBOX_TEST_PROGRAMS": str(places.program(preset, "")),
+        "TEMPINBOX_TEST_PROGRAMS": str(paths.program(preset, "")),
         # `./dev restart gateway-1` and the like reach this suite.
-        places.SUITE_VARIABLE: str(suite.folder),
+        paths.SUITE_VARIABLE: str(suite.folder),
     }
 
 
@@ -559,7 +561,7 @@ def run_ci() -> int:
     total = Tally()
     try:
         packages.ensure("build", "run", "test", "check", "sanitize")
-        results = Board(_ci_jobs(), places.ROOT / "build" / "ci", workers=2).run()
+        results = Board(_ci_jobs(), paths.ROOT / "build" / "ci", workers=2).run()
     except Failure as error:
         say(paint("error: ", "red") + str(error))
         total.failed += 1

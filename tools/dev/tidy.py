@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dev import build, places
+from dev import build, paths
 from dev.terminal import fail, item, say
 
 _PROGRAM = "clang-tidy-19"
@@ -45,7 +45,7 @@ def check(files: list[str], everything: bool) -> bool:
     names = [name for name in files if name in commands]
     names = names if everything else _changed(files, names)
     units = [Unit(name, _key(name, commands[name])) for name in names]
-    clean = places.cache("clang-tidy")
+    clean = paths.cache("clang-tidy")
     new = [unit for unit in units if not (clean / unit.key).exists()]
     item("clang-tidy", f"{len(units)} files, of which {len(units) - len(new)} were clean before")
     guard = threading.Lock()
@@ -70,10 +70,10 @@ def check(files: list[str], everything: bool) -> bool:
 
 def _run(name: str) -> str:
     """What clang-tidy complains of in one file; empty when nothing."""
-    command = [_PROGRAM, "--quiet", "-p", str(places.build_folder(_PRESET)), name]
+    command = [_PROGRAM, "--quiet", "-p", str(paths.build_folder(_PRESET)), name]
     try:
         done = subprocess.run(
-            command, cwd=places.ROOT, capture_output=True, text=True, timeout=_ONE_FILE_SECONDS
+            command, cwd=paths.ROOT, capture_output=True, text=True, timeout=_ONE_FILE_SECONDS
         )
     except subprocess.TimeoutExpired:
         return f"{name}: not looked at, clang-tidy took more than {_ONE_FILE_SECONDS} s"
@@ -82,11 +82,11 @@ def _run(name: str) -> str:
 
 def _commands() -> dict[str, str]:
     """Compile commands by file."""
-    path = places.build_folder(_PRESET) / "compile_commands.json"
+    path = paths.build_folder(_PRESET) / "compile_commands.json"
     return {
-        str(source.relative_to(places.ROOT)): entry["command"]
+        str(source.relative_to(paths.ROOT)): entry["command"]
         for entry in json.loads(path.read_text(encoding="utf-8"))
-        if (source := Path(entry["file"])).is_relative_to(places.ROOT)
+        if (source := Path(entry["file"])).is_relative_to(paths.ROOT)
     }
 
 
@@ -112,7 +112,7 @@ def _changed(files: list[str], units: list[str]) -> list[str]:
 
 
 def _git(*arguments: str, may_fail: bool = False) -> str:
-    done = subprocess.run(["git", *arguments], cwd=places.ROOT, capture_output=True, text=True)
+    done = subprocess.run(["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True)
     if done.returncode != 0 and not may_fail:
         fail("what changed is asked of git: " + done.stderr.strip())
     return done.stdout.strip()
@@ -122,11 +122,11 @@ def _key(name: str, command: str) -> str:
     """A digest of the program, its configuration, the command and every file of ours that the unit
     reads.
     """
-    total = hashlib.sha256(f"{_version()}\n{command.replace(str(places.ROOT), '')}\n".encode())
+    total = hashlib.sha256(f"{_version()}\n{command.replace(str(paths.ROOT), '')}\n".encode())
     configurations = [
         parent / ".clang-tidy"
         for parent in Path(name).parents
-        if (places.ROOT / parent / ".clang-tidy").exists()
+        if (paths.ROOT / parent / ".clang-tidy").exists()
     ]
     for path in sorted([*map(str, configurations), *included_by(name)]):
         total.update(f"{path}\n{_digest(path)}\n".encode())
@@ -140,7 +140,7 @@ def _version() -> str:
 
 @cache
 def _digest(name: str) -> str:
-    return hashlib.sha256((places.ROOT / name).read_bytes()).hexdigest()
+    return hashlib.sha256((paths.ROOT / name).read_bytes()).hexdigest()
 
 
 @cache
@@ -157,14 +157,12 @@ def included_by(name: str) -> frozenset[str]:
 
 @cache
 def _includes(name: str) -> list[str]:
-    path = places.ROOT / name
-    generated = places.build_folder(_PRESET) / "proto-schemas"
-    folders = [path.parent, *(places.ROOT / folder for folder in _INCLUDE_FOLDERS), generated]
+    path = paths.ROOT / name
+    generated = paths.build_folder(_PRESET) / "proto-schemas"
+    folders = [path.parent, *(paths.ROOT / folder for folder in _INCLUDE_FOLDERS), generated]
     found = []
     for included in _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace")):
-        place = next(
-            (folder / included for folder in folders if (folder / included).exists()), None
-        )
-        if place:
-            found.append(str(place.resolve().relative_to(places.ROOT)))
+        file = next((folder / included for folder in folders if (folder / included).exists()), None)
+        if file:
+            found.append(str(file.resolve().relative_to(paths.ROOT)))
     return found

@@ -7,7 +7,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from dev import places
+from dev import paths
 from dev.waiting import wait_until
 
 _SCHEMAS = "proto-schemas"
@@ -88,7 +88,7 @@ def _read(brokers: str, partition: str, offset: str, headers: str) -> FoundEvent
     decoding = ["protoc", "-I", _SCHEMAS, f"--decode={_MESSAGE}", _SCHEMA]
     value = subprocess.run(reading, capture_output=True, timeout=60, check=True).stdout
     text = subprocess.run(
-        decoding, input=value, cwd=places.ROOT, capture_output=True, check=True
+        decoding, input=value, cwd=paths.ROOT, capture_output=True, check=True
     ).stdout.decode()
     pairs = dict(pair.split("=", 1) for pair in headers.split(",") if "=" in pair)
     shown = " ".join(part or "''" for part in reading)

@@ -6,11 +6,11 @@ import importlib
 import subprocess
 from pathlib import Path
 
-from dev import node_packages, places
+from dev import node_packages, paths
 from dev.terminal import fail, item, say
 
-FOLDER = places.ROOT / "clients" / "typescript"
-_TYPES_TOOL = places.ROOT / "tools" / "npm" / "types"
+FOLDER = paths.ROOT / "clients" / "typescript"
+_TYPES_TOOL = paths.ROOT / "tools" / "npm" / "types"
 _RULES = FOLDER / "src" / "contract.ts"
 
 
@@ -35,7 +35,7 @@ def make_types() -> None:
 
 
 def _is_current(path: Path, wanted: str, fix: bool) -> bool:
-    shown = str(path.relative_to(places.ROOT))
+    shown = str(path.relative_to(paths.ROOT))
     if path.exists() and path.read_text(encoding="utf-8") == wanted:
         return True
     if fix:

@@ -5,22 +5,22 @@ by ESLint. Both live in tools/npm/lint, so that the page is built without them.
 import subprocess
 from pathlib import Path
 
-from dev import node_packages, places
+from dev import node_packages, paths
 from dev.terminal import fail, say
 
-_LINT = places.ROOT / "tools" / "npm" / "lint"
-_PASSED = places.ROOT / "build" / "eslint.passed"
+_LINT = paths.ROOT / "tools" / "npm" / "lint"
+_PASSED = paths.ROOT / "build" / "eslint.passed"
 _PRETTIER_CACHE = [
     "--cache",
     "--cache-strategy=content",
-    f"--cache-location={places.ROOT / 'build' / 'prettier.cache'}",
+    f"--cache-location={paths.ROOT / 'build' / 'prettier.cache'}",
 ]
 _SCRIPTS = {".ts", ".tsx", ".mjs", ".cjs", ".js"}
 _OTHERS = {".css", ".html", ".json"}  # .prettierignore says which of them are not laid out
 _TYPES_FROM = [  # ESLint reads the types of what their packages export
-    places.ROOT / "web" / "dashboard",
-    places.ROOT / "tests" / "browser",
-    places.ROOT / "clients" / "typescript",
+    paths.ROOT / "web" / "dashboard",
+    paths.ROOT / "tests" / "browser",
+    paths.ROOT / "clients" / "typescript",
 ]
 
 
@@ -42,12 +42,12 @@ def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -
     ESLint's own cache looks at one file at a time, but a rule about types may say something else
     once another file has changed.
     """
-    read = [places.ROOT / name for name in scripts]
+    read = [paths.ROOT / name for name in scripts]
     read += [path for path in _LINT.iterdir() if path.is_file()]
     for folder in _TYPES_FROM:
         read += [folder / "package-lock.json", *folder.glob("tsconfig.json")]
         read += folder.glob("src/openapi*.ts")  # generated, and unknown to git
-    wanted = node_packages.digest(places.ROOT, set(read))
+    wanted = node_packages.digest(paths.ROOT, set(read))
     if node_packages.read_stamp(_PASSED) == wanted:
         say("  ESLint found nothing in the same files before")
         return True
@@ -64,13 +64,13 @@ def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -
 def _names() -> list[str]:
     """Every file of these kinds that git knows or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    listed = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
     if listed.returncode != 0:
         fail("checks look at what git knows: " + listed.stderr.strip())
     return sorted(
         name
         for name in set(listed.stdout.split("\0"))
-        if Path(name).suffix in _SCRIPTS | _OTHERS and (places.ROOT / name).is_file()
+        if Path(name).suffix in _SCRIPTS | _OTHERS and (paths.ROOT / name).is_file()
     )
 
 
@@ -78,7 +78,7 @@ def _run(command: list[str], environment: dict[str, str]) -> bool:
     program = _LINT / "node_modules" / ".bin" / command[0]
     done = subprocess.run(
         [str(program), *command[1:]],
-        cwd=places.ROOT,
+        cwd=paths.ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
     )

@@ -94,13 +94,15 @@ def _operation(document: Document, it: Operation) -> str:
         _scopes(it),
         blocks(it.node.get("description", "")),
     ]
-    for place, heading in (
+    for location, heading in (
         ("path", "In the path"),
         ("query", "Query parameters"),
         ("header", "Headers"),
     ):
         parts.append(
-            _parameters(document, [each for each in it.parameters if each["in"] == place], heading)
+            _parameters(
+                document, [each for each in it.parameters if each["in"] == location], heading
+            )
         )
     parts += [_body(document, it), _sample(document, it), _answers(document, it), "</article>"]
     return "\n".join(part for part in parts if part)

@@ -77,12 +77,12 @@ def answer(status: int, body: Any = None, **headers: str) -> Response:
 
 
 class Driver:
-    """Runs flows without sockets, on a clock of its own that only pauses and answers move."""
+    """Runs flows without sockets, on a clock of its own that only delays and answers move."""
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.requests: list[Send] = []
-        self.pauses: list[float] = []
+        self.delays: list[float] = []
 
     def monotonic(self) -> float:
         """As that of `time`."""
@@ -98,7 +98,7 @@ class Driver:
                 result: T = end.value
                 return result
             if isinstance(step, Sleep):
-                self.pauses.append(step.seconds)
+                self.delays.append(step.seconds)
                 self.now += step.seconds
                 outcome = None
             else:
@@ -205,7 +205,7 @@ def test_a_retry_after_that_is_over_is_no_loop_without_pause(driver: Driver, aft
     with pytest.raises(RateLimited):
         driver.run(_calls.call(SETTINGS, "getAccount", {}), refused)
 
-    assert min(driver.pauses) >= 0.18
+    assert min(driver.delays) >= 0.18
     assert 5 <= len(driver.requests) <= 9
 
 
@@ -218,9 +218,9 @@ def test_pauses_grow_although_retry_after_is_one_second_each_time(
     with pytest.raises(RateLimited if status == 429 else ServiceUnavailable):
         driver.run(quiet_wait(3600), refused)
 
-    assert min(driver.pauses) >= 1
-    assert max(driver.pauses) <= 10
-    assert all(pause >= 6 for pause in driver.pauses[5:])
+    assert min(driver.delays) >= 1
+    assert max(driver.delays) <= 10
+    assert all(delay >= 6 for delay in driver.delays[5:])
     assert len(driver.requests) < 3600 / 6
 
 
@@ -248,8 +248,8 @@ def test_a_service_that_stays_busy_ends_a_call_at_its_deadline(driver: Driver) -
     with pytest.raises(ServiceUnavailable):
         driver.run(_calls.call(SETTINGS, "getAccount", {}), driver.in_turn(BUSY))
 
-    assert 30 - 10 <= sum(driver.pauses) < 30
-    assert driver.pauses[-1] > driver.pauses[0]
+    assert 30 - 10 <= sum(driver.delays) < 30
+    assert driver.delays[-1] > driver.delays[0]
 
 
 def test_refusals_do_not_use_up_the_tries_of_what_is_cut(driver: Driver) -> None:
@@ -263,7 +263,7 @@ def test_a_longer_retry_after_is_kept(driver: Driver) -> None:
 
     driver.run(_calls.call(SETTINGS, "getAccount", {}), outcomes)
 
-    assert driver.pauses == [pytest.approx(12, abs=0.11)]
+    assert driver.delays == [pytest.approx(12, abs=0.11)]
 
 
 def test_a_used_up_day_is_an_error_at_once(server: ScriptedServer, scripted: Tempinbox) -> None:
@@ -493,7 +493,7 @@ def test_a_wait_lives_through_minutes_of_a_service_that_is_away(
 
     assert driver.now >= ends + 290
     if away != answer(503):
-        assert max(driver.pauses) <= 2.5
+        assert max(driver.delays) <= 2.5
 
 
 @pytest.mark.parametrize("away", [NOT_CONNECTED, answer(502), answer(504)])
@@ -502,14 +502,14 @@ def test_a_wait_for_a_service_that_was_never_there_ends_soon(driver: Driver, awa
         driver.run(quiet_wait(600), driver.in_turn(away))
 
     assert len(driver.requests) == 6
-    assert sum(driver.pauses) < 20
+    assert sum(driver.delays) < 20
 
 
 def test_a_service_that_never_comes_back_ends_a_wait_at_its_deadline(driver: Driver) -> None:
     with pytest.raises(ConnectionFailed, match="connection refused"):
         driver.run(quiet_wait(3600), driver.in_turn(RESET, NOT_CONNECTED))
 
-    assert sum(driver.pauses) == pytest.approx(3600, abs=3)
+    assert sum(driver.delays) == pytest.approx(3600, abs=3)
 
 
 def test_a_long_wait_keeps_few_misses(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:

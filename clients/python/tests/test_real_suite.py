@@ -143,20 +143,20 @@ def test_a_wait_lives_through_a_restart_and_sees_its_mail_once(
         def restart() -> None:
             restarts.append(subprocess.run(command, capture_output=True, text=True))
 
-        pauses = [
+        timers = [
             threading.Timer(hold * 1.3, restart),
             threading.Timer(hold * 2.5, lambda: send(inbox.email_address, "Late", MAIL)),
         ]
         began = time.monotonic()
-        for pause in pauses:
-            pause.start()
+        for timer in timers:
+            timer.start()
 
         email = inbox.wait_for_email(timeout=hold * 2.5 + 120)
 
         assert time.monotonic() - began >= hold * 2.4
         assert email.subject == "Late"
-        for pause in pauses:
-            pause.join()
+        for timer in timers:
+            timer.join()
         assert [one.returncode for one in restarts] == [0], restarts
         assert len(list(client.list_inbox_emails(inbox))) == 1
 

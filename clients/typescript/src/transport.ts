@@ -1,6 +1,6 @@
 // One call of the API: the requests that it takes, their retries, and what comes back.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { checkAll, type Operation } from './arguments.js';
 import { contract, version } from './contract.js';
@@ -444,7 +444,7 @@ function deletedBefore(request: Request): Answer {
 /** Rejects with the signal's own reason. */
 export async function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await pause(seconds * 1000, undefined, signal ? { signal } : {});
+    await sleep(seconds * 1000, undefined, signal ? { signal } : {});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from confluent_kafka import OFFSET_END, Consumer, TopicPartition
 
-_PATIENCE_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 _BATCH = 500
 
 
@@ -22,18 +22,18 @@ def main() -> None:
     consumer = Consumer(
         {"bootstrap.servers": brokers, "group.id": "bench-events", "enable.auto.commit": False}
     )
-    partitions = consumer.list_topics(topic, timeout=_PATIENCE_SECONDS).topics[topic].partitions
+    partitions = consumer.list_topics(topic, timeout=_TIMEOUT_SECONDS).topics[topic].partitions
     ends = []
     for number in partitions:
         at_end = TopicPartition(topic, number, OFFSET_END)
-        _, at_end.offset = consumer.get_watermark_offsets(at_end, timeout=_PATIENCE_SECONDS)
+        _, at_end.offset = consumer.get_watermark_offsets(at_end, timeout=_TIMEOUT_SECONDS)
         ends.append(at_end)
     consumer.assign(ends)
     consumer.consume(1, timeout=1.0)  # the connections are made
     print("ready", flush=True)
     late: list[float] = []
     while len(late) < count:
-        first = consumer.poll(_PATIENCE_SECONDS)
+        first = consumer.poll(_TIMEOUT_SECONDS)
         if first is None:
             break
         now = time.time()

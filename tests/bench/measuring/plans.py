@@ -12,7 +12,7 @@ from dev.waiting import wait_until
 
 _ROOT = Path(__file__).resolve().parents[3]
 _KNOWN = re.compile(r"^tempinbox_gateway_key_change_version(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
-_PATIENCE_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 
 
 def set_numbers(plan: str, **numbers: int) -> None:
@@ -48,7 +48,7 @@ def set_numbers(plan: str, **numbers: int) -> None:
     )
 
 
-def wait_known(version: int, gateways: list[str], seconds: float = _PATIENCE_SECONDS) -> None:
+def wait_known(version: int, gateways: list[str], seconds: float = _TIMEOUT_SECONDS) -> None:
     """Until the gateways behind these admin addresses have read all changes of accounts and plans
     up to the version.
     """

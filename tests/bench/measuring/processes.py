@@ -63,7 +63,7 @@ def resident_megabytes(pid: int) -> float:
     return _status(pid, "VmRSS")
 
 
-def forget_peak(pid: int) -> None:
+def reset_peak(pid: int) -> None:
     """`peak_megabytes` counts from here."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 

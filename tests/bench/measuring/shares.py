@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-LEAST_SHARE = 0.85  # of what one replica alone carries
+MIN_SHARE = 0.85  # of what one replica alone carries
 _FULL_SHARE = 0.9  # of its CPU share: it is what bounds the throughput
 _IDLE_CORES = 0.15  # with less the machine is full
 
@@ -31,8 +31,8 @@ def explain(alone: Carried, more: Carried) -> tuple[bool, str]:
             f"nothing is shown: one replica used {100 * alone.used_share:.0f} % of its share while "
             f"{alone.idle_cores:.2f} cores were idle, so that something else bounds it"
         )
-    if share >= LEAST_SHARE:
-        return True, "within 15 %" if share <= 2 - LEAST_SHARE else "more than one alone carries"
+    if share >= MIN_SHARE:
+        return True, "within 15 %" if share <= 2 - MIN_SHARE else "more than one alone carries"
     if more.idle_cores < _IDLE_CORES:
         busy = sorted(more.busy.items(), key=lambda it: -it[1])
         parts = ", ".join(f"{name} {cores:.2f}" for name, cores in busy if cores >= 0.05)

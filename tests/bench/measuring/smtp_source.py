@@ -4,9 +4,9 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-_MOST_PROCESSES = 16
+_MAX_PROCESSES = 16
 _PILOT_MESSAGES_A_SESSION = 20
-_PATIENCE_SECONDS = 180.0
+_TIMEOUT_SECONDS = 180.0
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Load:
 
 def processes(load: Load) -> int:
     """Each process has one recipient."""
-    return min(load.sessions, _MOST_PROCESSES)
+    return min(load.sessions, _MAX_PROCESSES)
 
 
 def _send(address: str, load: Load, recipients: list[str], messages: int) -> tuple[int, float]:
@@ -62,7 +62,7 @@ def _send(address: str, load: Load, recipients: list[str], messages: int) -> tup
     problems = []
     for process in running:
         try:
-            said, _ = process.communicate(timeout=_PATIENCE_SECONDS)
+            said, _ = process.communicate(timeout=_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             said, _ = process.communicate()

@@ -7,16 +7,15 @@ from harness.belongings import Belongings
 from harness.certificates import Authority, client_context, make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
-from harness.dialogue import Dialogue, queued_id
 from harness.far_host import FarHost
 from harness.haproxy import HAProxy
-from harness.in_force import in_force, status_is
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.mounted_secret import MountedSecret
 from harness.otlp_sink import OtlpSink, Span
 from harness.own_kafka import write_acl_tool
 from harness.postbox import Postbox
+from harness.propagation import in_force, status_is
 from harness.proxy import Proxy
 from harness.quota import in_time, let_through
 from harness.receiver import Receiver, Request
@@ -26,6 +25,7 @@ from harness.schema_registry import SchemaRegistry
 from harness.schemas import event_class, message_class
 from harness.secure_kafka import SecureKafka
 from harness.secure_suite import SecureSuite
+from harness.smtp_session import SmtpSession, queued_id
 from harness.strangers import Strangers
 from harness.suite import Suite
 from harness.topics import Event, Topic
@@ -41,7 +41,6 @@ __all__ = [
     "Cluster",
     "Dashboard",
     "Delivery",
-    "Dialogue",
     "Event",
     "FarHost",
     "Gateway",
@@ -61,6 +60,7 @@ __all__ = [
     "SchemaRegistry",
     "SecureKafka",
     "SecureSuite",
+    "SmtpSession",
     "Span",
     "Strangers",
     "Suite",

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Self
 
-from dev import places, postgres
+from dev import paths, postgres
 from dev.ports import Ports
 
 from harness.suite import Suite
@@ -52,7 +52,7 @@ class Cluster:
                 self._schema,
             ]
             subprocess.run(
-                migrate, env=places.clean_environment(), check=True, capture_output=True, timeout=60
+                migrate, env=paths.clean_environment(), check=True, capture_output=True, timeout=60
             )
         except BaseException:
             self.__exit__()
@@ -103,7 +103,7 @@ class Cluster:
             self._process = subprocess.Popen(
                 spec.argv,
                 cwd=spec.folder,
-                env=places.clean_environment(),
+                env=paths.clean_environment(),
                 user=spec.user,
                 group=spec.user,
                 stdin=subprocess.DEVNULL,

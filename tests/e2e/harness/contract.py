@@ -194,9 +194,9 @@ class Contract:
     def resolve(self, node: dict[str, Any]) -> dict[str, Any]:
         """What a reference leads to, in whichever file, and what stands beside it."""
         while "$ref" in node:
-            file, _, place = node["$ref"].removeprefix(_FOLDER).partition("#/")
+            file, _, pointer = node["$ref"].removeprefix(_FOLDER).partition("#/")
             found: Any = self._files[file]
-            for part in place.split("/"):
+            for part in pointer.split("/"):
                 found = found[part.replace("~1", "/").replace("~0", "~")]
             node = found | {key: inner for key, inner in node.items() if key != "$ref"}
         return node

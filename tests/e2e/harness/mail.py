@@ -14,7 +14,7 @@ SENDER = "robot@sender.example"
 
 @dataclass(frozen=True)
 class Delivery:
-    """A dialogue with the mail server."""
+    """The client of an SMTP session."""
 
     exit_code: int
     transcript: str

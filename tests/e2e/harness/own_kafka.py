@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-from dev import kafka, places
+from dev import kafka, paths
 
 
 class OwnKafka:
@@ -25,7 +25,7 @@ class OwnKafka:
                 self._process = subprocess.Popen(
                     spec.argv,
                     cwd=spec.folder,
-                    env=places.clean_environment(),
+                    env=paths.clean_environment(),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

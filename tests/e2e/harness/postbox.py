@@ -26,7 +26,7 @@ class Postbox:
         self.greeted = 0  # EHLOs
         self.refused: list[str] = []  # users whose password was wrong
         self.replies: dict[str, str] = {}  # what is said of a recipient
-        self.asked: list[str] = []  # recipients
+        self.recipients: list[str] = []
         self._tls = context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.use_certificate(folder)
         offered: dict[str, Any] = {
@@ -82,7 +82,7 @@ class Postbox:
         _options: list[str],
     ) -> str:
         """Called by the library."""
-        self.asked.append(address)
+        self.recipients.append(address)
         if address in self.replies:
             return self.replies[address]
         envelope.rcpt_tos.append(address)
@@ -111,9 +111,9 @@ class Postbox:
         eventually(lambda: self._letters, "a letter came", seconds=seconds)
         return self._letters.pop(0)
 
-    def was_asked_for(self, address: str) -> bool:
+    def was_attempted(self, address: str) -> bool:
         """Whether somebody wanted to write to the address."""
-        return address in self.asked
+        return address in self.recipients
 
     @property
     def is_empty(self) -> bool:

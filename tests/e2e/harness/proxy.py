@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Self
 
 from dev.nginx import Nginx
-from dev.places import ROOT
+from dev.paths import ROOT
 from dev.ports import free_port
 
 from harness.waiting import eventually

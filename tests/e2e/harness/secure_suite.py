@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from dev import places
+from dev import paths
 
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
 from harness.suite import Suite
@@ -15,7 +15,7 @@ from harness.suite import Suite
 # Certificates are for this name only, while services are dialled by the addresses behind it.
 HOST = "localhost"
 _DOMAIN = "secure.example"
-_TOPICS = places.ROOT / "deploy" / "kafka" / "topics.json"
+_TOPICS = paths.ROOT / "deploy" / "kafka" / "topics.json"
 
 Settings = dict[str, str]
 
@@ -86,7 +86,7 @@ class SecureSuite:
         given = {f"TEMPINBOX_{name.upper()}": value for name, value in self._operator.items()}
         return subprocess.run(
             [self._suite.program("tempinboxctl"), *arguments],
-            env=places.clean_environment() | given,
+            env=paths.clean_environment() | given,
             capture_output=True,
             text=True,
             timeout=60,

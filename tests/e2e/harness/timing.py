@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable
 
 _PAIRS = 100
-_MOST_PAIRS = 800
+_MAX_PAIRS = 800
 
 
 def times_apart(first: Callable[[], float], second: Callable[[], float], most: float) -> float:
@@ -23,5 +23,5 @@ def times_apart(first: Callable[[], float], second: Callable[[], float], most: f
             ratios.append(before / after)
         found = statistics.median(ratios)
         apart = max(found, 1 / found)
-        if apart <= most or len(ratios) >= _MOST_PAIRS:
+        if apart <= most or len(ratios) >= _MAX_PAIRS:
             return apart

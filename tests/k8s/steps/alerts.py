@@ -8,12 +8,12 @@ from typing import Any
 
 from dev.terminal import fail
 
-from k8s import beside, installation, layout
+from k8s import host_services, installation, layout
 from k8s.course import Course
 from k8s.installation import CHART, NAMESPACE, Object, wait_for
 from k8s.publishing import publish
 
-_URL = f"http://{layout.HOST_ADDRESS}:{beside.PROMETHEUS_PORT}/api/v1"
+_URL = f"http://{layout.HOST_ADDRESS}:{host_services.PROMETHEUS_PORT}/api/v1"
 _FOR = re.compile(r"^(\s+for:) .*$", re.MULTILINE)
 _HELD_EVENTS = 2_000
 # How long a consumer may be behind in a rehearsal, and the chart's value.
@@ -24,13 +24,13 @@ def fire_and_resolve(course: Course) -> str:
     """With waits of seconds in place of minutes; the expressions are the chart's."""
     rules = _quick_rules()
     targets = [_target(pod) for pod in installation.ready_all()]
-    beside.start_prometheus(rules, targets)
+    host_services.start_prometheus(rules, targets)
     wait_for(lambda: _up() == len(targets), 60, f"Prometheus scrapes {len(targets)} pods")
-    beside.stop_database()
+    host_services.stop_database()
     try:
         wait_for(lambda: "DependencyAway" in _firing(), 90, "DependencyAway fires")
     finally:
-        beside.start_database()
+        host_services.start_database()
     course.heal()
     wait_for(lambda: "DependencyAway" not in _firing(), 90, "DependencyAway resolves")
     _hold_consumer()
@@ -51,7 +51,7 @@ def _target(pod: Object) -> Object:
 
 
 def _quick_rules() -> list[Path]:
-    folder = beside.FOLDER / "rules"
+    folder = host_services.FOLDER / "rules"
     folder.mkdir(exist_ok=True)
     made = []
     for file in sorted((CHART / "alerts").glob("[A-Z]*.yaml")):
@@ -87,11 +87,11 @@ def _hold_consumer() -> None:
     lock = (
         "BEGIN; LOCK TABLE webhooks.events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(100); COMMIT"
     )
-    holder = beside.in_background(lock)
+    holder = host_services.in_background(lock)
     try:
         publish(_HELD_EVENTS)
         wait_for(lambda: "ConsumerBehind" in _firing(), 100, "ConsumerBehind fires")
     finally:
         holder.kill()
         holder.wait()
-        beside.end_statements("%LOCK TABLE webhooks.events%")
+        host_services.end_statements("%LOCK TABLE webhooks.events%")

@@ -41,25 +41,25 @@ def _connections(course: Course) -> str:
     """Fails where there were more than the chart's budget of that moment."""
     budget = course.installed.connection_budget
     most = max(course.connections, key=lambda it: it.count)
-    told = f"at most {most.count} connections (in {most.step}), {budget(most.at)} allowed then"
+    summary = f"at most {most.count} connections (in {most.step}), {budget(most.at)} allowed then"
     worst = max(course.connections, key=lambda it: it.count - budget(it.at))
     if worst.count > budget(worst.at):
         fail(
             f"{worst.count} connections in {worst.step}, the chart's budget was then "
-            f"{budget(worst.at)}; {told}"
+            f"{budget(worst.at)}; {summary}"
         )
-    return told
+    return summary
 
 
 def judge(course: Course) -> str:
     """After the load: no mail answered 250 is lost, no webhook missed; connections in budget."""
-    told = _connections(course)
+    summary = _connections(course)
     if not course.with_load:
-        return told
+        return summary
     course.load.stop()
     facts, violations = course.load.judge()
     for line in violations[:_SHOWN]:
         say("  " + paint("violation: ", "red") + line)
     if violations:
         fail(f"{len(violations)} violations: {facts}")
-    return f"{facts}; {told}"
+    return f"{facts}; {summary}"

@@ -12,7 +12,7 @@ from functools import partial
 from dev.terminal import fail
 from dev.waiting import wait_until
 
-from k8s import beside, installation, layout
+from k8s import host_services, installation, layout
 from k8s.course import Course
 from k8s.installation import SERVICES, Object, wait_for
 
@@ -68,11 +68,11 @@ def _stay_ready(what: str, seconds: float) -> None:
 def postgres(course: Course) -> str:
     """Its process is ended at once, comes back, and the pods go on by themselves."""
     before = installation.restarts()
-    beside.stop_database()
+    host_services.stop_database()
     try:
         _stay_ready("PostgreSQL", _AWAY_SECONDS)
     finally:
-        beside.start_database()
+        host_services.start_database()
     course.heal()
     return _went_on(course, before, "PostgreSQL")
 
@@ -80,13 +80,13 @@ def postgres(course: Course) -> str:
 def broker(course: Course) -> str:
     """One of three is killed: two copies of each partition are left, which is enough to write."""
     before = installation.restarts()
-    beside.stop_broker(2, signal.SIGKILL)
+    host_services.stop_broker(2, signal.SIGKILL)
     try:
         _stay_ready("a broker", _AWAY_SECONDS)
         course.load.wait_progress()
     finally:
-        beside.start_brokers(range(2, 3))
-        beside.brokers().wait_ready(120)
+        host_services.start_brokers(range(2, 3))
+        host_services.brokers().wait_ready(120)
     course.heal()
     return _went_on(course, before, "the broker")
 
@@ -138,7 +138,7 @@ def _crowd_of_mail(course: Course) -> dict[str, int]:
     def send() -> None:
         reply = "none"
         with contextlib.suppress(OSError, EOFError):
-            reply = _dialogue(host, int(port), inbox.address)
+            reply = _smtp_reply(host, int(port), inbox.address)
         with lock:
             counts[reply[:3]] = counts.get(reply[:3], 0) + 1
 
@@ -146,7 +146,7 @@ def _crowd_of_mail(course: Course) -> dict[str, int]:
     return counts
 
 
-def _dialogue(host: str, port: int, address: str) -> str:
+def _smtp_reply(host: str, port: int, address: str) -> str:
     """Returns the first reply that is not the expected one, or the last one."""
     body = (b"x" * 76 + b"\r\n") * 40_000
     with socket.create_connection((host, port), timeout=60) as connection:
@@ -180,7 +180,7 @@ def _crowd_of_readers(course: Course) -> dict[str, int]:
     """Readers of a large message who take their answer slowly."""
     host, _, port = course.load.smtp.rpartition(":")
     (inbox,) = course.load.new_inboxes(1)
-    wait_for(lambda: _dialogue(host, int(port), inbox.address) == "250", 60, "a large mail is in")
+    wait_for(lambda: _smtp_reply(host, int(port), inbox.address) == "250", 60, "a large mail is in")
     listed = _get(course, f"/v1/inboxes/{inbox.inbox_id}/emails")
     email_id = listed.partition('"emailId":"')[2].partition('"')[0]
     counts: dict[str, int] = {}

@@ -5,7 +5,7 @@ import threading
 import time
 
 from dev.terminal import fail
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 
 from k8s import installation, layout
 from k8s.course import Course
@@ -15,10 +15,10 @@ _SECONDS = 240
 
 
 class _Watch:
-    """The fewest ready pods of each service while it lasts."""
+    """The min_ready ready pods of each service while it lasts."""
 
     def __init__(self) -> None:
-        self.fewest = dict.fromkeys(SERVICES, 1000)
+        self.min_ready = dict.fromkeys(SERVICES, 1000)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -31,8 +31,8 @@ class _Watch:
                 if service in counts and installation.is_ready(pod):
                     counts[service] += 1
             for service, count in counts.items():
-                self.fewest[service] = min(self.fewest[service], count)
-            pause_until(time.monotonic() + 0.3)
+                self.min_ready[service] = min(self.min_ready[service], count)
+            sleep_until(time.monotonic() + 0.3)
 
     def end(self) -> None:
         """No further look."""
@@ -57,11 +57,11 @@ def drain(course: Course) -> str:
     finally:
         kubectl("uncordon", *names)
         watch.end()
-    without = [service for service, count in watch.fewest.items() if count == 0]
+    without = [service for service, count in watch.min_ready.items() if count == 0]
     if without:
         fail(f"no pod of {', '.join(without)} was ready for a while")
     kubectl("-n", "kube-system", "rollout", "status", "deploy/coredns", "--timeout=60s")
-    return f"each pair of nodes emptied; never fewer than {min(watch.fewest.values())} ready"
+    return f"each pair of nodes emptied; never fewer than {min(watch.min_ready.values())} ready"
 
 
 def _drain(pair: list[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dev.terminal import Failure, fail, say
 
-from k8s import beside, installation, layout
+from k8s import host_services, installation, layout
 from k8s.course import Course
 from k8s.installation import CHART, NAMESPACE, RELEASE, SERVICES, Object, attempt, helm, kubectl
 
@@ -218,7 +218,7 @@ def upgrade(course: Course) -> str:
 def _applied() -> int:
     count = "SELECT count(*) FROM public.tempinbox_migrations"
     try:
-        return int(beside.database().query(count, "tempinbox"))
+        return int(host_services.database().query(count, "tempinbox"))
     except Exception as problem:  # noqa: BLE001 - another release may call the table otherwise
         say(f"  {problem}")
         return 0
@@ -264,7 +264,7 @@ def _revision_of(tag: str) -> int:
 def failing_migration(course: Course) -> str:
     """The hook fails, so no pod is replaced; the next upgrade goes through."""
     before = {installation.name_of(pod) for pod in _serving()}
-    installation.put_secret("broken", {"uri": beside.dsn("wrong")})
+    installation.put_secret("broken", {"uri": host_services.dsn("wrong")})
     over = {
         "tools": {"database": {"existingSecret": "broken"}},
         "setup": {"backoffLimit": 0},

@@ -7,7 +7,7 @@ from functools import partial
 
 from dev.terminal import fail
 
-from k8s import beside, installation, layout, scraping
+from k8s import host_services, installation, layout, scraping
 from k8s.course import Course
 from k8s.installation import NAMESPACE, RELEASE, SERVICES, Object, kubectl, wait_for
 from k8s.publishing import publish
@@ -140,7 +140,7 @@ def by_lag(course: Course) -> str:
         "scaleDownStabilizationSeconds": 10,
     }
     course.installed.upgrade({"services": {"webhook-dispatcher": {"keda": keda}}}, keeps=False)
-    beside.start_lag_metric()
+    host_services.start_lag_metric()
     _serve_lag()
     described = installation.get("scaledobject", f"{RELEASE}-webhook-dispatcher")
     autoscaler = _autoscaler(described["spec"])
@@ -205,7 +205,7 @@ def _serve_lag() -> None:
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": {"name": "lag-metric", "namespace": "kube-system"},
-            "spec": {"ports": [port | {"targetPort": beside.LAG_PORT}]},
+            "spec": {"ports": [port | {"targetPort": host_services.LAG_PORT}]},
         },
         {
             "apiVersion": "discovery.k8s.io/v1",
@@ -216,7 +216,7 @@ def _serve_lag() -> None:
                 "labels": {"kubernetes.io/service-name": "lag-metric"},
             },
             "addressType": "IPv4",
-            "ports": [{"name": "https", "port": beside.LAG_PORT, "protocol": "TCP"}],
+            "ports": [{"name": "https", "port": host_services.LAG_PORT, "protocol": "TCP"}],
             "endpoints": [{"addresses": [layout.HOST_ADDRESS]}],
         },
         {

@@ -6,7 +6,7 @@ import time
 
 from dev.terminal import fail
 
-from k8s import beside, installation, scraping
+from k8s import host_services, installation, scraping
 from k8s.course import Course
 from k8s.installation import DOMAIN, put_secret, wait_for
 
@@ -26,7 +26,7 @@ def rotate(course: Course) -> str:
     dsn = _make_second_role()
     put_secret("database", {"uri": dsn})
     password = installation.new_token()
-    beside.change_kafka_password(password)
+    host_services.change_kafka_password(password)
     put_secret("kafka-user", {"password": password})
     put_secret("rpc-token", {"token": f"{old_token}\n{token}\n"})
     put_secret("admin-token", {"token": f"{old_admin}\n{admin}\n"})
@@ -114,25 +114,25 @@ def _shown_certificate(course: Course) -> str:
 def _make_second_role() -> str:
     password = installation.new_token()
     first = "tempinbox"
-    beside.database().query(
+    host_services.database().query(
         f"DROP ROLE IF EXISTS {_SECOND_ROLE}; "
         f"CREATE ROLE {_SECOND_ROLE} LOGIN PASSWORD '{password}' IN ROLE {first}; "
         f"ALTER ROLE {_SECOND_ROLE} SET role TO {first}"
     )
-    return beside.dsn().replace(
-        f"//{first}:{beside.known_secrets().postgres}@", f"//{_SECOND_ROLE}:{password}@"
+    return host_services.dsn().replace(
+        f"//{first}:{host_services.known_secrets().postgres}@", f"//{_SECOND_ROLE}:{password}@"
     )
 
 
 def _retire_first_role() -> None:
     """Its password is another one, and what still uses the old one is cut off: nothing may."""
-    beside.change_database_password(installation.new_token())
+    host_services.change_database_password(installation.new_token())
     connections = (
         "FROM pg_stat_activity WHERE usename = 'tempinbox' AND client_addr << '10.244.0.0/16'"
     )
     count = f"SELECT count(*) {connections}"
     wait_for(
-        lambda: beside.database().query(count) == "0",
+        lambda: host_services.database().query(count) == "0",
         90,
         "no pod has a connection of the first role",
     )

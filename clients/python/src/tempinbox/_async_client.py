@@ -443,8 +443,8 @@ class AsyncTempinbox:
     ) -> AsyncIterator[dict[str, Any]]:
         cursor: str | None = None
         while True:
-            asked = given if cursor is None else {**given, "cursor": cursor}
-            page = await self._json(name, asked)
+            params = given if cursor is None else {**given, "cursor": cursor}
+            page = await self._json(name, params)
             for one in page.get(items, []):
                 yield one
             cursor = page.get("nextCursor")

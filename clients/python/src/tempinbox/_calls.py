@@ -61,7 +61,7 @@ class Send:
 
 @dataclasses.dataclass(frozen=True)
 class Sleep:
-    """A pause."""
+    """The flow waits so many seconds before its next step."""
 
     seconds: float
 

@@ -443,8 +443,8 @@ class Tempinbox:
     def _pages(self, name: str, given: Mapping[str, Any], items: str) -> Iterator[dict[str, Any]]:
         cursor: str | None = None
         while True:
-            asked = given if cursor is None else {**given, "cursor": cursor}
-            page = self._json(name, asked)
+            params = given if cursor is None else {**given, "cursor": cursor}
+            page = self._json(name, params)
             for one in page.get(items, []):
                 yield one
             cursor = page.get("nextCursor")

@@ -14,7 +14,9 @@ from tempinbox.settings import MAX_SECONDS, Settings, is_timeout
 
 MAX_HOLD = 55  # seconds; the API's is 60, but many proxies end a request at 60
 _MAX_MISSES = 10
-_PAUSE = 0.25  # after an interrupted hold: the next one goes to another replica, or is refused
+_RETRY_DELAY_SECONDS = (
+    0.25  # after an interrupted hold: the next one goes to another replica, or is refused
+)
 _KINDS = ("verify", "reset", "other", "unsubscribe")  # the best first
 
 InboxReference = str | types.Inbox
@@ -169,7 +171,7 @@ def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
     )
     result = read(types.WaitResult, read_json(response))
     if result.outcome == "interrupted":
-        yield Sleep(_PAUSE)
+        yield Sleep(_RETRY_DELAY_SECONDS)
     return result
 
 

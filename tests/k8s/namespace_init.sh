@@ -1,7 +1,7 @@
 #!/bin/bash
 # The first process of the cluster's PID namespace: owns its network and its mounts, reaps what is orphaned.
 # When it is killed, the kernel ends every process, pod, mount, cable and nftables rule of the cluster with it.
-# Usage: holder.sh STATE NETWORK SERVICE_NETWORK
+# Usage: namespace_init.sh STATE NETWORK SERVICE_NETWORK
 set -euo pipefail
 state=$1 network=$2 services=$3
 
@@ -33,6 +33,6 @@ echo 1 >/proc/sys/net/ipv4/ip_forward
 # Addresses of Services lead through the first node, whose kube-proxy translates them.
 ip route add "$services" via "$network.11"
 
-touch "$state/holder.ready"
+touch "$state/namespace_init.ready"
 trap 'exit 0' TERM
 while :; do sleep 3600 & wait $! || true; done

@@ -11,7 +11,7 @@ from harness.mail import SENDER
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
-class Dialogue:
+class SmtpSession:
     """A connection to a mail server (host:port).
 
     Use as a context manager: it reads the greeting and says EHLO.

@@ -1,6 +1,6 @@
 """The rehearsal inside: its steps in their order, each with its row of the table.
 
-`python3 -m k8s.inside OPTIONS`, with the packages of the end-to-end tests.
+`python3 -m k8s.step_runner OPTIONS`, with the packages of the end-to-end tests.
 """
 
 import json
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dev.terminal import Failure, heading, paint, say
-from dev.waiting import pause_until
+from dev.waiting import sleep_until
 from harness import OtlpSink
 
-from k8s import beside, installation, layout, sabotage
+from k8s import host_services, installation, layout, sabotage
 from k8s.course import Connections, Course
 from k8s.load import OF_FAULTS, PUT_OFF, ClusterLoad
 from k8s.load import Failure as Failed
@@ -43,7 +43,7 @@ class Row:
     seconds: float
     failed: int
     put_off: int
-    told: str
+    summary: str
 
 
 STEPS = {
@@ -81,11 +81,11 @@ def _watch_connections(course: Course, ended: threading.Event) -> None:
     count = "SELECT count(*) FROM pg_stat_activity WHERE client_addr << '10.244.0.0/16'"
     while not ended.is_set():
         try:
-            seen = int(beside.database().query(count))
+            seen = int(host_services.database().query(count))
             course.connections.append(Connections(time.monotonic(), course.step, seen))
         except (Failure, ValueError):
             pass
-        pause_until(time.monotonic() + 2.0)
+        sleep_until(time.monotonic() + 2.0)
 
 
 def _carry_out(name: str, step: Step, course: Course) -> Row:
@@ -96,12 +96,12 @@ def _carry_out(name: str, step: Step, course: Course) -> Row:
     try:
         if step.kind != UNLOADED:
             course.load.wait_progress()
-        told = step.run(course)
+        summary = step.run(course)
         if step.kind != UNLOADED:
             course.load.wait_progress()
         is_good = True
     except (Failure, TimeoutError) as problem:
-        told, is_good = str(problem), False
+        summary, is_good = str(problem), False
     found = course.load.failures(began)
     kinds = Counter(it.kind for it in found)
     put_off = kinds.pop(PUT_OFF, 0)
@@ -118,9 +118,9 @@ def _carry_out(name: str, step: Step, course: Course) -> Row:
         for line in wrong[:_SHOWN]:
             say("  " + paint("violation: ", "red") + line)
         if wrong:
-            told = f"{len(wrong)} violations; {told}"
+            summary = f"{len(wrong)} violations; {summary}"
     seconds = time.monotonic() - began
-    row = Row(name, is_good, seconds, kinds.total(), put_off, told)
+    row = Row(name, is_good, seconds, kinds.total(), put_off, summary)
     say("  " + _line(row))
     if kinds:
         say("  failed: " + ", ".join(f"{kind} x {count}" for kind, count in sorted(kinds.items())))
@@ -142,7 +142,7 @@ def _line(row: Row) -> str:
     word = paint("ok", "green") if row.is_good else paint("FAILED", "red")
     return (
         f"{row.name:<18} {word:<6} {row.seconds:6.1f} s  failed {row.failed:>3}, put off "
-        f"{row.put_off:>3}  {row.told}"
+        f"{row.put_off:>3}  {row.summary}"
     )
 
 
@@ -153,7 +153,7 @@ def main() -> int:
     skip = [name for name in (options["skip"] or "").split(",") if name]
     wanted = [name for name in STEPS if (not only or name in only) and name not in skip]
     heading("Beside the cluster")
-    beside.start()
+    host_services.start()
     ended = threading.Event()
     rows = []
     with ClusterLoad() as load, OtlpSink(layout.HOST_ADDRESS, installation.OTLP_PORT) as sink:

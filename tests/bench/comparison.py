@@ -8,7 +8,7 @@ the older ones, and the memory of each service at the end, with as many inboxes 
 suite is that of another checkout, built there (`./dev build --preset release`, `./dev up -d`);
 deploy/baseline names the commit to compare with.
 
-Usage: ./dev bench turns --older CHECKOUT [--rounds 5] [--seconds 5] [--mailpit PROGRAM]
+Usage: ./dev bench comparison --older CHECKOUT [--rounds 5] [--seconds 5] [--mailpit PROGRAM]
 """
 
 import argparse
@@ -28,18 +28,18 @@ from statistics import median
 from urllib.parse import urljoin, urlsplit
 
 import api
-from measuring import figures, peers, plans, processes, smtp_source, verdicts, wrk
+from measuring import figures, peers, plans, processes, smtp_source, targets, wrk
 
 CONNECTIONS = 64
 MAILS = (smtp_source.Load(16, 4096, True), smtp_source.Load(64, 4096, True))
 MAILS_A_ROUND = 4_000
 MAILPIT, MAILPIT_LIST = "Mailpit, a message", "Mailpit, a list"
 CREATE, READ, MARK = "create inbox", "get email", "mark email"
-MOST_MEMORY = 1.2  # times that of the older service
+MAX_MEMORY = 1.2  # times that of the older service
 # Design targets: rate times the older, CPU in ms at most; None where there is none.
 TARGETS = {CREATE: (4.0, 1.0), READ: (2.5, 0.4)}
-MOST_MAIL_CPU = 0.85  # times the older
-LEAST_TIMES_MAILPIT = {READ: (MAILPIT, 3.0), api.UNKNOWN: (MAILPIT_LIST, 4.0)}
+MAX_MAIL_CPU = 0.85  # times the older
+MIN_TIMES_MAILPIT = {READ: (MAILPIT, 3.0), api.UNKNOWN: (MAILPIT_LIST, 4.0)}
 
 
 @dataclass
@@ -91,7 +91,7 @@ def prepare(suite: Suite) -> None:
     with suite.chosen():
         suite.inbox = api.inbox_with_mail()
         wanted = (CREATE, READ, api.UNKNOWN)
-        suite.targets = [each for each in api.targets(suite.inbox) if each.name in wanted]
+        suite.targets = [each for each in api.targets_of(suite.inbox) if each.name in wanted]
         read = next(each for each in suite.targets if each.name == READ)
         suite.targets.append(
             wrk.Target(MARK, read.url, read.headers, '{"isRead":true}', method="PATCH")
@@ -191,24 +191,24 @@ def report(new: Suite, old: Suite) -> bool:
             figures.note("CPU of a request by turns", "ms", f"{kind}, {old.name}", cpu_before)
         print(line, flush=True)
     good = []
-    for kind, (times, most_cpu) in TARGETS.items():
+    for kind, (times, max_cpu) in TARGETS.items():
         reached = median(new.rates[kind]) / median(old.rates[kind])
-        good.append(verdicts.at_least(f"{kind}, times the older rate", reached, times))
-        good.append(verdicts.at_most(f"{kind}, CPU in ms", median(new.cpu[kind]), most_cpu))
-    for kind, (peer, times) in LEAST_TIMES_MAILPIT.items():
+        good.append(targets.at_least(f"{kind}, times the older rate", reached, times))
+        good.append(targets.at_most(f"{kind}, CPU in ms", median(new.cpu[kind]), max_cpu))
+    for kind, (peer, times) in MIN_TIMES_MAILPIT.items():
         if peer in new.rates:
             reached = median(new.rates[kind]) / median(new.rates[peer])
-            good.append(verdicts.at_least(f"{kind}, times {peer}", reached, times))
+            good.append(targets.at_least(f"{kind}, times {peer}", reached, times))
         else:
             print(f"  {kind}, times {peer}: not measured: give Mailpit's program with --mailpit")
     for load in MAILS:
         kind = mails_of(load)
         reached = median(new.cpu[kind]) / median(old.cpu[kind])
-        good.append(verdicts.at_most(f"{kind}, CPU times the older", reached, MOST_MAIL_CPU))
+        good.append(targets.at_most(f"{kind}, CPU times the older", reached, MAX_MAIL_CPU))
     before = memory(old)
     for name, used in memory(new).items():
         what = f"memory of {name}, {used:.0f} MiB, times the older"
-        good.append(verdicts.at_most(what, used / before[name], MOST_MEMORY))
+        good.append(targets.at_most(what, used / before[name], MAX_MEMORY))
     return all(good)
 
 

@@ -29,12 +29,12 @@ def in_force(
     def look(api: Api) -> bool:
         sent = time.monotonic() - changed
         answer = api.call("GET", "/v1/domains")
-        verdict = None if answer.status_code == 503 else is_new(answer)
-        assert verdict is not False or sent < _SECONDS, (
+        outcome = None if answer.status_code == 503 else is_new(answer)
+        assert outcome is not False or sent < _SECONDS, (
             f"not so for a request sent {sent:.2f} s after the change: {what}; "
             f"{answer.status_code} {answer.text}"
         )
-        return bool(verdict)
+        return bool(outcome)
 
     for api in apis:
         eventually(partial(look, api), what)

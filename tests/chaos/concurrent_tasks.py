@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 
-def carry_out(work: Sequence[Callable[[], object]], end: Callable[[], None]) -> None:
+def run_all(work: Sequence[Callable[[], object]], end: Callable[[], None]) -> None:
     """Each in a thread of its own; returns when all are done. What fails first makes `end` end the
     others, and is passed on.
     """

@@ -26,7 +26,7 @@ from harness import Authority
 from k8s import daemons
 from k8s.layout import HOST, HOST_ADDRESS, LOGS, STATE
 
-FOLDER = STATE / "beside"
+FOLDER = STATE / "host-services"
 POSTGRES_PORT = 5432
 MAX_CONNECTIONS = 200
 BROKERS = 3
