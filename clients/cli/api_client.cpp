@@ -3,6 +3,7 @@
 #include "cli/duration.hpp"
 #include "cli/printable.hpp"
 #include "cli/retry.hpp"
+#include "common/core/ascii.hpp"
 #include "common/core/encoding.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/text.hpp"
@@ -96,9 +97,7 @@ std::string encode_component(std::string_view text)
     constexpr std::string_view unreserved = "-._~"; // RFC 3986 2.3, besides letters and digits
     std::string encoded;
     for (const char c : text) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') ||
-                              unreserved.find(c) != std::string_view::npos;
+        const bool is_plain = is_letter_or_digit(c) || unreserved.find(c) != std::string_view::npos;
         encoded += is_plain ? std::string(1, c) : "%" + to_hex(std::string_view(&c, 1));
     }
     return encoded;

@@ -1,6 +1,6 @@
 #include "extract/candidates.hpp"
 
-#include "extract/characters.hpp"
+#include "common/core/ascii.hpp"
 #include "extract/vocabulary.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct groups
             min_size = count == 0 ? group.size() : std::min(min_size, group.size());
             max_size = std::max(max_size, group.size());
             all_have_digits = all_have_digits && has_any(group, is_digit);
-            all_have_capitals_alone = all_have_capitals_alone && !has_any(group, is_small);
+            all_have_capitals_alone = all_have_capitals_alone && !has_any(group, is_lower);
             from = end + 1;
         }
     }
@@ -70,7 +70,7 @@ std::optional<code_form> form_of_groups(std::string_view word)
     if (parts.count == 1)
         return has_digit && is_between(size, 5, 12) ? std::optional(code_form::mixed)
                                                     : std::nullopt;
-    if (word.find('-') == 1 && is_capital(word[0]) && parts.count == 2 &&
+    if (word.find('-') == 1 && is_upper(word[0]) && parts.count == 2 &&
         !has_any(word.substr(2), is_letter) && is_between(size, 5, 9))
         return code_form::prefixed;
     if (!is_between(parts.count, 2, 5))
@@ -92,7 +92,7 @@ std::optional<code_form> form_of(std::string_view word)
     if (word.size() > max_word_length)
         return std::nullopt;
     if (word.find('-') == std::string_view::npos && !has_any(word, is_digit)) {
-        const bool is_all_capitals = std::all_of(word.begin(), word.end(), is_capital);
+        const bool is_all_capitals = std::all_of(word.begin(), word.end(), is_upper);
         return is_all_capitals && is_between(word.size(), 5, 8) ? std::optional(code_form::letters)
                                                                 : std::nullopt;
     }
@@ -141,12 +141,12 @@ std::optional<candidate_code> candidate_scanner::next()
 // Returns the next run of letters, digits and inner hyphens.
 std::string_view candidate_scanner::take_word()
 {
-    while (at_ < text_.size() && !is_word(text_[at_]))
+    while (at_ < text_.size() && !is_letter_or_digit(text_[at_]))
         ++at_;
     const auto begin = at_;
     while (at_ < text_.size() &&
-           (is_word(text_[at_]) ||
-            (text_[at_] == '-' && at_ + 1 < text_.size() && is_word(text_[at_ + 1]))))
+           (is_letter_or_digit(text_[at_]) ||
+            (text_[at_] == '-' && at_ + 1 < text_.size() && is_letter_or_digit(text_[at_ + 1]))))
         ++at_;
     return text_.substr(begin, at_ - begin);
 }
@@ -155,7 +155,7 @@ std::string_view candidate_scanner::take_word()
 std::string_view candidate_scanner::join_single(std::string_view word)
 {
     const auto begin = begin_of(word);
-    if (word.size() != 1 || begin < singles_looked_to_ || is_small(word[0]))
+    if (word.size() != 1 || begin < singles_looked_to_ || is_lower(word[0]))
         return {};
     std::size_t count = 1;
     auto end = begin + 1;
@@ -165,9 +165,10 @@ std::string_view candidate_scanner::join_single(std::string_view word)
         const auto blanks = at;
         while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n') && at - blanks < 8)
             ++at;
-        const bool is_single =
-            at > blanks && at < text_.size() && (is_digit(text_[at]) || is_capital(text_[at])) &&
-            (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
+        const bool is_single = at > blanks && at < text_.size() &&
+                               (is_digit(text_[at]) || is_upper(text_[at])) &&
+                               (at + 1 == text_.size() ||
+                                !(is_letter_or_digit(text_[at + 1]) || text_[at + 1] == '-'));
         if (!is_single)
             break;
         // After `4 8 2 9 1 3` the next sentence begins: `I did not ask for it`, `P.O. Box`.
@@ -201,7 +202,7 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
         const bool is_group =
             end < text_.size() && text_[end] == ' ' && group.size() == size &&
             std::all_of(group.begin(), group.end(), is_digit) &&
-            (past >= text_.size() || !(is_word(text_[past]) || text_[past] == '-'));
+            (past >= text_.size() || !(is_letter_or_digit(text_[past]) || text_[past] == '-'));
         if (!is_group)
             break;
         end = past;

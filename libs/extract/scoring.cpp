@@ -1,7 +1,7 @@
 #include "extract/scoring.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
-#include "extract/characters.hpp"
 #include "extract/sentence.hpp"
 #include "extract/vocabulary.hpp"
 
@@ -124,17 +124,17 @@ bool code_scorer::is_joined(const candidate_context& at) const
     const auto is_one_of = [](std::string_view marks, char c) {
         return marks.find(c) != std::string_view::npos;
     };
-    if (is_word(previous) || is_word(next) || is_one_of("+/@_=&%#~\\$\x01", previous) ||
-        is_one_of("/@_=&~%#\\\x01", next))
+    if (is_letter_or_digit(previous) || is_letter_or_digit(next) ||
+        is_one_of("+/@_=&%#~\\$\x01", previous) || is_one_of("/@_=&~%#\\\x01", next))
         return true;
     if (is_one_of(".,-:'", previous) &&
-        (is_digit(at.previous(2)) || (previous == '-' && is_word(at.previous(2)))))
+        (is_digit(at.previous(2)) || (previous == '-' && is_letter_or_digit(at.previous(2)))))
         return true;
     if (is_one_of(".,-:'", next) && is_digit(at.next(2)))
         return true;
     // `123456.txt`, but not `123456.Do not share it`
-    if (next == '.' && is_word(at.next(2)) &&
-        !(is_capital(at.next(2)) && (is_small(at.next(3)) || at.next(3) == ' ')))
+    if (next == '.' && is_letter_or_digit(at.next(2)) &&
+        !(is_upper(at.next(2)) && (is_lower(at.next(3)) || at.next(3) == ' ')))
         return true;
     if (at.before.ends_with("***") || at.before.ends_with("xxx") ||
         at.before.ends_with("\xe2\x80\xa2"))

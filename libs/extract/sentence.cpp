@@ -1,7 +1,7 @@
 #include "extract/sentence.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
-#include "extract/characters.hpp"
 #include "extract/vocabulary.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tempinbox::extract {
 std::size_t words_in(std::string_view text)
 {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return is_word(c) || static_cast<std::uint8_t>(c) >= 0x80;
+        return is_letter_or_digit(c) || static_cast<std::uint8_t>(c) >= 0x80;
     }));
 }
 
@@ -39,7 +39,7 @@ bool is_named(std::string_view line_before)
     const auto name = trim(line_before);
     const auto words = name.substr(0, name.find_last_not_of(":. ") + 1);
     const bool has_mark = name.ends_with(':') || name.ends_with("...");
-    return has_mark && !words.empty() && words.size() <= 60 && !is_small(words.front()) &&
+    return has_mark && !words.empty() && words.size() <= 60 && !is_lower(words.front()) &&
            words_in(words) > 1 && words.find_first_of(".,;!?>") == std::string_view::npos;
 }
 

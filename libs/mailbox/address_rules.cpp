@@ -1,5 +1,6 @@
 #include "mailbox/address_rules.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
 
@@ -8,17 +9,17 @@
 namespace tempinbox::mailbox {
 namespace {
 
-bool is_letter_or_digit(char c)
+bool is_name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return is_lower(c) || is_digit(c);
 }
 
 // RFC 1034 3.5, as relaxed by RFC 1123 2.1.
 bool is_label(std::string_view label)
 {
-    return !label.empty() && label.size() <= 63 && is_letter_or_digit(label.front()) &&
-           is_letter_or_digit(label.back()) && std::all_of(label.begin(), label.end(), [](char c) {
-               return is_letter_or_digit(c) || c == '-';
+    return !label.empty() && label.size() <= 63 && is_name_character(label.front()) &&
+           is_name_character(label.back()) && std::all_of(label.begin(), label.end(), [](char c) {
+               return is_name_character(c) || c == '-';
            });
 }
 
@@ -35,10 +36,10 @@ constexpr std::string_view reserved[] = {
 result<std::string> parse_local_part(std::string_view given)
 {
     std::string local = to_lower_ascii(given);
-    const bool fits = !local.empty() && local.size() <= 63 && is_letter_or_digit(local.front()) &&
+    const bool fits = !local.empty() && local.size() <= 63 && is_name_character(local.front()) &&
                       local.back() != '.' && local.find("..") == std::string::npos &&
                       std::all_of(local.begin(), local.end(), [](char c) {
-                          return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+                          return is_name_character(c) || c == '.' || c == '_' || c == '-';
                       });
     if (!fits)
         return failure{errc::invalid_argument,

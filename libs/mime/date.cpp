@@ -1,5 +1,6 @@
 #include "mime/date.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "mime/header.hpp"
 
@@ -43,15 +44,9 @@ struct token
     }
 };
 
-bool is_digit(char c)
+bool is_word_character(char c)
 {
-    return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return is_letter(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 // Reads numbers, words and marks of one character. Blanks and comments may stand between any two
@@ -68,13 +63,13 @@ public:
         token read;
         if (!rest_.empty()) {
             const char c = rest_.front();
-            read.kind = is_digit(c)    ? token_kind::number
-                        : is_letter(c) ? token_kind::word
-                                       : token_kind::mark;
+            read.kind = is_digit(c)            ? token_kind::number
+                        : is_word_character(c) ? token_kind::word
+                                               : token_kind::mark;
             std::size_t length = 1;
             while (read.kind != token_kind::mark && length < rest_.size() &&
                    (read.kind == token_kind::number ? is_digit(rest_[length])
-                                                    : is_letter(rest_[length])))
+                                                    : is_word_character(rest_[length])))
                 ++length;
             read.text = rest_.substr(0, length);
             rest_.remove_prefix(length);

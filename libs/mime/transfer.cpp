@@ -1,5 +1,7 @@
 #include "mime/transfer.hpp"
 
+#include "common/core/ascii.hpp"
+
 #include <array>
 #include <cstdint>
 
@@ -77,24 +79,13 @@ bool decode_base64(std::string_view body, Sink& sink)
     return is_damaged;
 }
 
-int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
 // Decodes the two hex digits of an escape; -1 if they are none.
 int escaped_byte(std::string_view text, std::size_t at)
 {
     if (at + 1 >= text.size())
         return -1;
-    const int high = hex_digit(text[at]);
-    const int low = hex_digit(text[at + 1]);
+    const int high = hex_value(text[at]);
+    const int low = hex_value(text[at + 1]);
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 

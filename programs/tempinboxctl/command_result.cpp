@@ -1,5 +1,6 @@
 #include "tempinboxctl/command_result.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
 
@@ -84,16 +85,9 @@ std::string spaced(std::string_view name, bool is_heading)
 {
     std::string words;
     for (const char c : name) {
-        const bool is_upper = c >= 'A' && c <= 'Z';
-        if (is_upper && !is_heading)
-            words += ' ';
-        if (is_upper && is_heading)
-            words += '_';
-        const bool is_lower = c >= 'a' && c <= 'z';
-        if (is_heading)
-            words += is_lower ? static_cast<char>(c - 'a' + 'A') : c;
-        else
-            words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+        if (is_upper(c))
+            words += is_heading ? '_' : ' ';
+        words += is_heading ? to_upper(c) : to_lower(c);
     }
     return words;
 }

@@ -1,3 +1,4 @@
+#include "common/core/ascii.hpp"
 #include "tempinboxctl/command.hpp"
 
 #include "common/core/text.hpp"
@@ -35,8 +36,7 @@ bool is_amount(std::string_view text)
     constexpr std::size_t max_decimals = 2;
     const auto is_number = [](std::string_view digits, std::size_t max) {
         return !digits.empty() && digits.size() <= max &&
-               std::all_of(digits.begin(), digits.end(),
-                           [](char c) { return c >= '0' && c <= '9'; });
+               std::all_of(digits.begin(), digits.end(), is_digit);
     };
     const auto dot = text.find('.');
     return is_number(text.substr(0, dot), max_digits) &&

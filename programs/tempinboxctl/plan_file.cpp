@@ -1,5 +1,6 @@
 #include "tempinboxctl/plan_file.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/json/value.hpp"
 
@@ -13,9 +14,9 @@ std::string option_name(std::string_view field)
 {
     std::string name;
     for (const char c : field) {
-        if (c >= 'A' && c <= 'Z')
+        if (is_upper(c))
             name += '-';
-        name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        name += to_lower(c);
     }
     return name;
 }

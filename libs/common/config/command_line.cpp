@@ -2,6 +2,7 @@
 #include "common/config/reader.hpp"
 #include "common/config/spelling.hpp"
 #include "common/config/units.hpp"
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -255,7 +256,7 @@ std::string environment_name(std::string_view setting_name)
 {
     std::string name(environment_prefix);
     for (const char c : setting_name)
-        name += c == '-' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+        name += c == '-' ? '_' : to_upper(c);
     return name;
 }
 

@@ -1,5 +1,6 @@
 #include "common/core/html_entities.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/html_names.hpp"
 
 #include <algorithm>
@@ -15,22 +16,9 @@ constexpr char32_t windows_1252[] = {
 
 constexpr std::size_t max_name_length = 31; // CounterClockwiseContourIntegral
 
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool is_name_character(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 int digit_value(char c, int base)
 {
-    if (is_digit(c))
-        return c - '0';
-    const char small = static_cast<char>(c | 0x20);
-    return base == 16 && small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+    return base == 16 || is_digit(c) ? hex_value(c) : -1;
 }
 
 const html_name* find_name(std::string_view name)
@@ -65,7 +53,7 @@ character_reference read_numeric(std::string_view html)
 character_reference read_named(std::string_view html, html_context context)
 {
     const auto rest = html.substr(1, max_name_length + 1);
-    const auto stop = std::find_if_not(rest.begin(), rest.end(), is_name_character);
+    const auto stop = std::find_if_not(rest.begin(), rest.end(), is_letter_or_digit);
     const auto length = static_cast<std::size_t>(stop - rest.begin());
     if (stop != rest.end() && *stop == ';')
         if (const auto* known = find_name(rest.substr(0, length + 1)))
@@ -78,7 +66,7 @@ character_reference read_named(std::string_view html, html_context context)
             continue;
         // `?a=1&copy=2` is a query, not a copyright sign.
         const char next = size < rest.size() ? rest[size] : ' ';
-        if (context == html_context::attribute && (next == '=' || is_name_character(next)))
+        if (context == html_context::attribute && (next == '=' || is_letter_or_digit(next)))
             return {};
         return {size + 1, known->text};
     }

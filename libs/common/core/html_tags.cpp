@@ -1,5 +1,6 @@
 #include "common/core/html_tags.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/html_entities.hpp"
 #include "common/core/text.hpp"
 
@@ -7,11 +8,6 @@
 
 namespace tempinbox {
 namespace {
-
-bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 struct attribute
 {

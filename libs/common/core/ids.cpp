@@ -1,5 +1,6 @@
 #include "common/core/ids.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <sodium.h>
@@ -10,17 +11,6 @@ namespace tempinbox {
 namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
-
-int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 } // namespace
 

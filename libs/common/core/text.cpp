@@ -1,5 +1,7 @@
 #include "common/core/text.hpp"
 
+#include "common/core/ascii.hpp"
+
 #include <cstdint>
 #include <cstring>
 
@@ -127,8 +129,7 @@ std::string to_lower_ascii(std::string_view text)
 {
     std::string lower(text);
     for (char& c : lower)
-        if (c >= 'A' && c <= 'Z')
-            c = static_cast<char>(c - 'A' + 'a');
+        c = to_lower(c);
     return lower;
 }
 
@@ -136,11 +137,8 @@ bool equals_ignoring_ascii_case(std::string_view a, std::string_view b)
 {
     if (a.size() != b.size())
         return false;
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    };
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (lower(a[i]) != lower(b[i]))
+        if (to_lower(a[i]) != to_lower(b[i]))
             return false;
     return true;
 }

@@ -1,5 +1,7 @@
 #include "common/core/time.hpp"
 
+#include "common/core/ascii.hpp"
+
 #include <algorithm>
 #include <span>
 
@@ -77,7 +79,7 @@ std::optional<time_point> parse_iso8601(std::string_view text)
         ++at;
         std::int64_t unit = 100'000;
         const auto first = at;
-        for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
+        for (; at < text.size() && is_digit(text[at]); ++at, unit /= 10) {
             if (at - first == 6)
                 return std::nullopt;
             fraction += (text[at] - '0') * unit;

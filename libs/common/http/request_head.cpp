@@ -1,5 +1,6 @@
 #include "common/http/request_head.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <algorithm>
@@ -11,8 +12,7 @@ bool is_token(std::string_view text)
 {
     constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
     return !text.empty() && std::all_of(text.begin(), text.end(), [marks](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               marks.find(c) != std::string_view::npos;
+        return is_letter_or_digit(c) || marks.find(c) != std::string_view::npos;
     });
 }
 

@@ -1,5 +1,6 @@
 #include "common/http/request_id.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/ids.hpp"
 
 #include <algorithm>
@@ -10,8 +11,7 @@ namespace {
 bool is_sane(std::string_view id)
 {
     return !id.empty() && id.size() <= 128 && std::all_of(id.begin(), id.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '.' || c == '_' || c == '-';
+        return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
     });
 }
 

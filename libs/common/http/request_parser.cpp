@@ -1,5 +1,6 @@
 #include "common/http/request_parser.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/http/target.hpp"
 
@@ -26,11 +27,9 @@ bool names_a_version(std::string_view line)
 {
     line = line.substr(0, line.find('\r'));
     const auto version = line.substr(std::min(line.rfind(' ') + 1, line.size()));
-    const auto is_digit = [&version](std::size_t at) {
-        return version[at] >= '0' && version[at] <= '9';
-    };
     return std::count(line.begin(), line.end(), ' ') == 2 && version.size() == 8 &&
-           version.starts_with("HTTP/") && is_digit(5) && version[6] == '.' && is_digit(7);
+           version.starts_with("HTTP/") && is_digit(version[5]) && version[6] == '.' &&
+           is_digit(version[7]);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "common/kafka/settings.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/kafka/schema_ids.hpp"
 #include "common/runtime/file_watch.hpp"
@@ -18,8 +19,7 @@ constexpr std::size_t max_rack = 249;
 // What Kafka allows in a topic's name.
 bool is_name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+    return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
 std::string read_prefix(config::reader& reader)

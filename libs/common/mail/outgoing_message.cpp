@@ -1,8 +1,9 @@
 #include "common/mail/outgoing_message.hpp"
 
+#include "common/core/ascii.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <ctime>
 
@@ -31,8 +32,7 @@ bool is_plain(char c)
 {
     // RFC 5322 3.2.3: atext and dots.
     constexpr std::string_view others = ".!#$%&'*+-/=?^_`{|}~";
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           others.find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
 }
 
 } // namespace
@@ -64,9 +64,8 @@ bool can_be_mailed(std::string_view address)
     const auto local = address.substr(0, at);
     const auto domain = address.substr(at + 1);
     return address.front() != '-' && std::all_of(local.begin(), local.end(), is_plain) &&
-           std::all_of(domain.begin(), domain.end(), [](char c) {
-               return c == '.' || c == '-' || (is_plain(c) && std::isalnum(c));
-           });
+           std::all_of(domain.begin(), domain.end(),
+                       [](char c) { return c == '.' || c == '-' || is_letter_or_digit(c); });
 }
 
 } // namespace tempinbox::mail

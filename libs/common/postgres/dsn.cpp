@@ -1,5 +1,6 @@
 #include "common/postgres/dsn.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <libpq-fe.h>
@@ -21,8 +22,7 @@ std::string percent_encoded(std::string_view text)
     constexpr char hex[] = "0123456789ABCDEF";
     std::string encoded;
     for (const char c : text) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        const bool is_plain = is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
         if (is_plain) {
             encoded += c;
         } else {

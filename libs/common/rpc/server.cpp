@@ -1,6 +1,7 @@
 #include "common/rpc/server.hpp"
 
 #include "common/async/wait_group.hpp"
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
 #include "common/log/log.hpp"
@@ -83,7 +84,7 @@ std::string_view bearer_token(const http::request& received)
 bool is_timeout(std::string_view text)
 {
     return !text.empty() && text.size() <= max_timeout_digits &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+           std::all_of(text.begin(), text.end(), is_digit);
 }
 
 // Before the caller gives up, so that what has ended by then is answered.

@@ -1,5 +1,6 @@
 #include "common/trace/traceparent.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/encoding.hpp"
 #include "common/core/ids.hpp"
 
@@ -10,16 +11,10 @@ namespace {
 
 constexpr std::size_t max_tracestate_bytes = 512;
 
-int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool is_lower_hex(std::string_view text)
 {
-    return std::all_of(text.begin(), text.end(), [](char c) { return hex_digit(c) >= 0; });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return hex_value(c) >= 0 && !is_upper(c); });
 }
 
 template <std::size_t Size>
@@ -35,7 +30,7 @@ bool read_id(std::string_view text, std::array<std::uint8_t, Size>& id)
     if (!is_lower_hex(text))
         return false;
     for (std::size_t i = 0; i < Size; ++i)
-        id[i] = static_cast<std::uint8_t>(hex_digit(text[2 * i]) * 16 + hex_digit(text[2 * i + 1]));
+        id[i] = static_cast<std::uint8_t>(hex_value(text[2 * i]) * 16 + hex_value(text[2 * i + 1]));
     return !is_zero(id);
 }
 
@@ -78,7 +73,7 @@ std::optional<traceparent> traceparent::parse(std::string_view text)
         return std::nullopt;
     if (text.size() > length && (version == "00" || text[length] != '-'))
         return std::nullopt;
-    parsed.is_sampled_ = (hex_digit(flags[1]) & 1) != 0;
+    parsed.is_sampled_ = (hex_value(flags[1]) & 1) != 0;
     return parsed;
 }
 

@@ -1,5 +1,6 @@
 #include "gateway/mcp/mail_content.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "gateway/mcp/invisible.hpp"
 #include "gateway/mcp/link_host.hpp"
@@ -40,16 +41,6 @@ void put_fenced(json::writer& out, std::string_view name, std::string_view text,
     out.member(name, marks.wrap(without_link_marks(text), max_characters));
 }
 
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 // Words are in groups: `DELETE-ALL-1`, `SEND-KEYS-TO-ME-1`. Two groups of up to four letters, as in
 // `ABC-123` and `QRW-KTP`, are codes of well-known senders and too short for an order.
 bool has_words(std::string_view code)
@@ -70,7 +61,7 @@ bool is_plain_code(std::string_view code)
 {
     return !code.empty() && code.size() <= max_code && !has_words(code) &&
            std::all_of(code.begin(), code.end(),
-                       [](char c) { return is_digit(c) || is_letter(c) || c == '-'; });
+                       [](char c) { return is_letter_or_digit(c) || c == '-'; });
 }
 
 // What a person sees of a mail.

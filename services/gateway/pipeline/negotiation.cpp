@@ -1,5 +1,6 @@
 #include "gateway/pipeline/negotiation.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::optional<int> read_quality(std::string_view text)
         (text.size() > 1 && text[1] != '.'))
         return std::nullopt;
     std::string digits(text.size() > 2 ? text.substr(2) : std::string_view());
-    if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    if (!std::all_of(digits.begin(), digits.end(), is_digit))
         return std::nullopt;
     digits.resize(3, '0');
     const int quality = (text[0] - '0') * 1'000 + std::stoi(digits);
@@ -92,10 +93,10 @@ int quality_of(std::string_view offer, const std::vector<media_range>& ranges)
 }
 
 // RFC 8187 3.2.1: what needs no escape.
-bool is_attribute_character(unsigned char c)
+bool is_attribute_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$&+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+    return is_letter_or_digit(c) ||
+           std::string_view("!#$&+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 std::string escape(std::string_view text)
@@ -104,7 +105,7 @@ std::string escape(std::string_view text)
     std::string escaped;
     for (const char each : text) {
         const auto c = static_cast<unsigned char>(each);
-        if (is_attribute_character(c)) {
+        if (is_attribute_character(each)) {
             escaped += each;
             continue;
         }

@@ -1,5 +1,6 @@
 #include "gateway/site/base_path.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/http/target.hpp"
 
@@ -16,8 +17,7 @@ constexpr std::array<std::string_view, 6> own_segments{"v1",   "mcp",          "
 // RFC 3986 2.3
 bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-._~").find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
 failure refused(std::string_view reason)

@@ -1,5 +1,6 @@
 #include "mail-ingest/envelope/path.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <idn2.h>
@@ -21,7 +22,7 @@ bool has_high_byte(std::string_view text)
 
 bool is_name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return is_lower(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
 // RFC 5321 4.1.2 atext and dots, parsed loosely: senders with dots in odd places exist. RFC 6531
@@ -36,8 +37,7 @@ bool is_local_character(char c)
 bool is_domain_character(char c)
 {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    return byte >= 0x80 || is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
 }
 
 // The index after the closing quote of the quoted string that begins `text`; 0 if it is not closed.
@@ -167,8 +167,7 @@ std::optional<std::string> inbox_name(std::string_view local)
     if (name.empty() || name.size() > max_inbox_name_length ||
         !std::all_of(name.begin(), name.end(), is_name_character))
         return std::nullopt;
-    const bool starts_well = (name.front() >= 'a' && name.front() <= 'z') ||
-                             (name.front() >= '0' && name.front() <= '9');
+    const bool starts_well = is_lower(name.front()) || is_digit(name.front());
     return starts_well ? std::optional<std::string>(std::move(name)) : std::nullopt;
 }
 

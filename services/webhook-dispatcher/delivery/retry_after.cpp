@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/delivery/retry_after.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <algorithm>
@@ -90,8 +91,7 @@ std::optional<time_point> read_http_date(std::string_view text, time_point now)
 std::optional<seconds> read_retry_after(std::string_view value, time_point now)
 {
     const auto text = trim(value);
-    if (!text.empty() &&
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
         // A number too long for an int is longer than any wait.
         return seconds{number(text).value_or(std::numeric_limits<int>::max())};
     }

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/http/url.hpp"
 
@@ -44,10 +45,8 @@ bool is_number(std::string_view label)
     const bool is_hex = label.starts_with("0x") || label.starts_with("0X");
     if (is_hex)
         label.remove_prefix(2);
-    return std::all_of(label.begin(), label.end(), [is_hex](char c) {
-        return (c >= '0' && c <= '9') ||
-               (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
-    });
+    return std::all_of(label.begin(), label.end(),
+                       [is_hex](char c) { return is_hex ? hex_value(c) >= 0 : is_digit(c); });
 }
 
 bool is_host_name(std::string_view host)
@@ -59,12 +58,10 @@ bool is_host_name(std::string_view host)
     while (true) {
         const auto dot = host.find('.');
         const auto label = host.substr(0, dot);
-        const bool is_sound = !label.empty() && label.size() <= 63 && label.front() != '-' &&
-                              label.back() != '-' &&
-                              std::all_of(label.begin(), label.end(), [](char c) {
-                                  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                         (c >= '0' && c <= '9') || c == '-' || c == '_';
-                              });
+        const bool is_sound =
+            !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
+            std::all_of(label.begin(), label.end(),
+                        [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
         if (!is_sound)
             return false;
         if (dot == std::string_view::npos)
