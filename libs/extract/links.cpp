@@ -1,8 +1,8 @@
 #include "common/core/text.hpp"
-#include "extract/anchors.hpp"
 #include "extract/codes.hpp"
 #include "extract/link_kinds.hpp"
 #include "extract/vocabulary.hpp"
+#include "html/anchors.hpp"
 
 #include <re2/re2.h>
 
@@ -158,12 +158,12 @@ std::string_view rest_of_sentence(std::string_view text)
     return context.substr(0, context.find_first_of("\n.!?"));
 }
 
-std::string text_of_anchor(const html_page& shown_page, std::size_t i)
+std::string text_of_anchor(const html::anchored_text& page, std::size_t i)
 {
     constexpr std::size_t max_inner_bytes = 2'000;
-    auto text = on_one_line(std::string(take_bytes(shown_page.inside(i), max_inner_bytes)));
+    auto text = on_one_line(std::string(take_bytes(page.inside(i), max_inner_bytes)));
     return text.empty() ? on_one_line(std::string(
-                              take_bytes(shown_page.anchors()[i].alternative, max_inner_bytes)))
+                              take_bytes(page.anchors()[i].alternative, max_inner_bytes)))
                         : text;
 }
 
@@ -174,14 +174,14 @@ bool has_words(std::string_view text)
 
 // The kind of a link whose text is a pointer: by the words before it, else those after it, else, if
 // it stands alone, the line above.
-std::string_view kind_of_pointer(const html_page& shown_page, std::size_t i,
+std::string_view kind_of_pointer(const html::anchored_text& page, std::size_t i,
                                  const std::string& text)
 {
     constexpr std::size_t max_context_bytes = 200;
-    const auto& url = shown_page.anchors()[i].url;
-    const auto above = last_bytes(shown_page.before(i), max_context_bytes);
+    const auto& url = page.anchors()[i].url;
+    const auto above = last_bytes(page.before(i), max_context_bytes);
     const auto before = last_line(above);
-    const auto after = rest_of_sentence(shown_page.after(i));
+    const auto after = rest_of_sentence(page.after(i));
     std::string_view kind = kind_of_link(url, text, on_one_line(std::string(before)));
     if (kind == "other")
         kind = kind_of_link(url, text, on_one_line(std::string(after)));
@@ -193,15 +193,15 @@ std::string_view kind_of_pointer(const html_page& shown_page, std::size_t i,
 
 void collect_anchors(std::string_view whole, collector& links)
 {
-    const html_page shown_page(take_bytes(whole, max_part_bytes));
-    for (std::size_t i = 0; i < shown_page.anchors().size() && !links.is_full(); ++i) {
-        const auto& anchor = shown_page.anchors()[i];
+    const html::anchored_text page(take_bytes(whole, max_part_bytes));
+    for (std::size_t i = 0; i < page.anchors().size() && !links.is_full(); ++i) {
+        const auto& anchor = page.anchors()[i];
         if (!is_web(anchor.url) || !links.accepts(anchor.url))
             continue;
-        auto text = text_of_anchor(shown_page, i);
+        auto text = text_of_anchor(page, i);
         const bool points = is_pointer(text);
         const std::string_view kind =
-            points ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
+            points ? kind_of_pointer(page, i, text) : kind_of_link(anchor.url, text, {});
         links.add(anchor.url, std::move(text), kind, points);
     }
 }

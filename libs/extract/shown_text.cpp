@@ -1,7 +1,7 @@
 #include "extract/shown_text.hpp"
 
 #include "common/core/text.hpp"
-#include "extract/markup.hpp"
+#include "html/markup.hpp"
 
 #include <algorithm>
 
@@ -106,9 +106,9 @@ shown_text shown_text::of_html(std::string_view html)
     shown_text shown;
     std::size_t offset = 0;
     for (std::size_t at = 0; at < html.size();) {
-        const auto step = read_markup(html, at);
+        const auto step = html::read_markup(html, at);
         switch (step.means) {
-        case markup::character: {
+        case html::markup::character: {
             const auto character = first_character(html.substr(at));
             const bool is_space =
                 character == "\n" || character == "\t" || character == "\r" || character == " ";
@@ -117,16 +117,16 @@ shown_text shown_text::of_html(std::string_view html)
             at += character.size();
             continue;
         }
-        case markup::entity:
+        case html::markup::entity:
             step.text == " " ? shown.put_blank(offset) : shown.put_all(step.text, offset);
             break;
-        case markup::line_break:
+        case html::markup::line_break:
             shown.put_line_break(offset);
             break;
-        case markup::cell:
+        case html::markup::cell:
             shown.put_blank(offset);
             break;
-        case markup::nothing:
+        case html::markup::nothing:
             break;
         }
         offset += count_characters(html.substr(at, step.length));
@@ -140,7 +140,7 @@ std::size_t shown_text::offset_of(std::size_t at) const
 {
     const auto after =
         std::upper_bound(runs_.begin(), runs_.end(), at,
-                         [](std::size_t searched, const run& one) { return searched < one.at; });
+                         [](std::size_t searched, const run& next) { return searched < next.at; });
     const auto& holds = *std::prev(after);
     return holds.offset + (at - holds.at);
 }

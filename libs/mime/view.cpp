@@ -1,12 +1,12 @@
 #include "mime/view.hpp"
 
 #include "common/core/text.hpp"
+#include "html/text.hpp"
 #include "mime/addresses.hpp"
 #include "mime/charset.hpp"
 #include "mime/date.hpp"
 #include "mime/filename.hpp"
 #include "mime/flowed.hpp"
-#include "mime/html_text.hpp"
 #include "mime/structure.hpp"
 
 namespace tempinbox::mime {
@@ -281,7 +281,7 @@ private:
         }
         const bool is_text_blank = !found_.text || trim(*found_.text).empty();
         if (found_.html && is_text_blank) {
-            found_.text = html_to_text(*found_.html, limits_.text_bytes);
+            found_.text = html::to_text(*found_.html, limits_.text_bytes);
             found_.is_text_derived = true;
         }
         if (found_.text)

@@ -3,7 +3,7 @@
 #include "gateway/mcp/fence.hpp"
 #include "gateway/mcp/json_rpc.hpp"
 #include "gateway/mcp/revision.hpp"
-#include "gateway/mcp/visible_html.hpp"
+#include "html/visible_page.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +47,8 @@ void try_message(std::string_view body)
 
 void try_mail(std::string_view mail)
 {
-    const auto page = read_visible_page(mail);
-    require(page.steps <= max_page_steps, "a page takes no more work than it may");
+    const auto page = html::read_visible_page(mail);
+    require(page.steps <= html::max_page_steps, "a page takes no more work than it may");
     fence marks;
     const auto wrapped = marks.wrap(page.text, max_text);
     require(is_valid_utf8(wrapped), "what is fenced is UTF-8");

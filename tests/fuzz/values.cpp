@@ -1,9 +1,9 @@
 #include "common/core/encoding.hpp"
-#include "common/core/html_entities.hpp"
 #include "common/core/time.hpp"
 #include "common/json/value.hpp"
 #include "common/rules/rules.hpp"
 #include "fuzz/require.hpp"
+#include "html/references.hpp"
 #include "mailbox/cursor.hpp"
 #include "mime/addresses.hpp"
 #include "mime/date.hpp"
@@ -144,8 +144,8 @@ void try_addresses(std::string_view text)
 void try_html(std::string_view text)
 {
     const auto value = to_clean_utf8(text);
-    for (const auto context : {html_context::text, html_context::attribute}) {
-        const auto decoded = decode_character_references(value, context);
+    for (const auto context : {html::reference_context::text, html::reference_context::attribute}) {
+        const auto decoded = html::decode_character_references(value, context);
         require_clean(decoded, "text without references is clean");
         require(decoded.size() <= value.size() + value.size() / 5,
                 "references are longer than what they stand for");

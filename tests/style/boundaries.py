@@ -13,7 +13,7 @@ from source import Problem, Source
 # A room includes rooms of its own or a lower line only.
 LAYERS = [
     {"core"},
-    {"command_line"},
+    {"command_line", "html"},
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mail", "mime", "rules"},
     {"async"},
     {"runtime", "tls"},

@@ -152,6 +152,19 @@ std::string_view trim(std::string_view text)
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+std::string replace_all(std::string_view text, std::string_view what, std::string_view with)
+{
+    std::string replaced;
+    for (;;) {
+        const auto at = text.find(what);
+        replaced.append(text.substr(0, at));
+        if (at == std::string_view::npos)
+            return replaced;
+        replaced.append(with);
+        text.remove_prefix(at + what.size());
+    }
+}
+
 std::vector<std::string> split_list(std::string_view text, char separator)
 {
     std::vector<std::string> pieces;

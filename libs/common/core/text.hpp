@@ -29,6 +29,8 @@ std::string quote(std::string_view text);
 std::string to_lower_ascii(std::string_view text);
 bool equals_ignoring_ascii_case(std::string_view a, std::string_view b);
 std::string_view trim(std::string_view text);
+// Linear, however often `what` occurs.
+std::string replace_all(std::string_view text, std::string_view what, std::string_view with);
 
 // Pieces between separators, trimmed, empty ones left out.
 std::vector<std::string> split_list(std::string_view text, char separator = ',');

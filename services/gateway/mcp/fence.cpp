@@ -3,8 +3,7 @@
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
-#include "gateway/mcp/invisible.hpp"
-#include "gateway/mcp/replace_all.hpp"
+#include "html/invisible.hpp"
 
 namespace tempinbox::gateway::mcp {
 namespace {
@@ -34,7 +33,7 @@ std::string fence::close() const
 
 std::string fence::clean(std::string_view mail_text)
 {
-    auto seen = remove_invisible(mail_text);
+    auto seen = html::remove_invisible(mail_text);
     hidden_ += seen.removed;
     auto text = replace_all(replace_all(seen.text, left, "["), right, "]");
     // What stood around a nonce could make it again.

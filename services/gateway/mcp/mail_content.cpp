@@ -2,10 +2,10 @@
 
 #include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
-#include "gateway/mcp/invisible.hpp"
-#include "gateway/mcp/link_host.hpp"
-#include "gateway/mcp/visible_html.hpp"
-#include "mime/html_text.hpp"
+#include "html/invisible.hpp"
+#include "html/link_host.hpp"
+#include "html/text.hpp"
+#include "html/visible_page.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -38,7 +38,7 @@ void copy(json::writer& out, const json::value& from, std::initializer_list<cons
 void put_fenced(json::writer& out, std::string_view name, std::string_view text,
                 std::size_t max_characters, fence& marks)
 {
-    out.member(name, marks.wrap(without_link_marks(text), max_characters));
+    out.member(name, marks.wrap(html::without_link_marks(text), max_characters));
 }
 
 // Words are in groups: `DELETE-ALL-1`, `SEND-KEYS-TO-ME-1`. Two groups of up to four letters, as in
@@ -70,14 +70,14 @@ struct seen_mail
     std::string text;
     bool is_html = false; // what else the mail has is seen only if this shows it
     bool is_cut = false;  // it has more than was read
-    visible_page page;
+    html::visible_page page;
 };
 
 // Where the HTML shows nothing, as a single picture does, the other part is what can be read; text
 // that was derived from HTML would bring back what was hidden there.
 std::string text_beside(const std::string& html, std::string text)
 {
-    return html.empty() || text != mime::html_to_text(html, text.size()) ? text : std::string();
+    return html.empty() || text != html::to_text(html, text.size()) ? text : std::string();
 }
 
 // HTML first: that is what a person sees where a mail has both.
@@ -86,14 +86,14 @@ seen_mail see(const json::value& email)
     const auto html = text_of(email, "html");
     seen_mail seen;
     seen.is_html = !html.empty();
-    seen.page = read_visible_page(take_bytes(html, max_part));
+    seen.page = html::read_visible_page(take_bytes(html, max_part));
     seen.is_cut = seen.page.is_cut || html.size() > max_part;
     seen.text = seen.page.text;
     if (!seen.text.empty())
         return seen;
     const auto text = text_beside(html, text_of(email, "text"));
     seen.is_cut = seen.is_cut || text.size() > max_part;
-    seen.text = without_link_marks(take_bytes(text, max_part));
+    seen.text = html::without_link_marks(take_bytes(text, max_part));
     return seen;
 }
 
@@ -111,10 +111,10 @@ std::string squeeze(std::string_view text)
     constexpr fold folds[] = {{0x660, 0x669, '0'},   {0x6f0, 0x6f9, '0'},  {0x966, 0x96f, '0'},
                               {0x9e6, 0x9ef, '0'},   {0xe50, 0xe59, '0'},  {0xff10, 0xff19, '0'},
                               {0xff21, 0xff3a, 'A'}, {0xff41, 0xff5a, 'a'}};
-    const auto clean = remove_invisible(text).text;
+    const auto clean = html::remove_invisible(text).text;
     std::string squeezed;
     for (std::size_t at = 0; at < clean.size();) {
-        const auto point = take_point(clean, at);
+        const auto point = html::take_point(clean, at);
         if (point < 0x80 && dropped.find(static_cast<char>(point)) == std::string_view::npos)
             squeezed += static_cast<char>(point);
         for (const auto& one : folds)
@@ -216,7 +216,7 @@ std::string whole_email(const json::value& email, std::size_t max_characters)
     out.key("to").begin_array();
     const auto recipients = email["toHeader"].items();
     for (std::size_t i = 0; i < std::min(recipients.size(), max_listed); ++i)
-        out.value(marks.wrap(without_link_marks(recipients[i].text()), max_subject));
+        out.value(marks.wrap(html::without_link_marks(recipients[i].text()), max_subject));
     out.end_array();
     put_fenced(out, "subject", text_of(email, "subject"), max_subject, marks);
     out.member("text", seen.text.empty() ? std::nullopt
@@ -300,7 +300,7 @@ void put_link(json::writer& out, const mail_link& link, fence& marks)
 {
     out.begin_object().member("kind", link.kind);
     out.member("url", marks.wrap(link.url, max_url));
-    put_fenced(out, "host", link_host(link.url), max_name, marks);
+    put_fenced(out, "host", html::link_host(link.url), max_name, marks);
     put_fenced(out, "text", link.text, max_name, marks);
     out.end_object();
 }

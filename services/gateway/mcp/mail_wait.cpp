@@ -2,7 +2,7 @@
 
 #include "common/core/ids.hpp"
 #include "gateway/mcp/fence.hpp"
-#include "gateway/mcp/visible_html.hpp"
+#include "html/visible_page.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -17,7 +17,7 @@ constexpr std::size_t max_id = 100;
 // Steps that one wait takes to look into emails: whoever fills an inbox does not keep a replica
 // busy. An email takes those of its page and of its bytes, at least so many; so it looks into five
 // whose pages take all that a page may, and into fifty that are small.
-constexpr std::size_t max_skipped_steps = 5 * max_page_steps;
+constexpr std::size_t max_skipped_steps = 5 * html::max_page_steps;
 constexpr std::size_t min_email_steps = max_skipped_steps / 50;
 constexpr std::size_t bytes_of_step = 4;
 
