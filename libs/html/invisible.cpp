@@ -27,10 +27,10 @@ constexpr std::array ranges{
 
 bool is_invisible(char32_t point)
 {
-    const auto found =
+    const auto nearest =
         std::lower_bound(ranges.begin(), ranges.end(), point,
-                         [](const range& one, char32_t given) { return one.last < given; });
-    return found != ranges.end() && found->first <= point;
+                         [](const range& each, char32_t sought) { return each.last < sought; });
+    return nearest != ranges.end() && nearest->first <= point;
 }
 
 } // namespace

@@ -28,27 +28,27 @@ std::optional<compound> parse_compound(std::string_view text)
     constexpr std::string_view marks = ".#", unknown = ":[]+~|&()\\";
     if (text.empty() || text.find_first_of(unknown) != std::string_view::npos)
         return std::nullopt;
-    compound read;
-    read.text = text;
+    compound parsed;
+    parsed.text = text;
     auto mark = std::min(text.find_first_of(marks), text.size());
-    read.tag = text.substr(0, mark);
-    if (read.tag == "*")
-        read.tag = {};
+    parsed.tag = text.substr(0, mark);
+    if (parsed.tag == "*")
+        parsed.tag = {};
     while (mark < text.size()) {
         const auto end = std::min(text.find_first_of(marks, mark + 1), text.size());
         const auto name = text.substr(mark + 1, end - mark - 1);
-        if (name.empty() || read.classes.size() == max_classes)
+        if (name.empty() || parsed.classes.size() == max_classes)
             return std::nullopt;
         if (text[mark] == '.')
-            read.classes.push_back(name);
-        else if (read.id.empty() || read.id == name)
-            read.id = name;
+            parsed.classes.push_back(name);
+        else if (parsed.id.empty() || parsed.id == name)
+            parsed.id = name;
         else
             return std::nullopt; // no element has two
         mark = end;
     }
-    sort_once(read.classes);
-    return read;
+    sort_once(parsed.classes);
+    return parsed;
 }
 
 } // namespace
@@ -90,10 +90,10 @@ std::vector<selector_part> parse_selector(std::string_view selector)
             continue;
         }
         const auto text = selector.substr(0, selector.find_first_of(ends));
-        auto asks = parse_compound(text);
-        if (!asks || parts.size() == max_parts)
+        auto condition = parse_compound(text);
+        if (!condition || parts.size() == max_parts)
             return {};
-        parts.push_back({std::move(*asks), is_child});
+        parts.push_back({std::move(*condition), is_child});
         is_child = false;
         selector.remove_prefix(text.size());
     }
@@ -104,9 +104,9 @@ std::uint32_t specificity(const std::vector<selector_part>& selector)
 {
     std::size_t ids = 0, classes = 0, tags = 0;
     for (const auto& part : selector) {
-        ids += part.asks.id.empty() ? 0 : 1;
-        classes += part.asks.classes.size();
-        tags += part.asks.tag.empty() ? 0 : 1;
+        ids += part.condition.id.empty() ? 0 : 1;
+        classes += part.condition.classes.size();
+        tags += part.condition.tag.empty() ? 0 : 1;
     }
     // In two bits, six and four.
     const auto sum = std::min<std::size_t>(ids, 3) << 10 | std::min<std::size_t>(classes, 63) << 4 |

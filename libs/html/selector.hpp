@@ -25,7 +25,7 @@ struct compound
 
 struct selector_part
 {
-    compound asks;
+    compound condition;
     bool is_child = false; // of what meets the part before it; else anywhere in it
 };
 

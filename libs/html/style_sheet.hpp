@@ -1,118 +1,21 @@
 #pragma once
 
+#include "html/declarations.hpp"
 #include "html/selector.hpp"
 #include "html/work_budget.hpp"
 
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace tempinbox::html {
-
-// As much of CSS as says whether text is seen. Accepts any bytes; linear.
-
-// `12.5px`: a number and what stands behind it.
-struct quantity
-{
-    double number = 0;
-    std::string_view unit;
-};
-
-std::optional<quantity> parse_quantity(std::string_view text);
-
-struct color
-{
-    std::uint8_t red = 0, green = 0, blue = 0;
-    bool is_transparent = false;
-
-    bool operator==(const color&) const = default;
-};
-
-// Hexadecimal, rgb(), hsl(), hwb() and names; absent for all else.
-std::optional<color> parse_color(std::string_view text);
-
-// Whether a person could not tell one from the other.
-bool look_alike(const color& a, const color& b);
-
-// All that is looked at, in the order of the table of their names.
-enum class property : std::uint8_t {
-    background,
-    background_color,
-    background_image,
-    bottom,
-    clip,
-    clip_path,
-    color,
-    content_visibility,
-    display,
-    font,
-    font_size,
-    height,
-    left,
-    margin_left,
-    margin_top,
-    max_height,
-    max_width,
-    mso_hide,
-    opacity,
-    overflow,
-    position,
-    right,
-    text_indent,
-    top,
-    transform,
-    visibility,
-    width,
-    count
-};
-
-// As it is compared: without comments, in lower case.
-std::string normalize_css(std::string_view css);
-
-// What a block, or all that holds for an element, declares: of each property what the cascade
-// leaves. It views normalized CSS, which outlives it.
-class declarations
-{
-public:
-    // The text of a `style` attribute or of a rule's block.
-    static declarations parse(std::string_view css);
-    bool is_empty() const { return declared_.none(); }
-    std::size_t size() const { return declared_.count(); }
-    // Of a rule: by specificity, then by order. Without it the rank is the highest, which is that
-    // of a `style` attribute.
-    void set_rank(std::uint32_t rank);
-    // Leaves of each property what is important, or else what has the higher rank; of equals, the
-    // other's. Takes time for what the other declares alone.
-    void apply(const declarations& other);
-    // Empty if there is none.
-    std::string_view find(property name) const { return at(name).value; }
-
-private:
-    struct declared
-    {
-        std::string_view value;
-        std::uint32_t rank = 0;
-        bool is_important = false;
-
-        bool gives_way_to(const declared& other) const;
-    };
-
-    static constexpr auto max_size = static_cast<std::size_t>(property::count);
-
-    const declared& at(property name) const { return all_[static_cast<std::size_t>(name)]; }
-
-    std::array<declared, max_size> all_;
-    std::bitset<max_size> declared_; // which of them are
-};
 
 // Far more than any mail has. It bounds what an open element takes.
 inline constexpr std::size_t max_steps = 256;
@@ -126,7 +29,8 @@ struct met_steps
     bool operator==(const met_steps&) const = default;
 };
 
-struct found_style
+// What the rules say of an element.
+struct matched_rules
 {
     declarations css;
     met_steps met;
@@ -147,8 +51,8 @@ public:
     void add(std::string_view css);
     // What the rules say of an element in another: a look-up for its name, its id and each of its
     // classes, and for each of these a bounded number of rules.
-    found_style find(std::string_view tag, std::string_view id, std::string_view classes,
-                     const met_steps& parent) const;
+    matched_rules find(std::string_view tag, std::string_view id, std::string_view classes,
+                       const met_steps& parent) const;
 
 private:
     static constexpr std::size_t no_step = std::numeric_limits<std::size_t>::max();
@@ -156,7 +60,7 @@ private:
     // A selector up to one of its parts; selectors that begin alike share it.
     struct step
     {
-        compound asks;
+        compound condition;
         std::size_t before = no_step;
         bool is_child = false;
         declarations css; // of the rules that end with it
@@ -169,11 +73,11 @@ private:
 
     void add_rules(std::string_view rest, bool is_outermost);
     void add_rule(std::string_view selectors, std::string_view block);
-    declarations* place_of(const std::vector<selector_part>& parts);
-    keyed* find_keyed(const compound& asks);
+    declarations* find_declarations(const std::vector<selector_part>& parts);
+    keyed* find_keyed(const compound& condition);
     void look_up(const std::string& key, const compound& element, const met_steps& parent,
-                 found_style& found) const;
-    void apply(const declarations& css, found_style& found) const;
+                 matched_rules& matched) const;
+    void apply(const declarations& css, matched_rules& matched) const;
 
     work_budget& budget_;
     std::deque<std::string> texts_; // do not move

@@ -38,7 +38,4 @@ inline constexpr std::size_t max_page_steps = 2'000'000;
 // to hide text from it can. That is why all that it gives is fenced.
 visible_page read_visible_page(std::string_view html);
 
-// Angle brackets in place of those that stand around the host of a link.
-std::string without_link_marks(std::string_view text);
-
 } // namespace tempinbox::html

@@ -1,4 +1,4 @@
-#include "html/style_sheet.hpp"
+#include "html/color.hpp"
 
 #include <catch2/catch.hpp>
 
