@@ -42,7 +42,9 @@ def limits() -> list[Limit]:
 
 def _shown(number: str) -> str:
     known = {"int_max": 2_147_483_647, "max_message_size": 60 << 20}
-    return f"{known[number] if number in known else int(number.replace(chr(39), '')):,}"
+    literal = re.search(rf"\b{number} = ([\d']+);", _LIMITS.read_text(encoding="utf-8"))
+    digits = literal[1] if literal else number
+    return f"{known[number] if number in known else int(digits.replace(chr(39), '')):,}"
 
 
 def seed() -> list[dict[str, str]]:

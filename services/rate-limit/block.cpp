@@ -41,7 +41,7 @@ block_sync_request block::report(block_sync action) const
 void block::apply(const block_sync_request& request, const block_sync_result& result)
 {
     if (result.limit.units != limit_.units)
-        lowest_remaining_ = unlimited;
+        lowest_remaining_ = plans::unlimited_requests_per_day;
     limit_ = result.limit;
     update_limit(result.limit);
     // The database ignores a version that is not newer than its own.

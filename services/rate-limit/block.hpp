@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/ids.hpp"
+#include "common/plans/plan_limits.hpp"
 #include "rate-limit/quota_rule.hpp"
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace tempinbox::rate_limit {
 // A limit as a gateway or the database knows it; the highest version wins.
 struct versioned_limit
 {
-    std::int64_t units = 0; // 0: unlimited
+    std::int64_t units = 0; // 0: counted against plans::unlimited_requests_per_day
     std::int64_t version = 0;
 
     friend bool operator==(const versioned_limit&, const versioned_limit&) = default;
@@ -107,7 +108,8 @@ private:
     std::int64_t used_ = 0; // of the day, our reported units included
     std::int64_t held_by_others_ = 0;
     std::int64_t last_block_ = 0;
-    std::int64_t lowest_remaining_ = unlimited; // the lowest number returned under this limit
+    // The lowest number returned under this limit.
+    std::int64_t lowest_remaining_ = plans::unlimited_requests_per_day;
 };
 
 } // namespace tempinbox::rate_limit

@@ -55,10 +55,18 @@ inline constexpr std::int64_t int_max = std::numeric_limits<std::int32_t>::max()
 // services (rpc::client: 64 MiB).
 inline constexpr std::int64_t max_message_size = 60LL << 20;
 
+// What requests count against on a plan without a daily limit, which nobody reaches: gateways send
+// it to rate-limit in place of a limit of 0. It is also the greatest number a plan can have, so no
+// plan allows more than unlimited. Rate-limit keeps the number it was sent for the rest of the day,
+// and answers it to gateways of every release that an upgrade runs side by side. Two numbers for
+// the same version of an account would be two limits in turn, so this one never changes.
+inline constexpr std::int64_t unlimited_requests_per_day = 1'000'000'000'000;
+
 // In the order of the members.
 inline constexpr limit_facts facts_of_limits[] = {
     {"api_access", "whether API keys give access to the API", 0, 1, audience::account},
-    {"requests_per_day", "requests a day; 0: unlimited", 0, 1'000'000'000'000, audience::api},
+    {"requests_per_day", "requests a day; 0: unlimited", 0, unlimited_requests_per_day,
+     audience::api},
     {"burst_per_second", "requests a second; 0: unlimited", 0, int_max, audience::plan},
     {"live_inboxes", "live inboxes at a time", 0, int_max, audience::api},
     {"default_ttl_seconds", "lifetime of an inbox created without one", 60, 31'622'400,

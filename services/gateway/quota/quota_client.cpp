@@ -21,13 +21,11 @@ constexpr auto report_interval = 1s;
 constexpr auto shown_for = 5s;
 constexpr std::size_t max_reported_accounts = 10'000;
 constexpr auto poll_interval = 20ms;
-// A plan without a daily limit is counted like others, against a number nobody reaches.
-constexpr std::int64_t unlimited = 1'000'000'000'000;
 
 std::int64_t limit_of(const plans::account_state& account, time_point now)
 {
     const auto limit = account.limits_at(now).requests_per_day;
-    return limit > 0 ? limit : unlimited;
+    return limit > 0 ? limit : plans::unlimited_requests_per_day;
 }
 
 } // namespace

@@ -65,7 +65,7 @@ public:
         if (request.limit.version > d.limit.version)
             d.limit = request.limit;
         auto held = b.granted - b.spent;
-        const auto limit = d.limit.units == 0 ? rate_limit::unlimited : d.limit.units;
+        const auto limit = d.limit.units == 0 ? plans::unlimited_requests_per_day : d.limit.units;
         const auto left = limit - d.used - d.outstanding;
         if (request.action == block_sync::close) {
             d.outstanding -= held;

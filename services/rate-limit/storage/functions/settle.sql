@@ -73,7 +73,8 @@ BEGIN
 
             -- What the block holds from now on.
             held := b.granted - total_spent[i];
-            units_left := CASE d.daily_limit WHEN 0 THEN 1000000000000000 ELSE d.daily_limit END
+            -- No limit: plans::unlimited_requests_per_day.
+            units_left := CASE d.daily_limit WHEN 0 THEN 1000000000000 ELSE d.daily_limit END
                 - d.used - d.outstanding;
             IF action[i] = 'close' THEN
                 d.outstanding := d.outstanding - held;

@@ -1,0 +1,125 @@
+#include "gateway/pipeline/key_checks.hpp"
+
+#include "accounts/api_key.hpp"
+#include "gateway/pipeline/cors.hpp"
+#include "gateway/pipeline/key_headers.hpp"
+#include "gateway/pipeline/stranger_lookups.hpp"
+#include "gateway/quota/rate_limit_headers.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+http::response refuse_key(client_failures& failures, request_context& context,
+                          std::string_view reason)
+{
+    const auto outcome = failures.authentication.note(context.client, context.who.now);
+    context.rate_limit = outcome.rate_limit;
+    if (outcome.is_within)
+        return http::error_response(401, reason);
+    return too_many_requests("Too many requests without a valid API key from this address",
+                             context.rate_limit, context.who.now);
+}
+
+} // namespace
+
+request_context::request_context(http::request& received, routes::match found, passed_checks before,
+                                 time_point now)
+    : passed_checks(std::move(before)),
+      request(received),
+      target(std::move(found))
+{
+    who.now = now;
+}
+
+void request_context::identify(std::shared_ptr<const accounts::key_owner> found)
+{
+    owner = std::move(found);
+    who.state = owner->account;
+    who.access = owner->access;
+    if (owner->has_own_responses)
+        who.owner_of_responses = owner->key;
+}
+
+refusal check_entry(const request_context& context, const std::vector<network>& trusted_proxies)
+{
+    if (context.target.entry)
+        return context.target.entry(context.request, trusted_proxies);
+    if (is_preflight(context.request))
+        return preflight_response();
+    return std::nullopt;
+}
+
+refusal read_key(client_failures& failures, request_context& context)
+{
+    const auto key = find_api_key(context.request, context.target.key_in);
+    if (!key)
+        return refuse_key(failures, context, key.error().message);
+    context.key_digest = accounts::api_key_digest(*key);
+    return std::nullopt;
+}
+
+awaitable<refusal> find_owner(key_cache& keys, client_failures& failures, request_context& context)
+{
+    const auto now = context.who.now;
+    const auto allowed = allowed_lookups(failures.lookups, context.client, now);
+    const auto found = co_await keys.find(context.key_digest, allowed);
+    if (!found) {
+        if (found.error().code == errc::rate_limited) {
+            failures.authentication.note(context.client, now);
+            context.rate_limit = failures.lookups.rate_limit(context.client, now);
+        }
+        co_return refuse_lookup(found.error(), context.rate_limit, now);
+    }
+    if (!found->owner && found->was_looked_up)
+        failures.lookups.note(context.client, now);
+    if (!found->owner || found->owner->access.has_expired(now))
+        co_return refuse_key(failures, context,
+                             invalid_api_key(context.request, context.target.key_in));
+    context.identify(found->owner);
+    co_return std::nullopt;
+}
+
+refusal check_plan(request_context& context)
+{
+    const auto& who = context.who;
+    const auto& limits = who.limits();
+    if (limits.api_access && context.owner->position <= limits.api_keys)
+        return std::nullopt;
+    context.rate_limit = rate_limit_headers(0, 0, next_midnight(who.now));
+    const auto plan = who.state.plan_at(who.now);
+    if (!limits.api_access)
+        return http::error_response(403, "API access is not available on the plan " + plan);
+    return http::error_response(403, "This API key is inactive: the plan " + plan +
+                                         " has room for the " + std::to_string(limits.api_keys) +
+                                         " oldest keys of the account");
+}
+
+refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& context)
+{
+    const auto max_burst = context.who.limits().burst_per_second;
+    if (bursts.take(context.owner->key, token_rate::per_second(max_burst), context.who.now))
+        return std::nullopt;
+    context.rate_limit = quota.last_known(context.who.state);
+    auto refused = http::error_response(
+        429,
+        "More than " + std::to_string(max_burst) +
+            " requests in one second with this API key; this one was not counted against the day");
+    refused.set("Retry-After", 1);
+    return refused;
+}
+
+awaitable<refusal> check_quota(quota_client& quota, request_context& context)
+{
+    const auto decision = co_await quota.take(context.who.state);
+    const auto& day = decision.rate_limit;
+    context.rate_limit = day;
+    context.who.quota = day;
+    if (decision.is_granted)
+        co_return std::nullopt;
+    co_return too_many_requests("The daily limit of " + std::to_string(day.limit) +
+                                    " requests is used up; it resets at " +
+                                    to_iso8601(time_point{std::chrono::seconds{day.reset}}),
+                                day, context.who.now);
+}
+
+} // namespace tempinbox::gateway
