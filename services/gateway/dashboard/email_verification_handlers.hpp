@@ -8,7 +8,7 @@
 #include "gateway/dashboard/mail_relay.hpp"
 #include "gateway/dashboard/session_issuer.hpp"
 #include "gateway/dashboard/sign_in_handlers.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "gateway/dashboard/event_stream.hpp"
 #include "gateway/dashboard/session_issuer.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "accounts/key_repository.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

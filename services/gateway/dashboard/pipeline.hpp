@@ -13,9 +13,9 @@
 #include "gateway/pipeline/pipeline.hpp"
 #include "gateway/pipeline/request_checks.hpp"
 #include "gateway/pipeline/response_budget.hpp"
-#include "gateway/pipeline/routes.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "gateway/dashboard/attempt_gate.hpp"
 #include "gateway/dashboard/event_stream.hpp"
 #include "gateway/dashboard/session_issuer.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <vector>
 

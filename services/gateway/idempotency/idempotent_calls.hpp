@@ -6,7 +6,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/runtime/master_keys.hpp"
 #include "gateway/idempotency/stored_key_limit.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 namespace tempinbox::gateway {
 

@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "gateway/mcp/content_reader.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 #include <memory>
 #include <stop_token>

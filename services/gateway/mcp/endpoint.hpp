@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gateway/mcp/content_reader.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 namespace tempinbox::gateway::mcp {
 

@@ -12,10 +12,10 @@
 #include "gateway/pipeline/mcp_entry.hpp"
 #include "gateway/pipeline/request_checks.hpp"
 #include "gateway/pipeline/response_budget.hpp"
-#include "gateway/pipeline/routes.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/quota/rate_limit_headers.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <memory>
 #include <optional>

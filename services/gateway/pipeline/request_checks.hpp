@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <optional>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/clients/inbox_client.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 

@@ -5,7 +5,7 @@
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

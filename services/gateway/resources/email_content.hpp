@@ -2,8 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/clients/inbox_client.hpp"
-#include "gateway/pipeline/caller.hpp"
 #include "gateway/pipeline/response_budget.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

@@ -4,8 +4,8 @@
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/list_cache.hpp"
 #include "gateway/clients/webhook_client.hpp"
-#include "gateway/pipeline/caller.hpp"
 #include "gateway/pipeline/response_budget.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

@@ -7,7 +7,7 @@
 #include "gateway/clients/webhook_client.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
 #include "gateway/pipeline/response_budget.hpp"
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 #include <string>
 #include <vector>

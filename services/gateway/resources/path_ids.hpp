@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gateway/pipeline/caller.hpp"
 #include "gateway/pipeline/query_reader.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

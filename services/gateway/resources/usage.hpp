@@ -4,7 +4,7 @@
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 #include <array>
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/clients/webhook_client.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 namespace tempinbox::gateway {
 

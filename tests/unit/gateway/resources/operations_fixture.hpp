@@ -4,7 +4,7 @@
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/testing/await.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/http/router.hpp"
-#include "gateway/pipeline/caller.hpp"
+#include "gateway/routes/caller.hpp"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "gateway/pipeline/routes.hpp"
+#include "gateway/routes/routes.hpp"
 
 namespace tempinbox::gateway {
 namespace {
