@@ -4,6 +4,7 @@
 #include "common/core/text.hpp"
 #include "html/invisible.hpp"
 #include "html/link_host.hpp"
+#include "html/link_marks.hpp"
 #include "html/text.hpp"
 #include "html/visible_page.hpp"
 
