@@ -71,3 +71,11 @@ TEST_CASE("lists are joined", "[core]")
     CHECK(join_list({"a", "b", "c"}) == "a, b, c");
     CHECK(join_list({}).empty());
 }
+
+TEST_CASE("every occurrence is replaced, and nothing is searched twice", "[core]")
+{
+    CHECK(replace_all("a<b<<c", "<", "&lt;") == "a&lt;b&lt;&lt;c");
+    CHECK(replace_all("aaa", "aa", "a") == "aa");
+    CHECK(replace_all("abc", "x", "y") == "abc");
+    CHECK(replace_all("", "x", "y").empty());
+}
