@@ -13,7 +13,7 @@ struct reference_name
     std::array<char32_t, 2> text{}; // the second is 0 where it is one character
 };
 
-// All 2,231 in byte order. tools/html_reference_names.py generates the source.
+// All 2,231 in byte order. tools/generate/html_reference_names.py generates the source.
 extern const std::span<const reference_name> reference_names;
 
 } // namespace tempinbox::html

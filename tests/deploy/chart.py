@@ -13,8 +13,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
-import chart_files  # noqa: E402 - found by the line above
 from dev import kubernetes_tools  # noqa: E402
+from generate import chart_files  # noqa: E402 - found by the line above
 
 CHART = chart_files.CHART
 SERVICES = chart_files.SERVICES

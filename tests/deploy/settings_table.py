@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-import settings_page
+from generate import settings_page
 
 
 @cache

@@ -17,7 +17,7 @@ import yaml
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(_ROOT / "tools"))
 
-import alert_pages  # noqa: E402 - found by the line above
+from generate import alert_pages  # noqa: E402 - found by the line above
 
 _ALERTS = alert_pages.alerts()
 _CASES = Path(__file__).with_name("alerts")
@@ -145,7 +145,7 @@ def test_each_installation_alerts_by_itself(alert: str) -> None:
 
 def test_the_pages_quote_the_table() -> None:
     ran = subprocess.run(
-        [sys.executable, _ROOT / "tools" / "alert_pages.py", "--check"],
+        [sys.executable, _ROOT / "tools" / "generate" / "alert_pages.py", "--check"],
         capture_output=True,
         text=True,
     )

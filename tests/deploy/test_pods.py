@@ -4,7 +4,6 @@ import copy
 import re
 from typing import Any
 
-import kafka_acls
 import pytest
 from chart import (
     CASES,
@@ -21,6 +20,7 @@ from chart import (
     render,
     text,
 )
+from generate import kafka_acls
 
 # Mounted names of Secrets, never their content; the one example with secrets has trials only.
 _SECRETS = ["for-trials", "AAAAAAAAAAAAAAAA"]
@@ -432,7 +432,7 @@ def test_kafka_rights_are_the_least_that_each_service_needs() -> None:
 
 
 def test_kafka_rights_are_those_of_the_commands() -> None:
-    """What tools/kafka_acls.py makes of the same file; the example's consumers are the file's."""
+    """The chart gives the rights that tools/generate/kafka_acls.py gives for the same file."""
     patterns = {"literal": "literal", "prefix": "prefixed"}
     users = {
         user["metadata"]["name"].removeprefix("tempinbox-kafka-"): {

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import chart_files
-import kafka_acls
 import pytest
 from chart import CASES, CHART, ROOT, SCHEMA, SERVICES, SETTINGS, VALUES, environment, find, render
 from dev import paths
+from generate import chart_files, kafka_acls
 
 # Kubernetes' own objects, which the API server checks.
 _OPEN = {"kubernetesObject"}
@@ -99,7 +98,7 @@ def test_each_service_can_say_otherwise_in_everything() -> None:
 def test_generated_files_are_up_to_date() -> None:
     for path, text in chart_files.made(None).items():
         assert path.read_text(encoding="utf-8") == text, (
-            f"{path.relative_to(ROOT)}: python3 tools/chart_files.py writes it anew"
+            f"{path.relative_to(ROOT)}: python3 tools/generate/chart_files.py writes it anew"
         )
 
 
@@ -110,7 +109,7 @@ def test_the_settings_are_those_of_the_programs() -> None:
 
     assert chart_files.settings_of(programs) == (CHART / "files" / "settings.json").read_text(
         encoding="utf-8"
-    ), "python3 tools/chart_files.py --bin build/release/bin writes them anew"
+    ), "python3 tools/generate/chart_files.py --bin build/release/bin writes them anew"
 
 
 def _variables(names: dict[str, Any]) -> set[str]:

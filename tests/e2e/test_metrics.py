@@ -3,9 +3,9 @@
 import re
 import subprocess
 
-import alert_pages
 import pytest
 import requests
+from generate import alert_pages
 from harness.suite import Suite
 
 _SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")

@@ -9,10 +9,9 @@ import unittest
 from pathlib import Path
 from typing import Any, ClassVar
 
-import plans_page
-import settings_page
 import yaml
 from dev.paths import ROOT
+from generate import plans_page, settings_page
 
 _HERE = Path(__file__).parent
 _DOCS = ROOT / "docs"
@@ -61,7 +60,9 @@ class Plans(unittest.TestCase):
 
     def test_the_table_is_the_seed(self) -> None:
         self.assertEqual(
-            _read(plans_page.PAGE), plans_page.page(), "python3 tools/plans_page.py writes it anew"
+            _read(plans_page.PAGE),
+            plans_page.page(),
+            "python3 tools/generate/plans_page.py writes it anew",
         )
 
     def test_every_described_limit_is_read(self) -> None:

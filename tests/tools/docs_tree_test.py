@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import docs_tree
+from generate import docs_tree
 
 _FILES = {"docs/api.md", "docs/operations/dns.md", "docs/images/scale.svg"}
 
@@ -49,7 +49,7 @@ class Main(unittest.TestCase):
 
             contract = Path(folder, "docs", "openapi.yaml").read_text(encoding="utf-8")
             page = Path(folder, "docs", "operations", "dns.md").read_text(encoding="utf-8")
-        root = Path(docs_tree.__file__).resolve().parents[1]
+        root = Path(docs_tree.__file__).resolve().parents[2]
         self.assertEqual(contract, (root / "docs" / "openapi.yaml").read_text(encoding="utf-8"))
         self.assertTrue(page.startswith("# DNS\n"))
 

@@ -11,7 +11,7 @@ from asyncapi.page import render
 from asyncapi.tables import fill
 from dev import events
 from dev.paths import ROOT
-from kafka_acls import Access
+from generate.kafka_acls import Access
 
 _RECEIVED = Path("tempinbox") / "events" / "v1" / "email_received.proto"
 

@@ -1,4 +1,4 @@
-"""tools/kafka_acls.py prints what an operator asks for; test_kafka_access runs it on a broker."""
+"""Tests what tools/generate/kafka_acls.py prints; test_kafka_access runs its output on a broker."""
 
 import json
 import shlex
@@ -8,10 +8,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import kafka_acls
 from dev.paths import ROOT
+from generate import kafka_acls
 
-_PROGRAM = ROOT / "tools" / "kafka_acls.py"
+_PROGRAM = ROOT / "tools" / "generate" / "kafka_acls.py"
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-import settings_page
+from generate import settings_page
 
 
 def _setting(name: str, section: str, **others: object) -> dict[str, object]:

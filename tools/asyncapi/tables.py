@@ -5,7 +5,7 @@ holds each between two marks: `<!-- table: topics -->` and `<!-- end -->`.
 import re
 from collections.abc import Callable
 
-from kafka_acls import Access, Rights
+from generate.kafka_acls import Access, Rights
 
 from asyncapi.document import Contract, Node
 

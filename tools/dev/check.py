@@ -82,7 +82,11 @@ def _check_python(fix: bool) -> bool:
     ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
     mypy = [str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]
     # All of them, whatever one finds; rules first, since what they fix may need a new layout.
-    generator = [str(interpreter), "-B", str(paths.ROOT / "tools" / "python_client.py")]
+    generator = [
+        str(interpreter),
+        "-B",
+        str(paths.ROOT / "tools" / "generate" / "python_client.py"),
+    ]
     found = [
         _run([*generator, *([] if fix else ["--check"])]),
         _run([ruff, "check", known, *(["--fix"] if fix else [])]),

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from asyncapi import tables
 from asyncapi.document import Contract, Node
-from kafka_acls import Access
+from generate.kafka_acls import Access
 
 from dev import node_packages, paths, python_packages, schemas
 from dev.terminal import fail, say

@@ -1,4 +1,4 @@
-// Written by tools/typescript_contract.py from docs/openapi.yaml; do not edit.
+// Written by tools/generate/typescript_contract.py from docs/openapi.yaml; do not edit.
 import type { Operation } from './arguments.js';
 
 export const version = "0.1.0";

@@ -1,4 +1,4 @@
-"""The client that awaits. Of this file tools/python_client.py makes the one that blocks."""
+"""The asynchronous client; tools/generate/python_client.py makes the blocking one from it."""
 
 import base64
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The client that blocks."""
 
-# Made by tools/python_client.py; ./dev check python --fix makes it again.
+# Made by tools/generate/python_client.py; ./dev check python --fix makes it again.
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The operations of the API, and what their arguments may be."""
 
-# Made by tools/python_client.py; ./dev check python --fix makes it again.
+# Made by tools/generate/python_client.py; ./dev check python --fix makes it again.
 
 from tempinbox._answers import Operation
 

@@ -1,6 +1,6 @@
 """What the API answers: dataclasses with the names of the contract."""
 
-# Made by tools/python_client.py; ./dev check python --fix makes it again.
+# Made by tools/generate/python_client.py; ./dev check python --fix makes it again.
 
 from dataclasses import dataclass
 from datetime import datetime

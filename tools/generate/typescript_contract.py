@@ -1,7 +1,7 @@
 """Writes clients/typescript/src/contract.ts: for every operation of docs/openapi.yaml its method,
 its path, and the bounds of what it takes, which the client checks before it calls.
 
-Usage: python3 tools/typescript_contract.py
+Usage: python3 tools/generate/typescript_contract.py
 """
 
 import json
@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _CONTRACT = _ROOT / "docs" / "openapi.yaml"
 FILE = _ROOT / "clients" / "typescript" / "src" / "contract.ts"
-_HEAD = """// Written by tools/typescript_contract.py from docs/openapi.yaml; do not edit.
+_HEAD = """// Written by tools/generate/typescript_contract.py from docs/openapi.yaml; do not edit.
 import type {{ Operation }} from './arguments.js';
 
 export const version = {version};

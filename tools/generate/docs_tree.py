@@ -3,7 +3,7 @@
 A link that leads to another of these files stays. One that leads elsewhere in the repository would
 be dead at a gateway, so the file's name stands in its place.
 
-Usage: python3 tools/docs_tree.py FOLDER FILE...   (files by their path in the repository)
+Usage: python3 tools/generate/docs_tree.py FOLDER FILE...   (files by their path in the repository)
 """
 
 import posixpath
@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _FENCED = re.compile(r"^( *)```.*?^ *```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<to>[^)\s]+)\)")
 _ABSOLUTE = re.compile(r"[a-z]+:|#")

@@ -1,7 +1,7 @@
 """Writes what the Helm chart has from elsewhere: the settings of the programs, Kafka's topics and
 rights, the settings in values.schema.json.
 
-Usage: python3 tools/chart_files.py [--bin build/release/bin]
+Usage: python3 tools/generate/chart_files.py [--bin build/release/bin]
 
 Without --bin the settings stay as they are. `./dev test deploy` fails when any of these is not up
 to date.
@@ -14,9 +14,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import settings_page
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-_ROOT = Path(__file__).resolve().parents[1]
+from generate import settings_page
+
+_ROOT = Path(__file__).resolve().parents[2]
 CHART = _ROOT / "deploy" / "helm" / "tempinbox"
 SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
 PROGRAMS = {

@@ -3,14 +3,14 @@
 What a limit means and its bounds are said in libs/common/plans/plan_limits.hpp, the numbers of a
 new installation in the schema of accounts.
 
-Usage: python3 tools/plans_page.py
+Usage: python3 tools/generate/plans_page.py
 """
 
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _LIMITS = _ROOT / "libs" / "common" / "plans" / "plan_limits.hpp"
 _ACCOUNTS = _ROOT / "libs" / "accounts" / "schema" / "0001_accounts.sql"
 PAGE = _ROOT / "docs" / "reference" / "plans.md"

@@ -1,6 +1,6 @@
 """Draws the Grafana dashboard of the chart as SVG, from the answers of a Prometheus.
 
-Usage: python3 tools/dashboard_picture.py --prometheus http://127.0.0.1:9090 [--minutes 15]
+Usage: python3 tools/generate/dashboard_picture.py --prometheus http://127.0.0.1:9090 [--minutes 15]
        [--output docs/images/dashboard-grafana.svg]
 
 Panels, titles, queries and units are those of the dashboard's file; Grafana has no part in it.
@@ -10,6 +10,7 @@ import argparse
 import json
 import math
 import re
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -20,7 +21,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-import alert_pages
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from generate import alert_pages
 
 _PICTURE = alert_pages.ROOT / "docs" / "images" / "dashboard-grafana.svg"
 _POINTS = 60

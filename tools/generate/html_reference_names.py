@@ -18,7 +18,7 @@ NAMES = 2231
 def source() -> str:
     """The whole file, names in the order of their bytes."""
     lines = [
-        "// Made by tools/html_reference_names.py.",
+        "// Made by tools/generate/html_reference_names.py.",
         '#include "html/reference_names.hpp"',
         "",
         "namespace tempinbox::html {",

@@ -1,6 +1,6 @@
 """Writes the thresholds of the alerts into the pages that quote them.
 
-Usage: python3 tools/alert_pages.py [--check]
+Usage: python3 tools/generate/alert_pages.py [--check]
 
 docs/operations/alerts.md and each page of docs/runbooks hold a table between the lines
 `<!-- thresholds -->` and `<!-- end of thresholds -->`; the rest of a page is written by hand.
@@ -16,7 +16,7 @@ from typing import Any, NotRequired, TypedDict
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ALERTS = ROOT / "deploy" / "helm" / "tempinbox" / "alerts"
 RUNBOOKS = ROOT / "docs" / "runbooks"
 DASHBOARD = ALERTS.parent / "dashboards" / "tempinbox.json"
@@ -162,7 +162,7 @@ def main() -> int:
         if not only_checks:
             path.write_text(text, encoding="utf-8")
     if outdated and only_checks:
-        print("python3 tools/alert_pages.py writes them anew")
+        print("python3 tools/generate/alert_pages.py writes them anew")
     return 1 if outdated and only_checks else 0
 
 

@@ -1,6 +1,6 @@
 """Prints the kafka-acls.sh commands that give each user its rights of deploy/kafka/access.json.
 
-Usage: python3 tools/kafka_acls.py --bootstrap-server kafka:9093 [NAME ...]
+Usage: python3 tools/generate/kafka_acls.py --bootstrap-server kafka:9093 [NAME ...]
 
 Without names the commands are for every user of the file. They only add: a right that left the
 file stays until `kafka-acls.sh --remove` takes it away.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-_KAFKA = Path(__file__).resolve().parents[1] / "deploy" / "kafka"
+_KAFKA = Path(__file__).resolve().parents[2] / "deploy" / "kafka"
 FILE = _KAFKA / "access.json"
 TOPICS = _KAFKA / "topics.json"
 TOOLS = "tools"

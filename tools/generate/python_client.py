@@ -1,5 +1,5 @@
-"""`python3 tools/python_client.py` writes what the Python client has from docs/openapi.yaml: its
-types, the bounds of arguments, and the client without async, made of the one with it.
+"""`python3 tools/generate/python_client.py` writes the Python client's types and the bounds of its
+arguments from docs/openapi.yaml, and the blocking client from the asynchronous one.
 
 With --check nothing is written; the exit code is 1 where a file is not what it would write. Needs
 PyYAML and ruff beside its interpreter: `./dev check python` and `--fix` run it.
@@ -12,11 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 from openapi.document import Document, Node
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = _ROOT / "clients" / "python" / "src" / "tempinbox"
-_HEAD = '"""{}"""\n\n# Made by tools/python_client.py; ./dev check python --fix makes it again.\n\n'
+_HEAD = (
+    '"""{}"""\n\n# Made by tools/generate/python_client.py; '
+    "./dev check python --fix makes it again.\n\n"
+)
 _SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _BOUNDS = ["type", "enum", "format", "minimum", "maximum", "minLength", "maxLength", "pattern"]
 _BOUNDS += ["minItems", "maxItems", "minProperties", "maxProperties"]

@@ -1,6 +1,6 @@
 """Writes docs/settings.md from what the programs say of themselves.
 
-Usage: python3 tools/settings_page.py [--bin build/dev/bin]
+Usage: python3 tools/generate/settings_page.py [--bin build/dev/bin]
 """
 
 import argparse
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TypedDict
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 PAGE = _ROOT / "docs" / "settings.md"
 SHARED = "Settings of several programs"
 SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
@@ -32,7 +32,7 @@ with keys, tokens and certificates are paths. What may hold a password is marked
 Settings that several programs have with the same default and meaning are in \
 [a section of their own](#settings-of-several-programs).
 
-This page is made by `python3 tools/settings_page.py` from the programs themselves; an end-to-end \
+This page is made by `python3 tools/generate/settings_page.py` from the programs themselves; an end-to-end \
 test fails when it is not up to date.
 """
 
