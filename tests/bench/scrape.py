@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 from measuring import targets
 from measuring.percentiles import percentile
 
@@ -75,7 +75,7 @@ class Api:
         is_v1 = path.startswith("/v1")
         mine = self._key if is_v1 else self._session
         if not is_v1:  # a session has 50 a second
-            sleep_until(self._next)
+            delay_until(self._next)
             self._next = time.monotonic() + _BETWEEN_CALLS_SECONDS
         content = None if method in ("GET", "DELETE") else json.dumps(body or {})
         headers = mine if content is None else mine | {"Content-Type": kind}

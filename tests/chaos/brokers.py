@@ -19,7 +19,7 @@ from dev import python_packages, services
 from dev.kafka import Cluster
 from dev.suite import Suite
 from dev.terminal import fail, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 from chaos import concurrent_tasks, faults, freezes
 from chaos.faults import Fault
@@ -64,7 +64,7 @@ class Breaking:
         steps = itertools.cycle([self._restart] if rounds else [self._kill, self._restart])
         numbers = itertools.islice(itertools.cycle(order), rounds and rounds * COUNT)
         for number, step in zip(numbers, steps, strict=False):
-            sleep_until(time.monotonic() + _BETWEEN_SECONDS)
+            delay_until(time.monotonic() + _BETWEEN_SECONDS)
             if not self.goes_on():
                 return
             step(f"kafka-{number}", began, draws)
@@ -91,13 +91,13 @@ class Breaking:
         begins = time.monotonic() + draws.uniform(0.0, _CHANGED_SECONDS)
 
         def load() -> None:
-            sleep_until(begins)
+            delay_until(begins)
             self.mails.extend(busy.run())
 
         def carry_out() -> None:
             try:
                 change()
-                sleep_until(max(begins, time.monotonic()) + freezes.CATCHING_UP_SECONDS)
+                delay_until(max(begins, time.monotonic()) + freezes.CATCHING_UP_SECONDS)
             finally:
                 busy.end()
 
@@ -109,7 +109,7 @@ class Breaking:
             for replica in services.of(service, self.suite.replicas):
                 fault = Fault(time.monotonic() - began, replica.name, signal.SIGKILL)
                 faults.send(self.suite, fault, began, self.counts)
-        sleep_until(time.monotonic() + draws.uniform(*freezes.FRESH_SECONDS))
+        delay_until(time.monotonic() + draws.uniform(*freezes.FRESH_SECONDS))
 
     def _end(self, name: str, how: signal.Signals, began: float) -> None:
         """Returns when it is back and in sync, or the run over."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 _CALL_SECONDS = 15.0
 _INTERVAL_SECONDS = 0.1
@@ -62,7 +62,7 @@ class Calls:
             due = began + number / self._rate
             if due >= began + seconds:
                 return
-            sleep_until(due)
+            delay_until(due)
             if self._is_over or time.monotonic() >= began + seconds:
                 return
             self._round(number)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dev.example_consumers import LANGUAGES, ExampleConsumer, dead_letter_topic
 from dev.terminal import fail, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 _BETWEEN_KILLS_SECONDS = 8.0
 _DOWN_SECONDS = 2.0  # meanwhile work piles up
@@ -58,15 +58,15 @@ def kill_again_and_again(
     while goes_on():
         for _ in range(_KILLS):
             _wait_at_work(consumer, goes_on)
-            sleep_until(time.monotonic() + delays.uniform(0.0, _CYCLE_SECONDS))
+            delay_until(time.monotonic() + delays.uniform(0.0, _CYCLE_SECONDS))
             if end := consumer.ended_by_itself():
                 ended.append(end)
             consumer.kill()
             counts[f"{consumer.language} SIGKILL"] += 1
             say(f"  {time.monotonic() - began:5.1f} s  {consumer.language}: SIGKILL")
-            sleep_until(time.monotonic() + _DOWN_SECONDS)
+            delay_until(time.monotonic() + _DOWN_SECONDS)
             consumer.start()
-        sleep_until(time.monotonic() + _BETWEEN_KILLS_SECONDS)
+        delay_until(time.monotonic() + _BETWEEN_KILLS_SECONDS)
     return ended
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from dev.suite import Suite
 from dev.terminal import Failure, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 _BETWEEN_KILLS_SECONDS = 3.0
 _RESTART_SECONDS = 60.0
@@ -65,7 +65,7 @@ def schedule(
 def carry_out(suite: Suite, faults: Iterable[Fault], began: float, counts: Counter[str]) -> None:
     """Sends the signals at their times; the supervisor starts again what dies."""
     for fault in faults:
-        sleep_until(began + fault.at)
+        delay_until(began + fault.at)
         send(suite, fault, began, counts)
 
 

@@ -12,7 +12,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 
 from chaos import faults
 from chaos.faults import Fault
@@ -91,7 +91,7 @@ def load_inboxes(
     mails: list[Mail] = []
     frozen_at = [fault.at for fault in planned if fault.sent == signal.SIGSTOP]
     for inbox, at in zip(inboxes, frozen_at, strict=True):
-        sleep_until(start + at)
+        delay_until(start + at)
         mails += BusyInbox(servers, inbox, _LOADED_SECONDS).run()
     return mails
 

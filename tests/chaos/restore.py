@@ -17,7 +17,7 @@ from pathlib import Path
 from dev import postgres, services
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 from chaos import calls as api_calls
 from chaos import checks
@@ -165,7 +165,7 @@ def _rehearse(
     changed = suite.operate_json(
         "account", "create", "--email", "changed@example.com", "--plan", "pro"
     )["accountId"]
-    sleep_until(began + _MOMENT * seconds)
+    delay_until(began + _MOMENT * seconds)
     before = Before("", set(load.confirmed()), {account.account_id: "premium", changed: "pro"})
     before.moment = suite.server.query(_NOW)
     item("moment", f"{before.moment}, {len(before.emails)} mails answered 250")

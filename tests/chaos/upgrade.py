@@ -18,7 +18,7 @@ from dev import paths, readiness, releases, services
 from dev.releases import Release
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import fail, heading, item, paint, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 from chaos import calls as api_calls
 from chaos import checks
@@ -222,7 +222,7 @@ def _replace_all(running: Run, old: Release, new: Release, began: float, seconds
     for name, steps in passes:
         started = time.monotonic()
         for step in steps:
-            sleep_until(began + seconds * done / total)
+            delay_until(began + seconds * done / total)
             _replace(suite, step, new if step.is_upgrade else old)
             _goes_on(running, f"after {step.replica} was replaced ({name})")
             done += 1

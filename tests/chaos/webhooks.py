@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from dev import readiness, services
 from dev.suite import Suite
 from dev.terminal import fail, heading, item, paint, say
-from dev.waiting import sleep_until, wait_until
+from dev.waiting import delay_until, wait_until
 
 from chaos import faults
 from chaos.publishing import Publisher
@@ -162,7 +162,7 @@ def _scale(suite: Suite, name: str, seconds: int, began: float) -> None:
     replica = next(it for it in suite.replicas if it.name == name)
     for leaves, returns in _REMOVALS:
         for share, what in ((leaves, "removed"), (returns, "added")):
-            sleep_until(began + share * seconds)
+            delay_until(began + share * seconds)
             say(f"  {time.monotonic() - began:5.1f} s  {name}: {what}")
             if what == "removed":
                 suite.supervision.remove([name])

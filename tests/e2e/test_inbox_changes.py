@@ -44,9 +44,9 @@ def test_a_life_is_extended_as_often_as_requested(suite: Suite, account: Account
     path = "/v1/inboxes/" + inbox["inboxId"]
 
     shorter = account.api.patch(path, {"ttlSeconds": 60})
-    longest = account.api.patch(path, {"ttlSeconds": 30 * 24 * 3600})
+    longer = account.api.patch(path, {"ttlSeconds": 30 * 24 * 3600})
 
-    assert inbox["expiresAt"] <= shorter["expiresAt"] < longest["expiresAt"]
+    assert inbox["expiresAt"] <= shorter["expiresAt"] < longer["expiresAt"]
     assert send(suite, inbox["emailAddress"]).is_accepted
     refused = account.api.call("PATCH", path, json={"ttlSeconds": 30 * 24 * 3600 + 1})
     assert (refused.status_code, "ttlSeconds" in refused.json()["message"]) == (400, True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 from harness import Account, Api, Cluster, Gateway, RateLimit, Suite, eventually, in_time
 
 _CLIENTS = 4
@@ -59,7 +59,7 @@ class _SteadyLoad:
         # the next gateway.
         apis = [_api(gateway, account) for gateway in self._gateways for account in self._accounts]
         while (number := next(self._due)) < _REQUESTS:
-            sleep_until(self._began + number / _A_SECOND)
+            delay_until(self._began + number / _A_SECOND)
             sent = time.monotonic()
             status = apis[number % len(apis)].call("GET", "/v1/domains").status_code
             self.answers.append(_Answered(status, time.monotonic(), time.monotonic() - sent))

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 
 from k8s import layout
 
@@ -219,7 +219,7 @@ def main() -> None:
             is_good = done.returncode == 0
             print(time.strftime("%T"), "applied" if is_good else done.stderr + text, flush=True)
             applied = text if is_good else applied
-        sleep_until(time.monotonic() + _INTERVAL_SECONDS)
+        delay_until(time.monotonic() + _INTERVAL_SECONDS)
 
 
 if __name__ == "__main__":

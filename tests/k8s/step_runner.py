@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dev.terminal import Failure, heading, paint, say
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 from harness import OtlpSink
 
 from k8s import host_services, installation, layout, sabotage
@@ -85,7 +85,7 @@ def _watch_connections(course: Course, ended: threading.Event) -> None:
             course.connections.append(Connections(time.monotonic(), course.step, seen))
         except (Failure, ValueError):
             pass
-        sleep_until(time.monotonic() + 2.0)
+        delay_until(time.monotonic() + 2.0)
 
 
 def _carry_out(name: str, step: Step, course: Course) -> Row:

@@ -25,6 +25,7 @@ _SUFFIXES = {
     ".sh",
     ".ts",
     ".tsx",
+    ".mjs",
     ".css",
     ".html",
     ".proto",

@@ -11,15 +11,15 @@ from dev.terminal import Failure
 
 class Versions(unittest.TestCase):
     def test_which_are_new_enough(self) -> None:
-        for told, is_enough in [
+        for output, is_enough in [
             ("go version go1.19.8 linux/amd64\n", False),
             ("go version go1.25.9 linux/amd64", False),
             ("go version go1.26 linux/amd64", True),
             ("go version go1.27.1 linux/arm64", True),
             ("", False),
         ]:
-            with self.subTest(told):
-                self.assertEqual(go_toolchain.is_new_enough(told), is_enough)
+            with self.subTest(output):
+                self.assertEqual(go_toolchain.is_new_enough(output), is_enough)
 
     def test_the_one_brought_is_what_the_example_asks_for(self) -> None:
         module = paths.ROOT / "examples" / "consumers" / "go" / "go.mod"

@@ -5,7 +5,7 @@ import itertools
 import time
 import unittest
 
-from dev.waiting import sleep_until, wait_until, wait_until_async
+from dev.waiting import delay_until, wait_until, wait_until_async
 
 
 class Waiting(unittest.TestCase):
@@ -53,7 +53,7 @@ class Waiting(unittest.TestCase):
 
     def test_a_moment_that_is_over_needs_no_time(self) -> None:
         began = time.monotonic()
-        sleep_until(began - 60)
+        delay_until(began - 60)
 
         self.assertLess(time.monotonic() - began, 10)
 

@@ -8,7 +8,7 @@ from dev import build, dashboard, kafka, packages, paths, preflight, services
 from dev.locks import exclusively
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure, heading, item, paint, say
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 
 _BETWEEN_LOOKS_SECONDS = 1.0
 
@@ -81,7 +81,7 @@ def _wait_while_running(suite: Suite) -> None:
             if child["restarts"] > deaths.get(name, 0):
                 say(f"  {name} ended ({child['last_exit']}) and is started again")
             deaths[name] = child["restarts"]
-        sleep_until(time.monotonic() + _BETWEEN_LOOKS_SECONDS)
+        delay_until(time.monotonic() + _BETWEEN_LOOKS_SECONDS)
     say("the suite was taken down from elsewhere")
 
 

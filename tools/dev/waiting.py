@@ -23,7 +23,7 @@ def wait_until(
     while not (answer := condition()):
         if time.monotonic() > deadline:
             raise TimeoutError(_lacking(what, answer))
-        sleep_until(time.monotonic() + every)
+        delay_until(time.monotonic() + every)
     return answer
 
 
@@ -41,7 +41,7 @@ async def wait_until_async(
     return answer
 
 
-def sleep_until(moment: float) -> None:
+def delay_until(moment: float) -> None:
     """For loads and faults that keep a rhythm: returns at this moment of `time.monotonic()`."""
     threading.Event().wait(max(0.0, moment - time.monotonic()))
 

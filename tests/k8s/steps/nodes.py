@@ -5,7 +5,7 @@ import threading
 import time
 
 from dev.terminal import fail
-from dev.waiting import sleep_until
+from dev.waiting import delay_until
 
 from k8s import installation, layout
 from k8s.course import Course
@@ -32,7 +32,7 @@ class _Watch:
                     counts[service] += 1
             for service, count in counts.items():
                 self.min_ready[service] = min(self.min_ready[service], count)
-            sleep_until(time.monotonic() + 0.3)
+            delay_until(time.monotonic() + 0.3)
 
     def end(self) -> None:
         """No further look."""

@@ -93,8 +93,8 @@ def _share(fresh: list[Object]) -> str:
         return all(shares[installation.name_of(pod)] >= least for pod in fresh)
 
     wait_for(has_share, _SHARE_SECONDS, "each new inbox pod has its share of the calls")
-    told = ", ".join(f"{shares[installation.name_of(pod)]:.0%}" for pod in fresh)
-    return f"{told} of the calls within {time.monotonic() - began:.0f} s of being ready"
+    listed = ", ".join(f"{shares[installation.name_of(pod)]:.0%}" for pod in fresh)
+    return f"{listed} of the calls within {time.monotonic() - began:.0f} s of being ready"
 
 
 # Autoscalers.
