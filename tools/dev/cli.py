@@ -164,34 +164,41 @@ def _between(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="./dev",
-        description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.",
-    )
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+class _Verbs:
+    """Adds verbs to the parser, each with its help and the function that runs it."""
 
-    def verb(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
-        made = verbs.add_parser(
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    def verb(self, name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
+        """Adds a verb; the caller adds its options to the result."""
+        parser = self._subparsers.add_parser(
             name,
             help=does,
             description=does[0].upper() + does[1:] + "." + more,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        made.set_defaults(run=run)
-        return made
+        parser.set_defaults(run=run)
+        return parser
 
-    def on_suite(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
-        made = verb(name, does, run, more)
+    def on_suite(
+        self, name: str, does: str, run: object, more: str = ""
+    ) -> argparse.ArgumentParser:
+        """Adds a verb that works on a suite, and so takes its data folder."""
+        parser = self.verb(name, does, run, more)
         meaning = (
             f"the suite's data folder (default: .run in the checkout, or ${paths.SUITE_VARIABLE})"
         )
-        made.add_argument(
+        parser.add_argument(
             "--data", metavar="DIR", type=Path, default=paths.default_suite_folder(), help=meaning
         )
-        return made
+        return parser
 
-    up = on_suite("up", "build and run the whole suite; on a running one change what differs", _up)
+
+def _add_up(verbs: _Verbs) -> None:
+    up = verbs.on_suite(
+        "up", "build and run the whole suite; on a running one change what differs", _up
+    )
     up.add_argument(
         "-d",
         "--detach",
@@ -233,15 +240,19 @@ def _parser() -> argparse.ArgumentParser:
         help="leave the dashboard's page unbuilt (it needs npm)",
     )
 
-    down = on_suite("down", "stop the suite", _down)
+
+def _add_suite(verbs: _Verbs) -> None:
+    down = verbs.on_suite("down", "stop the suite", _down)
     down.add_argument("--wipe", action="store_true", help="delete its data too")
 
-    restart = on_suite("restart", "stop and start one process", _restart)
+    restart = verbs.on_suite("restart", "stop and start one process", _restart)
     restart.add_argument("name", help="as in ./dev status, or a service for all its replicas")
 
-    on_suite("env", 'print the shell variables of the running suite: eval "$(./dev env)"', _env)
+    verbs.on_suite(
+        "env", 'print the shell variables of the running suite: eval "$(./dev env)"', _env
+    )
 
-    shown = on_suite(
+    shown = verbs.on_suite(
         "status",
         "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not "
         "ready",
@@ -249,16 +260,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     shown.add_argument("--output", choices=["text", "json"], default="text")
 
-    log = on_suite("logs", "show the logs of a service, or of everything", _logs)
+    log = verbs.on_suite("logs", "show the logs of a service, or of everything", _logs)
     log.add_argument(
         "service", nargs="?", help="a service, one replica (inbox-1), postgres, kafka, supervisor"
     )
     log.add_argument("-f", "--follow", action="store_true", help="go on with what comes")
     log.add_argument("-n", "--lines", type=int, default=100, help="of each log (default: 100)")
 
-    on_suite("demo", "show the story of one mail on the running suite, step by step", _demo)
+    verbs.on_suite("demo", "show the story of one mail on the running suite, step by step", _demo)
 
-    ctl = on_suite(
+    ctl = verbs.on_suite(
         "ctl", "run the operator's command line, tempinboxctl, against the running suite", _ctl
     )
     ctl.add_argument(
@@ -268,7 +279,9 @@ def _parser() -> argparse.ArgumentParser:
         help="for tempinboxctl; `./dev ctl -- --help` shows its own help",
     )
 
-    test = verb(
+
+def _add_test(verbs: _Verbs) -> None:
+    test = verbs.verb(
         "test",
         "run the tests; the last line is `N passed, N failed`",
         _test,
@@ -311,7 +324,9 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
 
-    check = verb(
+
+def _add_check(verbs: _Verbs) -> None:
+    check = verbs.verb(
         "check",
         "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the "
         "schemas, the OpenAPI file, the clients, the dashboard and Python",
@@ -333,7 +348,9 @@ def _parser() -> argparse.ArgumentParser:
         help="let formatters, ESLint and ruff put right what they refuse",
     )
 
-    made = verb("build", "configure and build", _build)
+
+def _add_build(verbs: _Verbs) -> None:
+    made = verbs.verb("build", "configure and build", _build)
     made.add_argument("--preset", choices=build.PRESETS, default="release")
     made.add_argument(
         "target", nargs="*", help="CMake targets (default: everything, and the dashboard's page)"
@@ -344,7 +361,9 @@ def _parser() -> argparse.ArgumentParser:
         help="leave the dashboard's page unbuilt (it needs npm)",
     )
 
-    images = verb(
+
+def _add_image(verbs: _Verbs) -> None:
+    images = verbs.verb(
         "image",
         "build the container images of deploy/docker/, list their sizes and what is in them",
         _image,
@@ -386,45 +405,52 @@ def _parser() -> argparse.ArgumentParser:
         "all-in-one image, and deploy/compose with a smoke test",
     )
 
-    breaking = verb(
+
+_CHAOS_RUNS = (
+    "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
+    "gateway replicas all the time, PostgreSQL restarted twice,"
+    "\n             Kafka killed once and frozen twice while an inbox is busy; every mail "
+    "answered 250 must be readable exactly once, whole, with its event on Kafka,"
+    "\n             and every inbox made or deleted be so, once, with its events"
+    "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
+    "webhook-dispatcher replicas all the time, one removed and added"
+    "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
+    "may stay due, repeats are counted."
+    "\n             For a short run: --events 2000 --seconds 15"
+    "\n  api        inboxes are made, read and deleted by many callers at once, one account "
+    "being at its plan's limit; kill -9 of gateway and"
+    "\n             inbox replicas all the time, PostgreSQL and Kafka as above; each inbox "
+    "answered 201 must exist once, with its event, and take"
+    "\n             mail, each answered with an error at most once, and each deleted one stay "
+    "so. For a short run: --rate 20 --seconds 20"
+    "\n  events     SMTP load and API calls; kill -9 of three brokers in turn, of replicas of "
+    "every service and of the consumers of"
+    "\n             examples/consumers all the time; each event that PostgreSQL holds must be "
+    "worked on by each consumer once, and the table"
+    "\n             that inbox.state makes be what the API lists. For a short run: --rate 20 "
+    "--seconds 40"
+    "\n  restore    steady SMTP load, API calls and a webhook; PostgreSQL goes back to a "
+    "moment of it (base backup and archived WAL), as"
+    "\n             docs/operations/backup.md says; no mail answered 250 before the moment may "
+    "be missing, none may have a second event id,"
+    "\n             and plans must be right everywhere. For a short run: --rate 20 --seconds 20"
+    "\n  upgrade    a suite of an older commit, built in build/upgrade, is migrated and "
+    "replaced by this tree's programs under load, replica"
+    "\n             after replica, callers first; then it goes back to the old programs on "
+    "the new schemas, then forward with what is called"
+    "\n             first; no call may fail, and mails, events and deliveries are counted as "
+    "above"
+    "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs."
+)
+
+
+def _add_chaos(verbs: _Verbs) -> None:
+    breaking = verbs.verb(
         "chaos",
         "kill parts of a suite of its own under load, then count what was promised and what was "
         "kept",
         _chaos,
-        "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
-        "gateway replicas all the time, PostgreSQL restarted twice,"
-        "\n             Kafka killed once and frozen twice while an inbox is busy; every mail "
-        "answered 250 must be readable exactly once, whole, with its event on Kafka,"
-        "\n             and every inbox made or deleted be so, once, with its events"
-        "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
-        "webhook-dispatcher replicas all the time, one removed and added"
-        "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
-        "may stay due, repeats are counted."
-        "\n             For a short run: --events 2000 --seconds 15"
-        "\n  api        inboxes are made, read and deleted by many callers at once, one account "
-        "being at its plan's limit; kill -9 of gateway and"
-        "\n             inbox replicas all the time, PostgreSQL and Kafka as above; each inbox "
-        "answered 201 must exist once, with its event, and take"
-        "\n             mail, each answered with an error at most once, and each deleted one stay "
-        "so. For a short run: --rate 20 --seconds 20"
-        "\n  events     SMTP load and API calls; kill -9 of three brokers in turn, of replicas of "
-        "every service and of the consumers of"
-        "\n             examples/consumers all the time; each event that PostgreSQL holds must be "
-        "worked on by each consumer once, and the table"
-        "\n             that inbox.state makes be what the API lists. For a short run: --rate 20 "
-        "--seconds 40"
-        "\n  restore    steady SMTP load, API calls and a webhook; PostgreSQL goes back to a "
-        "moment of it (base backup and archived WAL), as"
-        "\n             docs/operations/backup.md says; no mail answered 250 before the moment may "
-        "be missing, none may have a second event id,"
-        "\n             and plans must be right everywhere. For a short run: --rate 20 --seconds 20"
-        "\n  upgrade    a suite of an older commit, built in build/upgrade, is migrated and "
-        "replaced by this tree's programs under load, replica"
-        "\n             after replica, callers first; then it goes back to the old programs on "
-        "the new schemas, then forward with what is called"
-        "\n             first; no call may fail, and mails, events and deliveries are counted as "
-        "above"
-        "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
+        _CHAOS_RUNS,
     )
     breaking.add_argument(
         "name",
@@ -487,7 +513,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")
 
-    cluster = verb(
+
+def _add_k8s(verbs: _Verbs) -> None:
+    cluster = verbs.verb(
         "k8s",
         "run a real Kubernetes on this machine and rehearse the chart on it; by hand, as root",
         _k8s,
@@ -509,7 +537,9 @@ def _parser() -> argparse.ArgumentParser:
         help="of the action; `./dev k8s run --help` shows the rehearsal's",
     )
 
-    fuzz = verb(
+
+def _add_fuzz(verbs: _Verbs) -> None:
+    fuzz = verbs.verb(
         "fuzz",
         "fuzz what reads foreign input; exit code 1 when something broke",
         _fuzz,
@@ -539,7 +569,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     fuzz.add_argument("--no-build", action="store_true", help="run what is built already")
 
-    benches = on_suite(
+
+def _add_bench(verbs: _Verbs) -> None:
+    benches = verbs.on_suite(
         "bench",
         "measure the running suite",
         _programs,
@@ -556,6 +588,27 @@ def _parser() -> argparse.ArgumentParser:
     benches.add_argument(
         "arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program"
     )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./dev",
+        description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.",
+    )
+    verbs = _Verbs(parser)
+    for add in (  # in the order of `./dev --help`
+        _add_up,
+        _add_suite,
+        _add_test,
+        _add_check,
+        _add_build,
+        _add_image,
+        _add_chaos,
+        _add_k8s,
+        _add_fuzz,
+        _add_bench,
+    ):
+        add(verbs)
     return parser
 
 
