@@ -1,116 +1,20 @@
 #include "gateway/quota/quota_client.hpp"
 
-#include "common/rpc/rate_limit_methods.hpp"
 #include "common/testing/await.hpp"
-#include "unit/common/rpc/in_process_services.hpp"
+#include "unit/gateway/quota/fake_rate_limit.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <optional>
-#include <set>
-
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace std::chrono_literals;
-using ratelimit::v1::TakeQuotaRequest;
-using ratelimit::v1::TakeQuotaResponse;
+using testing::fake_rate_limit;
+using testing::running_quota_client;
 
 namespace {
-
-constexpr std::int64_t reset = 4'000'000'000;
-
-// A rate-limit service in the process: counts each account's units against its limit, responds when
-// the test lets it, and records the calls.
-class fake_rate_limit
-{
-public:
-    fake_rate_limit() : fake_rate_limit(std::make_shared<testing::in_process_services>(), 1) {}
-    // Another replica, for the same clients.
-    fake_rate_limit(const fake_rate_limit& first, std::uint16_t port)
-        : fake_rate_limit(first.network, port)
-    {}
-    fake_rate_limit(const fake_rate_limit&) = delete;
-
-    const std::shared_ptr<testing::in_process_services> network;
-    const host_port address;
-
-    void hold() { is_held_ = true; }
-    void release()
-    {
-        is_held_ = false;
-        for (const auto& gate : held_)
-            gate->set();
-        held_.clear();
-    }
-
-    bool is_broken = false;
-    bool is_undecided = false;
-    // So many units are granted, the rest is undecided: a block ran out while the database is away.
-    std::optional<std::int64_t> block_left;
-    bool is_storing_nothing = false;      // its database is away
-    std::set<std::string> stored_reports; // stored; the next response says so
-    std::map<std::string, std::int64_t> used;
-    std::vector<TakeQuotaRequest> calls;
-
-private:
-    fake_rate_limit(std::shared_ptr<testing::in_process_services> reached, std::uint16_t port)
-        : network(std::move(reached)),
-          address("127.0.0.1", port)
-    {
-        network->add(
-            rate_limit_methods::take_quota,
-            [this](TakeQuotaRequest request) { return respond(std::move(request)); }, address);
-    }
-
-    awaitable<result<TakeQuotaResponse>> respond(TakeQuotaRequest request)
-    {
-        calls.push_back(request);
-        if (is_held_) {
-            const auto gate = std::make_shared<async::reset_event>(testing::test_host().executor());
-            held_.push_back(gate);
-            co_await gate->wait_until(std::chrono::steady_clock::now() + 10s);
-        }
-        if (is_broken)
-            co_return failure{errc::unavailable, "broken"};
-        TakeQuotaResponse response;
-        for (const auto& item : request.items())
-            grant(item, *response.add_results());
-        co_return response;
-    }
-
-    void grant(const ratelimit::v1::QuotaItem& item, ratelimit::v1::QuotaResult& outcome)
-    {
-        auto& count = used[item.account_id()];
-        if (item.has_debt() && !is_storing_nothing) {
-            outcome.set_is_debt_stored(stored_reports.contains(item.debt().debt_id()));
-            count += stored_reports.insert(item.debt().debt_id()).second ? item.debt().units() : 0;
-        }
-        if (is_undecided) {
-            outcome.set_undecided(item.units());
-            return;
-        }
-        if (block_left) {
-            const auto spent = std::min(*block_left, item.units());
-            *block_left -= spent;
-            count += spent;
-            outcome.set_granted(spent);
-            outcome.set_undecided(item.units() - spent);
-            return;
-        }
-        const auto granted = std::clamp<std::int64_t>(item.limit() - count, 0, item.units());
-        count += granted;
-        outcome.set_granted(granted);
-        outcome.set_limit(item.limit());
-        outcome.set_remaining(std::max<std::int64_t>(0, item.limit() - count));
-        outcome.set_reset(reset);
-    }
-
-    bool is_held_ = false;
-    std::vector<std::shared_ptr<async::reset_event>> held_;
-};
 
 plans::account_state account_with(std::int64_t limit)
 {
@@ -121,33 +25,6 @@ plans::account_state account_with(std::int64_t limit)
     state.version = 1;
     return state;
 }
-
-// A client whose coroutines have ended before it goes.
-class running_client
-{
-public:
-    running_client(fake_rate_limit& service, const std::vector<host_port>& replicas)
-        : service_(service),
-          client_(testing::test_host(), replicas, service.network->tokens(),
-                  service.network->client_settings())
-    {}
-    explicit running_client(fake_rate_limit& service) : running_client(service, {service.address})
-    {}
-
-    ~running_client()
-    {
-        client_.stop();
-        service_.release();
-        testing::eventually([] { return testing::test_host().loop().poll() == 0; });
-    }
-
-    quota_client* operator->() { return &client_; }
-    quota_client& operator*() { return client_; }
-
-private:
-    fake_rate_limit& service_;
-    quota_client client_;
-};
 
 awaitable<void> take_into(quota_client& client, plans::account_state account,
                           std::vector<quota_decision>& decisions)
@@ -170,7 +47,7 @@ void take_async(quota_client& client, const plans::account_state& account,
 TEST_CASE("request 3,000 passes and 3,001 does not", "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(3'000);
     service.used[account.account.text()] = 2'999;
 
@@ -178,17 +55,17 @@ TEST_CASE("request 3,000 passes and 3,001 does not", "[gateway][quota]")
     const auto past = testing::await(client->take(account));
 
     CHECK(last.is_granted);
-    CHECK(last.rate_limit == rate_limit_headers(3'000, 0, reset));
+    CHECK(last.rate_limit == rate_limit_headers(3'000, 0, service.reset));
     CHECK_FALSE(past.is_granted);
     CHECK_FALSE(past.is_fail_open);
-    CHECK(past.rate_limit == rate_limit_headers(3'000, 0, reset));
+    CHECK(past.rate_limit == rate_limit_headers(3'000, 0, service.reset));
 }
 
 TEST_CASE("while one call is in flight further requests are batched into the next",
           "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto ann = account_with(100), bob = account_with(100);
     std::vector<quota_decision> decisions;
     service.hold();
@@ -210,7 +87,7 @@ TEST_CASE("while one call is in flight further requests are batched into the nex
 TEST_CASE("each request of a call sees what was left after it", "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(4);
     std::vector<quota_decision> decisions;
     service.hold();
@@ -235,7 +112,7 @@ TEST_CASE(
     "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     testing::await(client->take(account));
     service.hold();
@@ -260,7 +137,7 @@ TEST_CASE("a refused call fails open at once, and the next requests report the u
           "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     service.is_broken = true;
 
@@ -287,7 +164,7 @@ TEST_CASE("usage is reported until it is stored, also to the replica that comes 
 {
     fake_rate_limit killed;
     fake_rate_limit next(killed, 2);
-    running_client client(killed);
+    running_quota_client client(killed);
     const auto account = account_with(100);
     killed.is_broken = true;
     testing::await(client->take(account));
@@ -312,7 +189,7 @@ TEST_CASE("usage is reported until it is stored, also to the replica that comes 
 TEST_CASE("usage is reported without any further request", "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     service.is_broken = true;
     testing::await(client->take(account));
@@ -326,7 +203,7 @@ TEST_CASE("usage is reported without any further request", "[gateway][quota]")
 TEST_CASE("at the end unreported usage is flushed", "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     service.is_broken = true;
     testing::await(client->take(account));
@@ -342,7 +219,7 @@ TEST_CASE(
     "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     std::vector<quota_decision> decisions;
     service.hold();
@@ -362,7 +239,7 @@ TEST_CASE("another replica is asked at once when one fails, and takes over", "[g
 {
     fake_rate_limit first;
     fake_rate_limit second(first, 2);
-    running_client client(first, {first.address, second.address});
+    running_quota_client client(first, {first.address, second.address});
     const auto account = account_with(100);
     const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") >
                           rendezvous_score(account.account, "127.0.0.1:2");
@@ -382,7 +259,7 @@ TEST_CASE("replicas that come are asked and those that go are not", "[gateway][q
 {
     fake_rate_limit first;
     fake_rate_limit second(first, 2);
-    running_client client(first);
+    running_quota_client client(first);
     const auto account = account_with(100);
     testing::await(client->take(account));
 
@@ -397,7 +274,7 @@ TEST_CASE("requests that rate-limit cannot decide fail open at once and are unre
           "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     service.is_undecided = true;
 
@@ -415,7 +292,7 @@ TEST_CASE("units that were granted while the rest was undecided are not unreport
           "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     const auto account = account_with(100);
     std::vector<quota_decision> decisions;
     service.hold();
@@ -438,7 +315,7 @@ TEST_CASE("units that were granted while the rest was undecided are not unreport
 TEST_CASE("what remains never rises within a day and a limit", "[gateway][quota]")
 {
     fake_rate_limit service;
-    running_client client(service);
+    running_quota_client client(service);
     auto account = account_with(100);
     service.used[account.account.text()] = 50;
     const auto before = testing::await(client->take(account));
