@@ -55,7 +55,7 @@ void service::take_events(const std::vector<kafka::record>& batch)
 std::optional<http::response> service::judge_header(http::request& received)
 {
     remove_base_path(received, settings_.base_path);
-    if (pipeline::serves(received.path))
+    if (api_.serves(received.path))
         return api_.judge_header(received);
     if (dashboard::serves(received.path))
         return dashboard_.judge_header(received);
@@ -76,7 +76,7 @@ awaitable<http::response> service::handle_below_base_path(http::request& receive
 
 awaitable<http::response> service::dispatch(http::request& received)
 {
-    if (pipeline::serves(received.path))
+    if (api_.serves(received.path))
         return api_.handle(received);
     if (dashboard::serves(received.path))
         return dashboard_.handle(received);

@@ -2,8 +2,8 @@
 
 #include "gateway/dashboard/events.hpp"
 #include "gateway/dashboard/keys.hpp"
-#include "gateway/dashboard/pipeline.hpp"
 #include "gateway/dashboard/plans.hpp"
+#include "gateway/dashboard/session_checks.hpp"
 #include "gateway/resources/rules.hpp"
 
 namespace tempinbox::gateway {

@@ -73,6 +73,12 @@ http::response under_way()
 
 } // namespace
 
+bool takes_idempotency_key(const http::request& received, const route& operation)
+{
+    return received.method == "POST" && !operation.holds_password && !operation.calls_others &&
+           received.header("Idempotency-Key");
+}
+
 // One call of the operation under a key.
 struct idempotent_calls::attempt
 {

@@ -10,6 +10,9 @@
 
 namespace tempinbox::gateway {
 
+// Whether the request has an Idempotency-Key that its operation takes.
+bool takes_idempotency_key(const http::request& received, const route& operation);
+
 // Handles POST requests with an Idempotency-Key. Whether the caller may make the request was
 // checked before, also for a replay. The first request is handled by its operation, which gets from
 // here the id of the object it creates. The same request again gets the stored response, marked as

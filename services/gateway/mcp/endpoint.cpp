@@ -2,10 +2,10 @@
 
 #include "common/core/text.hpp"
 #include "gateway/mcp/api_calls.hpp"
+#include "gateway/mcp/entry.hpp"
 #include "gateway/mcp/json_rpc.hpp"
 #include "gateway/mcp/revision.hpp"
 #include "gateway/mcp/tools.hpp"
-#include "gateway/pipeline/mcp_entry.hpp"
 #include "gateway/pipeline/negotiation.hpp"
 #include "gateway/pipeline/query_reader.hpp"
 
@@ -339,12 +339,14 @@ awaitable<http::response> handle(http::request& received, const caller& who,
 route endpoint(content_reader& contents)
 {
     // The operations that it calls are judged by the scopes and tag of the key.
-    route made("POST", std::string(mcp_path), required_scope::any(), body_kind::json,
-               [&contents](http::request& received, const caller& who) {
-                   return handle(received, who, contents);
-               });
-    made.calls_others = true;
-    return made;
+    route operation("POST", "/mcp", required_scope::any(), body_kind::json,
+                    [&contents](http::request& received, const caller& who) {
+                        return handle(received, who, contents);
+                    });
+    operation.calls_others = true;
+    operation.entry = check_entry;
+    operation.key_in = key_headers::x_api_key_or_bearer;
+    return operation;
 }
 
 } // namespace tempinbox::gateway::mcp

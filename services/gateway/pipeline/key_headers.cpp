@@ -2,7 +2,6 @@
 
 #include "accounts/api_key.hpp"
 #include "common/core/text.hpp"
-#include "gateway/pipeline/mcp_entry.hpp"
 #include "gateway/pipeline/request_checks.hpp"
 
 #include <algorithm>
@@ -42,10 +41,13 @@ std::string_view bearer_token(std::string_view header)
     return trim(header.substr(scheme.size()));
 }
 
-result<std::string> check_form(std::string_view key, const http::request& received)
+constexpr std::string_view invalid_x_api_key = "X-API-Key is not a valid API key";
+constexpr std::string_view invalid_bearer = "Authorization: Bearer is not a valid API key";
+
+result<std::string> check_form(std::string_view key, std::string_view invalid)
 {
     if (!accounts::is_well_formed_api_key(key))
-        return refused(invalid_api_key(received));
+        return refused(invalid);
     return std::string(key);
 }
 
@@ -56,10 +58,10 @@ result<std::string> find_in_x_api_key(const http::request& received)
         return refused("Header X-API-Key is missing");
     if (is_given_twice(received, "X-API-Key"))
         return refused("Header X-API-Key is given more than once");
-    return check_form(*key, received);
+    return check_form(*key, invalid_x_api_key);
 }
 
-result<std::string> find_for_mcp(const http::request& received)
+result<std::string> find_in_either_header(const http::request& received)
 {
     if (has_key_in_address(received))
         return refused("An API key in the address is not taken, because addresses are stored in "
@@ -77,21 +79,22 @@ result<std::string> find_for_mcp(const http::request& received)
     const auto token = bearer_token(*authorization);
     if (token.empty())
         return refused("Header Authorization must be Bearer and the API key");
-    return check_form(token, received);
+    return check_form(token, invalid_bearer);
 }
 
 } // namespace
 
-result<std::string> find_api_key(const http::request& received)
+result<std::string> find_api_key(const http::request& received, key_headers allowed)
 {
-    return is_mcp(received) ? find_for_mcp(received) : find_in_x_api_key(received);
+    return allowed == key_headers::x_api_key ? find_in_x_api_key(received)
+                                             : find_in_either_header(received);
 }
 
-std::string_view invalid_api_key(const http::request& received)
+std::string_view invalid_api_key(const http::request& received, key_headers allowed)
 {
-    return is_mcp(received) && received.header("Authorization")
-               ? "Authorization: Bearer is not a valid API key"
-               : "X-API-Key is not a valid API key";
+    return allowed == key_headers::x_api_key_or_bearer && received.header("Authorization")
+               ? invalid_bearer
+               : invalid_x_api_key;
 }
 
 } // namespace tempinbox::gateway

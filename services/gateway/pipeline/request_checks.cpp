@@ -8,7 +8,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-using refusal = std::optional<http::response>;
+constexpr std::chrono::milliseconds recheck_after{100};
 
 // The media type without its parameters (RFC 9110 8.3.1).
 bool is_taken(std::string_view content_type, body_kind expected)
@@ -117,8 +117,7 @@ http::response internal_error_response(const http::request& received, std::strin
 
 } // namespace
 
-std::optional<http::response> check_request(http::request& received, const routes::match& target,
-                                            const caller& who)
+refusal check_request(http::request& received, const routes::match& target, const caller& who)
 {
     for (const auto check :
          {check_route, check_scope, check_size, check_headers, check_type, check_target})
@@ -146,6 +145,19 @@ awaitable<http::response> respond(awaitable<http::response> operation,
     } catch (const std::exception& error) {
         co_return internal_error_response(received, error.what());
     }
+}
+
+awaitable<http::response> complete_read(http::response response, caller& who,
+                                        const clock_source& clock, response_budget& memory,
+                                        std::function<awaitable<refusal>()> check_again)
+{
+    response = reserve_response(std::move(response), who.account(), memory);
+    if (clock.now() - who.now < recheck_after)
+        co_return response;
+    who.now = clock.now();
+    if (auto refused = co_await check_again())
+        co_return std::move(*refused);
+    co_return response;
 }
 
 } // namespace tempinbox::gateway

@@ -5,8 +5,6 @@
 namespace tempinbox::gateway {
 namespace {
 
-using refusal = std::optional<http::response>;
-
 // The last segment of the path.
 std::string_view id_of(std::string_view location)
 {

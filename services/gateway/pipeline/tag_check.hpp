@@ -2,9 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/clients/inbox_client.hpp"
-#include "gateway/routes/caller.hpp"
-
-#include <optional>
+#include "gateway/routes/routes.hpp"
 
 namespace tempinbox::gateway {
 
@@ -18,14 +16,12 @@ public:
 
     // 404 for an inbox or email outside the caller's tag. Ids that are none are left to the
     // operation. The path parameters are filled in.
-    awaitable<std::optional<http::response>> check(const http::request& received,
-                                                   const caller& who);
+    awaitable<refusal> check(const http::request& received, const caller& who);
     // The same for the inbox that a response to a POST names, before it is given again.
-    awaitable<std::optional<http::response>> check_created(const http::response& created,
-                                                           const caller& who);
+    awaitable<refusal> check_created(const http::response& created, const caller& who);
 
 private:
-    awaitable<std::optional<http::response>> ask(inbox::v1::CheckTagRequest request);
+    awaitable<refusal> ask(inbox::v1::CheckTagRequest request);
 
     inbox_client& inboxes_;
 };

@@ -1,14 +1,26 @@
 #pragma once
 
+#include "common/core/network.hpp"
 #include "common/http/router.hpp"
 #include "gateway/routes/caller.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tempinbox::gateway {
+
+// What a check says: the response to a request that it refuses, absent for one that passes.
+using refusal = std::optional<http::response>;
+
+// What a path asks of a request before its key.
+using entry_check = refusal (*)(const http::request& received,
+                                const std::vector<network>& trusted_proxies);
+
+// The headers that an API key may stand in.
+enum class key_headers { x_api_key, x_api_key_or_bearer };
 
 // merge_patch: JSON too, by either of its media types (RFC 7396).
 enum class body_kind { none, json, merge_patch };
@@ -55,6 +67,10 @@ struct route
     // It is made of other operations, which it calls by caller::call. Their own requests have the
     // Idempotency-Key, not this one.
     bool calls_others = false;
+    // Of a path that pages of other sites may not call. Null: they may, so preflights are answered
+    // and browsers may read the responses (CORS).
+    entry_check entry = nullptr;
+    key_headers key_in = key_headers::x_api_key;
 
     route(std::string verb, std::string path, required_scope needs, body_kind takes,
           api_handler handler, api_handler check_only = {})
@@ -73,7 +89,8 @@ struct route
     {}
 };
 
-// The operations of the API by method and path.
+// The operations of the API by method and path. All of a path have the same entry check and headers
+// of the key.
 class routes
 {
 public:
@@ -84,13 +101,19 @@ public:
     {
         const route* operation = nullptr; // null: no such path or method
         http::router::match path;
+        // Of the path, whatever the method; the usual ones where there is no such path.
+        entry_check entry = nullptr;
+        key_headers key_in = key_headers::x_api_key;
     };
     // HEAD finds the route of GET.
     match find(const http::request& received) const;
+    // Whether there is an operation at this path, which has no parameters.
+    bool has_path(std::string_view path) const { return by_pattern_.contains(path); }
 
 private:
     std::vector<route> operations_;
     std::map<std::string, const route*, std::less<>> by_name_;
+    std::map<std::string_view, const route*> by_pattern_;
     http::router router_;
 };
 

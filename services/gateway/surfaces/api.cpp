@@ -33,8 +33,9 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       tag_check_(shared.inboxes),
       contents_(host.executor()),
       pipeline_(host.clock(), all_operations(shared.services(), contents_),
-                api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_},
-                chosen.trusted_proxies, shared.response_memory)
+                api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_,
+                          shared.response_memory},
+                chosen.trusted_proxies)
 {}
 
 void api::start()

@@ -7,20 +7,11 @@
 #include "gateway/access/key_uses.hpp"
 #include "gateway/core.hpp"
 #include "gateway/mcp/content_reader.hpp"
-#include "gateway/pipeline/pipeline.hpp"
-#include "gateway/pipeline/tag_check.hpp"
+#include "gateway/pipeline/api_pipeline.hpp"
+
+#include <string_view>
 
 namespace tempinbox::gateway {
-
-struct api_parts
-{
-    key_cache& keys;
-    key_uses& uses;
-    quota_client& quota;
-    idempotent_calls& idempotency;
-    tag_check& tags;
-};
-using pipeline = basic_pipeline<api_parts>;
 
 // The public API, everything under /v1, and MCP over it: its keys, its quota, its operations.
 class api
@@ -34,10 +25,8 @@ public:
     // Once the requests have ended.
     awaitable<void> stop();
 
-    std::optional<http::response> judge_header(const http::request& received)
-    {
-        return pipeline_.judge_header(received);
-    }
+    bool serves(std::string_view path) const { return pipeline_.serves(path); }
+    refusal judge_header(http::request& received) { return pipeline_.judge_header(received); }
     awaitable<http::response> handle(http::request& received) { return pipeline_.handle(received); }
 
 private:
@@ -48,7 +37,7 @@ private:
     key_uses key_uses_;
     tag_check tag_check_;
     mcp::content_reader contents_;
-    pipeline pipeline_;
+    api_pipeline pipeline_;
 };
 
 } // namespace tempinbox::gateway

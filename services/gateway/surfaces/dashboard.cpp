@@ -36,8 +36,9 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
       pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
                 dashboard_operations(shared.services(), keys_, sign_ins_, passwords_, event_stream_,
                                      session_issuer_),
-                dashboard_parts{session_lookups_, session_day_, shared.quota, shared.idempotency},
-                chosen.trusted_proxies, shared.response_memory),
+                dashboard_parts{session_lookups_, session_day_, shared.quota, shared.idempotency,
+                                shared.response_memory},
+                chosen.trusted_proxies),
       assets_(chosen.dashboard_files, chosen.base_path)
 {}
 
@@ -60,7 +61,7 @@ bool dashboard::serves(std::string_view path)
     return dashboard_pipeline::serves(path) || dashboard_assets::serves(path);
 }
 
-std::optional<http::response> dashboard::judge_header(const http::request& received) const
+refusal dashboard::judge_header(http::request& received) const
 {
     if (dashboard_pipeline::serves(received.path))
         return pipeline_.judge_header(received);

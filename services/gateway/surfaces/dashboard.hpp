@@ -25,15 +25,6 @@
 
 namespace tempinbox::gateway {
 
-struct dashboard_parts
-{
-    session_lookups& sessions;
-    session_day& day;
-    quota_client& quota;
-    idempotent_calls& idempotency;
-};
-using dashboard_pipeline = basic_dashboard_pipeline<dashboard_parts>;
-
 // The dashboard, everything under /dashboard: its page, its API, sessions, and the email that goes
 // to accounts.
 class dashboard
@@ -50,7 +41,7 @@ public:
     awaitable<void> stop();
 
     static bool serves(std::string_view path);
-    std::optional<http::response> judge_header(const http::request& received) const;
+    refusal judge_header(http::request& received) const;
     awaitable<http::response> handle(http::request& received);
     void take_events(const std::vector<kafka::record>& batch) { event_stream_.take_events(batch); }
 

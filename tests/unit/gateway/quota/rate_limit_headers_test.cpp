@@ -17,3 +17,19 @@ TEST_CASE("a response without an account says 0 of 0 until the next 00:00 UTC", 
     CHECK(http::find_header(response.headers, "X-RateLimit-Reset") == "1795564800");
     CHECK(http::find_header(response.headers, "Cache-Control") == "no-store");
 }
+
+TEST_CASE("a 429 may be tried again when its numbers begin anew, after a second at least",
+          "[gateway][quota]")
+{
+    const time_point now{std::chrono::seconds{1'000}};
+    const auto retry_after = [now](std::int64_t reset) {
+        const auto refused =
+            gateway::too_many_requests("no more", gateway::rate_limit_headers(60, 0, reset), now);
+        CHECK(refused.status == 429);
+        return std::string(http::find_header(refused.headers, "Retry-After").value_or(""));
+    };
+
+    CHECK(retry_after(1'060) == "60");
+    CHECK(retry_after(1'000) == "1");
+    CHECK(retry_after(900) == "1");
+}
