@@ -32,8 +32,8 @@ with keys, tokens and certificates are paths. What may hold a password is marked
 Settings that several programs have with the same default and meaning are in \
 [a section of their own](#settings-of-several-programs).
 
-This page is made by `python3 tools/generate/settings_page.py` from the programs themselves; an end-to-end \
-test fails when it is not up to date.
+This page is made by `python3 tools/generate/settings_page.py` from the programs themselves; \
+an end-to-end test fails when it is not up to date.
 """
 
 
