@@ -32,6 +32,8 @@ public:
     // method 2).
     static uuid make_v7(time_point now);
     static uuid make_v7();
+    // RFC 9562 5.10: greater than every other, so a list that runs downwards begins below it.
+    static constexpr uuid max();
 
     std::string text() const;
     int version() const { return bytes_[6] >> 4; }
@@ -46,6 +48,13 @@ private:
     std::array<std::uint8_t, 16> bytes_;
 };
 
+constexpr uuid uuid::max()
+{
+    std::array<std::uint8_t, 16> bytes{};
+    bytes.fill(0xff);
+    return uuid{bytes};
+}
+
 // A uuid typed by what it identifies; different kinds do not mix.
 template <class Tag>
 class strong_id
@@ -57,6 +66,7 @@ public:
     // The failure names the kind and what was given (shortened).
     static result<strong_id> parse(std::string_view text);
     static strong_id make() { return strong_id{uuid::make_v7()}; }
+    static constexpr strong_id max() { return strong_id{uuid::max()}; }
 
     const uuid& value() const { return value_; }
     std::string text() const { return value_.text(); }

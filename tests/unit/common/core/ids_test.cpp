@@ -47,6 +47,15 @@ TEST_CASE("a version 7 uuid carries its time and sorts by it", "[core]")
     CHECK(early.text() < late.text());
 }
 
+TEST_CASE("every uuid sorts below the greatest", "[core]")
+{
+    static_assert(uuid::max() > uuid());
+
+    CHECK(uuid::max().text() == "ffffffff-ffff-ffff-ffff-ffffffffffff");
+    CHECK(uuid::make_v7() < uuid::max());
+    CHECK(event_id::max().value() == uuid::max());
+}
+
 TEST_CASE("version 7 uuids of one process only grow, even inside a millisecond and when the clock "
           "steps back",
           "[core]")
