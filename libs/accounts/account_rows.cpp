@@ -11,8 +11,8 @@ plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix)
     plans::plan_limits limits;
     for (const auto& limit : plans::all_limits()) {
         const auto name = prefix + std::string(limit.name);
-        limit.set(limits, limit.is_truth ? std::int64_t{postgres::column<bool>(row, name)}
-                                         : postgres::column<std::int64_t>(row, name));
+        limit.set(limits, limit.is_truth ? std::int64_t{postgres::column<bool>(row, name.c_str())}
+                                         : postgres::column<std::int64_t>(row, name.c_str()));
     }
     return limits;
 }

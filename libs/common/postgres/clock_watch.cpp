@@ -1,5 +1,7 @@
 #include "common/postgres/clock_watch.hpp"
 
+#include "common/postgres/column.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <cstdlib>
@@ -26,9 +28,9 @@ awaitable<void> read(pool& db, std::shared_ptr<reading> found)
         pqxx::nontransaction tx(connection);
         found->sent_at = steady::now();
         const auto row =
-            tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
+            tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS time");
         found->received_at = steady::now();
-        found->there = from_unix_micros(row[0].as<std::int64_t>());
+        found->there = column<time_point>(row, "time");
     });
 }
 

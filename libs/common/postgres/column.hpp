@@ -9,11 +9,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tempinbox::postgres {
 
 // How a column's text becomes a value. Times are microseconds since 1970, durations seconds, both
-// bigint; an optional is absent for null.
+// bigint; days are counted since 1970, integer; an optional is absent for null.
 template <class T>
 struct column_type
 {
@@ -25,7 +26,7 @@ struct column_type<uuid>
 {
     static uuid parse(const pqxx::field& field)
     {
-        return uuid::parse(field.as<std::string>()).value();
+        return uuid::parse(std::string_view(field.c_str(), field.size())).value();
     }
 };
 
@@ -56,6 +57,15 @@ struct column_type<std::chrono::seconds>
     }
 };
 
+template <>
+struct column_type<std::chrono::sys_days>
+{
+    static std::chrono::sys_days parse(const pqxx::field& field)
+    {
+        return std::chrono::sys_days{std::chrono::days{field.as<int>()}};
+    }
+};
+
 template <class T>
 struct column_type<std::optional<T>>
 {
@@ -70,13 +80,13 @@ struct column_type<std::optional<T>>
 // A column of a row, by its name. Throws if the row has no such column, if it is null and T is no
 // optional, and if its text is no T.
 template <class T>
-T column(const pqxx::row& row, const std::string& name)
+T column(const pqxx::row& row, const char* name)
 {
     return column_type<T>::parse(row[name]);
 }
 
 template <class T>
-void read_column(const pqxx::row& row, const std::string& name, T& value)
+void read_column(const pqxx::row& row, const char* name, T& value)
 {
     value = column<T>(row, name);
 }

@@ -1,6 +1,7 @@
 #include "common/postgres/inspection.hpp"
 
 #include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
 
 #include <algorithm>
 #include <map>
@@ -28,11 +29,11 @@ WITH parts AS (
 SELECT parent, part, is_default,
        CASE WHEN low ~ '^[0-9a-f]{8}-[0-9a-f]{4}-'
             THEN ('x0000' || replace(left(low, 13), '-', ''))::bit(64)::bigint * 1000
-            ELSE (extract(epoch FROM low::timestamptz) * 1000000)::bigint END,
+            ELSE (extract(epoch FROM low::timestamptz) * 1000000)::bigint END AS from_micros,
        CASE WHEN high ~ '^[0-9a-f]{8}-[0-9a-f]{4}-'
             THEN ('x0000' || replace(left(high, 13), '-', ''))::bit(64)::bigint * 1000
-            ELSE (extract(epoch FROM high::timestamptz) * 1000000)::bigint END
-FROM bounds ORDER BY parent, 4)";
+            ELSE (extract(epoch FROM high::timestamptz) * 1000000)::bigint END AS to_micros
+FROM bounds ORDER BY parent, from_micros)";
 
 // Sessions of others hide most of themselves from an ordinary role, though not whose they are.
 constexpr const char* find_limits = R"(
@@ -43,54 +44,57 @@ WITH sessions AS (
 )
 SELECT current_setting('max_connections')::bigint
            - current_setting('superuser_reserved_connections')::bigint
-           - coalesce(current_setting('reserved_connections', true), '0')::bigint,
-       (SELECT count(*) FROM sessions),
-       current_user,
-       (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
-       (SELECT count(*) FROM sessions WHERE usename = current_user),
-       current_database(),
-       (SELECT datconnlimit FROM pg_database WHERE datname = current_database()),
-       (SELECT count(*) FROM sessions WHERE datname = current_database()))";
+           - coalesce(current_setting('reserved_connections', true), '0')::bigint AS server_limit,
+       (SELECT count(*) FROM sessions) AS server_used,
+       current_user AS role,
+       (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS role_limit,
+       (SELECT count(*) FROM sessions WHERE usename = current_user) AS role_used,
+       current_database() AS database,
+       (SELECT datconnlimit FROM pg_database WHERE datname = current_database()) AS database_limit,
+       (SELECT count(*) FROM sessions WHERE datname = current_database()) AS database_used)";
 
 constexpr const char* find_durability = R"(
-SELECT current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,
-       current_setting('synchronous_commit') <> 'off')";
+SELECT current_setting('fsync')::boolean AS fsync,
+       current_setting('full_page_writes')::boolean AS full_page_writes,
+       current_setting('synchronous_commit') <> 'off' AS synchronous_commit)";
 
 std::int64_t count_rows(pqxx::work& tx, const std::string& table)
 {
-    const auto row = tx.exec1("SELECT count(*) FROM (SELECT 1 FROM " + table + " LIMIT " +
+    const auto row = tx.exec1("SELECT count(*) AS count FROM (SELECT 1 FROM " + table + " LIMIT " +
                               std::to_string(partitioned_table::max_counted) + ") AS few");
-    return row[0].as<std::int64_t>();
+    return column<std::int64_t>(row, "count");
 }
 
 std::vector<partitioned_table> read_tables(pqxx::work& tx, const std::string& schemas)
 {
-    std::vector<partitioned_table> found;
+    std::vector<partitioned_table> tables;
     for (const auto row : tx.exec_params(find_partitions, schemas)) {
-        const auto name = row[0].as<std::string>();
-        if (found.empty() || found.back().name != name)
-            found.emplace_back().name = name;
-        if (row[2].as<bool>())
-            found.back().default_rows = count_rows(tx, row[1].as<std::string>());
-        else if (!row[3].is_null() && !row[4].is_null())
-            found.back().partitions.emplace_back(from_unix_micros(row[3].as<std::int64_t>()),
-                                                 from_unix_micros(row[4].as<std::int64_t>()));
+        const auto name = column<std::string>(row, "parent");
+        if (tables.empty() || tables.back().name != name)
+            tables.emplace_back().name = name;
+        const auto from = column<std::optional<time_point>>(row, "from_micros"),
+                   to = column<std::optional<time_point>>(row, "to_micros");
+        if (column<bool>(row, "is_default"))
+            tables.back().default_rows = count_rows(tx, column<std::string>(row, "part"));
+        else if (from && to)
+            tables.back().partitions.emplace_back(*from, *to);
     }
-    return found;
+    return tables;
 }
 
 std::vector<connection_limit> read_limits(pqxx::work& tx)
 {
     const auto row = tx.exec1(find_limits);
     std::vector<connection_limit> limits;
-    limits.emplace_back("server", row[0].as<std::int64_t>(), row[1].as<std::int64_t>());
+    const auto number = [&row](const char* name) { return column<std::int64_t>(row, name); };
+    limits.emplace_back("server", number("server_limit"), number("server_used"));
     // -1: not limited.
-    if (row[3].as<std::int64_t>() >= 0)
-        limits.emplace_back("role " + row[2].as<std::string>(), row[3].as<std::int64_t>(),
-                            row[4].as<std::int64_t>());
-    if (row[6].as<std::int64_t>() >= 0)
-        limits.emplace_back("database " + row[5].as<std::string>(), row[6].as<std::int64_t>(),
-                            row[7].as<std::int64_t>());
+    if (number("role_limit") >= 0)
+        limits.emplace_back("role " + column<std::string>(row, "role"), number("role_limit"),
+                            number("role_used"));
+    if (number("database_limit") >= 0)
+        limits.emplace_back("database " + column<std::string>(row, "database"),
+                            number("database_limit"), number("database_used"));
     return limits;
 }
 
@@ -123,7 +127,8 @@ awaitable<durability> read_durability(pool& db)
 {
     return db.transact([](pqxx::work& tx) {
         const auto row = tx.exec1(find_durability);
-        return durability(row[0].as<bool>(), row[1].as<bool>(), row[2].as<bool>());
+        return durability(column<bool>(row, "fsync"), column<bool>(row, "full_page_writes"),
+                          column<bool>(row, "synchronous_commit"));
     });
 }
 

@@ -3,6 +3,7 @@
 #include "common/core/encoding.hpp"
 #include "common/core/exception_text.hpp"
 #include "common/crypto/digest.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/error_kind.hpp"
 #include "common/postgres/pool.hpp"
 
@@ -161,7 +162,7 @@ result<history> read_history(pqxx::connection_base& db, const schema_files& file
     for (const auto row : tx.exec_params(
              "SELECT version, checksum FROM public.tempinbox_migrations WHERE schema = $1",
              files.schema))
-        done.emplace(row[0].as<int>(), row[1].as<std::string>());
+        done.emplace(column<int>(row, "version"), column<std::string>(row, "checksum"));
 
     for (const auto& one : files.migrations) {
         const auto before = done.find(one.version);
@@ -209,7 +210,7 @@ std::vector<function_file> list_changed(pqxx::connection_base& db, const schema_
     for (const auto row :
          tx.exec_params("SELECT name, checksum FROM public.tempinbox_functions WHERE schema = $1",
                         files.schema))
-        done.emplace(row[0].as<std::string>(), row[1].as<std::string>());
+        done.emplace(column<std::string>(row, "name"), column<std::string>(row, "checksum"));
     std::vector<function_file> changed;
     for (const auto& one : files.functions)
         if (const auto before = done.find(one.name);
@@ -245,7 +246,7 @@ result<void> apply_functions(pqxx::connection_base& db, const schema_files& file
                     under_way = one.name;
                     tx.exec(one.sql);
                     for (const auto row : tx.exec_params(find_second_signature, files.schema))
-                        throw pqxx::failure("function " + row[0].as<std::string>() +
+                        throw pqxx::failure("function " + column<std::string>(row, "proname") +
                                             " has two parameter lists: give the new one a new "
                                             "name");
                 }

@@ -1,5 +1,7 @@
 #include "common/postgres/pool_state.hpp"
 
+#include "common/postgres/column.hpp"
+
 #include <sys/socket.h>
 
 namespace tempinbox::postgres {
@@ -8,10 +10,11 @@ namespace {
 int schema_version(pqxx::connection_base& db, const std::string& schema)
 {
     try {
-        const auto rows = pqxx::nontransaction(db).exec_params(
-            "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1",
-            schema);
-        return rows[0][0].as<int>();
+        const auto rows =
+            pqxx::nontransaction(db).exec_params("SELECT coalesce(max(version), 0) AS version FROM "
+                                                 "public.tempinbox_migrations WHERE schema = $1",
+                                                 schema);
+        return column<int>(rows[0], "version");
     } catch (const pqxx::undefined_table&) {
         // No migration has run yet.
         return 0;
