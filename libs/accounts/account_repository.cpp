@@ -47,13 +47,14 @@ constexpr postgres::statement delete_resets{
     "accounts_delete_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
 // By then every gateway has long read of the deletion.
 constexpr postgres::statement purge_keys{
-    "accounts_forget_keys", "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
-                            "k.account_id, k.key_id FROM accounts.accounts a"
-                            " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE "
-                            "a.deleted_at < now() - interval '1 day'"
-                            " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
+    "accounts_purge_keys_of_deleted",
+    "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
+    "k.account_id, k.key_id FROM accounts.accounts a"
+    " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE "
+    "a.deleted_at < now() - interval '1 day'"
+    " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
 constexpr postgres::statement purge_responses{
-    "accounts_forget_answers",
+    "accounts_purge_responses_of_deleted",
     "DELETE FROM accounts.idempotency_keys WHERE (account_id, operation_sha256, key) IN (SELECT "
     "i.account_id, i.operation_sha256,"
     " i.key FROM accounts.accounts a JOIN accounts.idempotency_keys i ON i.account_id = "
@@ -61,7 +62,7 @@ constexpr postgres::statement purge_responses{
     " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
 // A reset link created while the account was being deleted expires by itself within an hour.
 constexpr postgres::statement purge_accounts{
-    "accounts_forget",
+    "accounts_purge_deleted",
     "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts "
     "a"
     " WHERE a.deleted_at < now() - interval '1 day'"
@@ -256,10 +257,9 @@ awaitable<std::vector<account>> account_repository::list(std::size_t limit,
                                                          std::optional<account_id> before)
 {
     return db_.transact([limit, before](pqxx::work& tx) {
-        constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
         std::vector<account> page;
         for (const auto& row :
-             tx.exec_prepared(list_accounts.name, limit, before ? before->text() : past_all))
+             tx.exec_prepared(list_accounts.name, limit, before.value_or(account_id::max()).text()))
             page.push_back(read_account(row));
         return page;
     });

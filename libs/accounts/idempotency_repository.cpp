@@ -23,11 +23,11 @@ using postgres::read_column;
 constexpr postgres::statement claim_keys{"accounts_claim_idempotency_keys", R"(
     INSERT INTO accounts.idempotency_keys AS k
         (account_id, operation_sha256, key, request_sha256, object_id, started_at)
-    SELECT given.account_id, given.operation_sha256, given.key, given.request_sha256,
-           given.object_id, now()
+    SELECT new_key.account_id, new_key.operation_sha256, new_key.key, new_key.request_sha256,
+           new_key.object_id, now()
     FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::uuid[])
-             AS given (account_id, operation_sha256, key, request_sha256, object_id)
-    ORDER BY given.account_id, given.operation_sha256, given.key
+             AS new_key (account_id, operation_sha256, key, request_sha256, object_id)
+    ORDER BY new_key.account_id, new_key.operation_sha256, new_key.key
     ON CONFLICT (account_id, operation_sha256, key) DO UPDATE
     SET request_sha256 = excluded.request_sha256, started_at = now(),
         status = NULL, location = NULL, content_type = NULL, answer = NULL,
@@ -50,29 +50,29 @@ constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
 
 // Looks up each key by itself, whatever the planner thinks of joins.
 constexpr postgres::statement find_keys{"accounts_find_idempotency_keys", R"(
-    SELECT given.ordinal, k.request_sha256 = given.request_sha256 AS is_same_request, k.status,
+    SELECT requested.ordinal, k.request_sha256 = requested.request_sha256 AS is_same_request, k.status,
            k.location, k.content_type, k.answer
     FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[]) WITH ORDINALITY
-             AS given (account_id, operation_sha256, key, request_sha256, ordinal),
+             AS requested (account_id, operation_sha256, key, request_sha256, ordinal),
         LATERAL (SELECT * FROM accounts.idempotency_keys AS stored
-                 WHERE stored.account_id = given.account_id
-                     AND stored.operation_sha256 = given.operation_sha256
-                     AND stored.key = given.key
+                 WHERE stored.account_id = requested.account_id
+                     AND stored.operation_sha256 = requested.operation_sha256
+                     AND stored.key = requested.key
                      AND (stored.created_at > now() - make_interval(secs => $5)
                          OR stored.started_at > now() - interval '30 seconds')
                  OFFSET 0) AS k)"};
 
-constexpr postgres::statement update_responses{"accounts_keep_answers", R"(
+constexpr postgres::statement update_responses{"accounts_store_responses", R"(
     UPDATE accounts.idempotency_keys AS k
-    SET status = given.status, location = nullif(given.location, ''),
-        content_type = given.content_type, answer = given.answer, started_at = NULL
+    SET status = response.status, location = nullif(response.location, ''),
+        content_type = response.content_type, answer = response.answer, started_at = NULL
     FROM (SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::uuid[], $5::integer[],
                                $6::text[], $7::text[], $8::text[])
              AS each (account_id, operation_sha256, key, object_id, status, location,
                       content_type, answer)
-          ORDER BY each.account_id, each.operation_sha256, each.key) AS given
-    WHERE k.account_id = given.account_id AND k.operation_sha256 = given.operation_sha256
-        AND k.key = given.key AND k.object_id = given.object_id AND k.status IS NULL)"};
+          ORDER BY each.account_id, each.operation_sha256, each.key) AS response
+    WHERE k.account_id = response.account_id AND k.operation_sha256 = response.operation_sha256
+        AND k.key = response.key AND k.object_id = response.object_id AND k.status IS NULL)"};
 
 constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
     UPDATE accounts.idempotency_keys SET started_at = NULL
@@ -92,7 +92,7 @@ constexpr postgres::statement count_keys{"accounts_count_idempotency_keys", R"(
     FROM accounts.idempotency_keys
     WHERE account_id = $1 AND created_at > now() - make_interval(secs => $2))"};
 
-constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_otherwise", R"(
+constexpr postgres::statement count_otherwise{"accounts_count_responses_sealed_otherwise", R"(
     SELECT count(*) AS count,
         (extract(epoch FROM max(created_at) + make_interval(secs => $2)) * 1000000)::bigint
             AS last_end_micros
@@ -100,7 +100,7 @@ constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_oth
     WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1
         AND created_at > now() - make_interval(secs => $2))"};
 
-constexpr postgres::statement purge_keys{"accounts_forget_idempotency_keys", R"(
+constexpr postgres::statement purge_keys{"accounts_purge_idempotency_keys", R"(
     DELETE FROM accounts.idempotency_keys AS k
     USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_keys
            WHERE created_at <= now() - make_interval(secs => $2)
@@ -146,34 +146,35 @@ struct key_columns
     std::vector<postgres::bytea> requests;
     std::vector<uuid> objects;
 
-    void add(const claim_request& one)
+    void add(const claim_request& request)
     {
-        accounts.push_back(one.key.account);
-        operations.push_back({one.key.operation_sha256});
-        keys.push_back(one.key.key);
-        requests.push_back({one.request_sha256});
-        objects.push_back(one.object_id);
+        accounts.push_back(request.key.account);
+        operations.push_back({request.key.operation_sha256});
+        keys.push_back(request.key.key);
+        requests.push_back({request.request_sha256});
+        objects.push_back(request.object_id);
     }
 };
 
 // Claims keys of which no two are equal.
 void claim_new(pqxx::work& tx, const std::vector<claim_request>& requests,
-               const std::vector<std::size_t>& chosen, double ttl,
+               const std::vector<std::size_t>& new_keys, double ttl,
                std::vector<idempotency_claim>& claims)
 {
-    key_columns given;
+    key_columns keys;
     std::map<key_order, std::size_t> index_of;
-    for (const auto index : chosen) {
-        given.add(requests[index]);
+    for (const auto index : new_keys) {
+        keys.add(requests[index]);
         index_of.emplace(order_of(requests[index].key), index);
     }
     using postgres::to_array;
-    const auto rows = tx.exec_prepared(claim_keys.name, to_array(given.accounts),
-                                       to_array(given.operations), to_array(given.keys),
-                                       to_array(given.requests), to_array(given.objects), ttl);
+    const auto rows =
+        tx.exec_prepared(claim_keys.name, to_array(keys.accounts), to_array(keys.operations),
+                         to_array(keys.keys), to_array(keys.requests), to_array(keys.objects), ttl);
     for (const auto& row : rows) {
-        const key_order key(account_id::parse(row[0].c_str()).value(), postgres::bytes_of(row[1]),
-                            row[2].as<std::string>());
+        const key_order key(column<account_id>(row, "account_id"),
+                            postgres::bytes_of(row["operation_sha256"]),
+                            column<std::string>(row, "key"));
         const auto index = index_of.at(key);
         auto& claim = claims[index];
         claim.what = idempotency_claim::outcome::proceed;
@@ -198,12 +199,12 @@ void resume(pqxx::work& tx, const claim_request& request, double ttl, idempotenc
 void find_earlier(pqxx::work& tx, const std::vector<claim_request>& requests, double ttl,
                   std::vector<idempotency_claim>& claims)
 {
-    key_columns given;
+    key_columns keys;
     std::vector<std::size_t> indexes;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         if (claims[i].what == idempotency_claim::outcome::proceed)
             continue;
-        given.add(requests[i]);
+        keys.add(requests[i]);
         indexes.push_back(i);
         // Within the limit, a key may have been purged since: the next repeat begins anew.
         if (!requests[i].is_within_limit)
@@ -213,9 +214,9 @@ void find_earlier(pqxx::work& tx, const std::vector<claim_request>& requests, do
         return;
     using postgres::to_array;
     for (const auto& row :
-         tx.exec_prepared(find_keys.name, to_array(given.accounts), to_array(given.operations),
-                          to_array(given.keys), to_array(given.requests), ttl))
-        claims[indexes.at(row[0].as<std::size_t>() - 1)] = read_claim(row);
+         tx.exec_prepared(find_keys.name, to_array(keys.accounts), to_array(keys.operations),
+                          to_array(keys.keys), to_array(keys.requests), ttl))
+        claims[indexes.at(column<std::size_t>(row, "ordinal") - 1)] = read_claim(row);
 }
 
 std::vector<result<idempotency_claim>>

@@ -9,7 +9,7 @@ constexpr std::string_view insert_rows =
     R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
 SELECT id, topic, key, sequence, headers, payload, $7, clock_timestamp() + interval '30 s'
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
-     AS given(id, topic, key, sequence, headers, payload))";
+     AS event(id, topic, key, sequence, headers, payload))";
 
 // A header's line ends at its line break, so a value must not hold one.
 std::string on_one_line(std::string value)

@@ -8,6 +8,8 @@
 namespace tempinbox::outbox {
 namespace {
 
+using postgres::column;
+
 // Claims by lease, since leases end in the order in which rows were written and the index yields
 // them in that order, however many wait; the batch is sorted by (key, sequence) afterwards.
 constexpr std::string_view claim_rows = R"(
@@ -19,8 +21,8 @@ constexpr std::string_view remove_rows = "DELETE FROM %.outbox WHERE event_id = 
 
 // The oldest by id: a UUIDv7 begins with the time, and the primary key finds it at once.
 constexpr std::string_view measure_rows = R"(
-SELECT (SELECT count(*) FROM (SELECT FROM %.outbox LIMIT 100000) AS bounded),
-       coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM %.outbox ORDER BY event_id LIMIT 1), 0))";
+SELECT (SELECT count(*) FROM (SELECT FROM %.outbox LIMIT 100000) AS bounded) AS rows,
+       coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM %.outbox ORDER BY event_id LIMIT 1), 0) AS oldest_seconds)";
 
 std::string for_schema(std::string_view sql, const std::string& schema)
 {
@@ -33,14 +35,14 @@ std::string for_schema(std::string_view sql, const std::string& schema)
 row read_row(const pqxx::row& columns)
 {
     row read;
-    read.id = event_id::parse(columns[0].c_str()).value();
-    read.message.topic = columns[1].as<std::string>();
-    read.message.key = columns[2].as<std::string>();
-    read.sequence = columns[3].as<std::int64_t>();
-    read.message.headers = headers_from_text(columns[4].as<std::string>());
-    read.message.is_tombstone = columns[5].is_null();
+    read.id = column<event_id>(columns, "event_id");
+    read.message.topic = column<std::string>(columns, "topic");
+    read.message.key = column<std::string>(columns, "key");
+    read.sequence = column<std::int64_t>(columns, "sequence");
+    read.message.headers = headers_from_text(column<std::string>(columns, "headers"));
+    read.message.is_tombstone = columns["payload"].is_null();
     if (!read.message.is_tombstone)
-        read.message.value = postgres::bytes_of(columns[5]);
+        read.message.value = postgres::bytes_of(columns["payload"]);
     return read;
 }
 
@@ -91,10 +93,10 @@ awaitable<backlog> outbox_repository::measure()
 {
     return db_.transact([sql = measure_sql_](pqxx::work& tx) {
         const auto columns = tx.exec1(sql);
-        backlog found;
-        found.rows = columns[0].as<std::int64_t>();
-        found.oldest_seconds = columns[1].as<double>();
-        return found;
+        backlog measured;
+        measured.rows = column<std::int64_t>(columns, "rows");
+        measured.oldest_seconds = column<double>(columns, "oldest_seconds");
+        return measured;
     });
 }
 

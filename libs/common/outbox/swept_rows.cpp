@@ -6,8 +6,8 @@ namespace tempinbox::outbox {
 namespace {
 
 constexpr const char* end_leases = R"(.outbox AS o
-SET lease_until = now() - (cardinality($1::uuid[]) - given.ordinal) * interval '1 microsecond'
-FROM unnest($1::uuid[]) WITH ORDINALITY AS given(id, ordinal) WHERE o.event_id = given.id)";
+SET lease_until = now() - (cardinality($1::uuid[]) - swept.ordinal) * interval '1 microsecond'
+FROM unnest($1::uuid[]) WITH ORDINALITY AS swept(id, ordinal) WHERE o.event_id = swept.id)";
 
 } // namespace
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* put_states = R"(
 INSERT INTO %.account_states AS known (account_id, version, state)
 SELECT account_id, version, state
-FROM unnest($1::uuid[], $2::bigint[], $3::bytea[]) AS given(account_id, version, state)
+FROM unnest($1::uuid[], $2::bigint[], $3::bytea[]) AS states(account_id, version, state)
 ON CONFLICT (account_id) DO UPDATE SET version = EXCLUDED.version, state = EXCLUDED.state
 WHERE known.version < EXCLUDED.version)";
 
@@ -58,7 +58,7 @@ std::optional<account_state> find(pqxx::work& tx, const std::string& schema, acc
     if (rows.empty())
         return std::nullopt;
     accounts::v1::AccountState message;
-    if (!message.ParseFromString(postgres::bytes_of(rows[0][0])))
+    if (!message.ParseFromString(postgres::bytes_of(rows[0]["state"])))
         throw std::runtime_error("state of account " + account.text() + " cannot be read");
     return from_proto(message).value();
 }
