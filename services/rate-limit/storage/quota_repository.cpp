@@ -2,9 +2,14 @@
 
 #include "common/core/text.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
+
+#include <stdexcept>
 
 namespace tempinbox::rate_limit {
 namespace {
+
+using postgres::column;
 
 constexpr int max_written_off = 500;
 
@@ -20,19 +25,19 @@ constexpr postgres::statement write_off_blocks{"quota_write_off",
 
 // A block's row is deleted two days after its day: until then a holder that was unreachable may
 // still sync it.
-constexpr postgres::statement purge_days{"quota_forget_days",
+constexpr postgres::statement purge_days{"quota_purge_days",
                                          "DELETE FROM quota.days WHERE (account_id, day) IN "
                                          "(SELECT account_id, day FROM quota.days WHERE day < "
                                          "$1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 constexpr postgres::statement purge_blocks{
-    "quota_forget_blocks", "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
-                           "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < "
-                           "$1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+    "quota_purge_blocks", "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
+                          "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < "
+                          "$1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
 // A gateway reports usage until 24 h after its day. Its id is kept one day longer, whatever the
 // clocks say.
 constexpr postgres::statement purge_debts{
-    "quota_forget_debts",
+    "quota_purge_debts",
     "DELETE FROM quota.debts WHERE debt_id IN "
     "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 2 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
@@ -40,9 +45,9 @@ constexpr postgres::statement store_usage_rows{
     "quota_store_debts", "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], "
                          "$4::bigint[], $5::bigint[], $6::date[])"};
 
-constexpr postgres::statement list_used{"quota_list_used",
-                                        "SELECT day - date '1970-01-01', used FROM quota.days "
-                                        "WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
+constexpr postgres::statement list_used{
+    "quota_list_used", "SELECT day - date '1970-01-01' AS day, used FROM quota.days AS d "
+                       "WHERE account_id = $1 AND d.day >= $2::date ORDER BY d.day"};
 
 const char* name_of(block_sync action)
 {
@@ -57,11 +62,16 @@ const char* name_of(block_sync action)
     return "close";
 }
 
-block_outcome outcome_of(std::string_view name)
+// The outcomes of quota.settle.
+block_outcome parse_outcome(std::string_view text)
 {
-    if (name == "other_day")
+    if (text == "settled")
+        return block_outcome::synced;
+    if (text == "other_day")
         return block_outcome::other_day;
-    return name == "gone" ? block_outcome::gone : block_outcome::synced;
+    if (text == "gone")
+        return block_outcome::gone;
+    throw std::runtime_error("quota.settle returned the unknown outcome " + quote(text));
 }
 
 struct request_columns
@@ -91,13 +101,14 @@ struct request_columns
 block_sync_result read_result(const pqxx::row& row)
 {
     block_sync_result result;
-    result.outcome = outcome_of(row[0].c_str());
-    result.granted = row[1].as<std::int64_t>();
-    result.used = row[2].as<std::int64_t>();
-    result.held_by_others = row[3].as<std::int64_t>();
-    result.limit = versioned_limit(row[4].as<std::int64_t>(), row[5].as<std::int64_t>());
-    if (!row[6].is_null())
-        result.holders = split_list(row[6].c_str());
+    result.outcome = parse_outcome(column<std::string>(row, "outcome"));
+    result.granted = column<std::int64_t>(row, "granted");
+    result.used = column<std::int64_t>(row, "used");
+    result.held_by_others = column<std::int64_t>(row, "held_by_others");
+    result.limit = versioned_limit(column<std::int64_t>(row, "daily_limit"),
+                                   column<std::int64_t>(row, "limit_version"));
+    if (!row["holders"].is_null())
+        result.holders = split_list(row["holders"].c_str());
     return result;
 }
 
@@ -129,13 +140,14 @@ quota_repository::make_sync_query(std::vector<block_sync_request> requests,
     return [requests = std::move(requests), results, holder = holder_,
             seconds = std::chrono::duration<double>(lease_time_).count()](
                pqxx::connection_base& connection) {
-        const request_columns given(requests);
+        const request_columns columns(requests);
         pqxx::nontransaction statement(connection);
         const auto rows = statement.exec_prepared(
-            sync_blocks.name, postgres::to_array(given.accounts), postgres::to_array(given.days),
-            postgres::to_array(given.blocks), postgres::to_array(given.actions),
-            postgres::to_array(given.known), postgres::to_array(given.spent),
-            postgres::to_array(given.limits), postgres::to_array(given.versions), holder, seconds);
+            sync_blocks.name, postgres::to_array(columns.accounts),
+            postgres::to_array(columns.days), postgres::to_array(columns.blocks),
+            postgres::to_array(columns.actions), postgres::to_array(columns.known),
+            postgres::to_array(columns.spent), postgres::to_array(columns.limits),
+            postgres::to_array(columns.versions), holder, seconds);
         results->clear();
         for (const auto& row : rows)
             results->push_back(read_result(row));
@@ -168,10 +180,7 @@ awaitable<written_off> quota_repository::write_off()
 {
     return db_.transact([](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(write_off_blocks.name, max_written_off);
-        written_off found;
-        found.blocks = row[0].as<std::int64_t>();
-        found.units = row[1].as<std::int64_t>();
-        return found;
+        return written_off{column<std::int64_t>(row, "blocks"), column<std::int64_t>(row, "units")};
     });
 }
 
@@ -190,7 +199,7 @@ awaitable<std::vector<day_use>> quota_repository::list_days(account_id account, 
     return db_.transact([account, first](pqxx::work& tx) {
         std::vector<day_use> uses;
         for (const auto& row : tx.exec_prepared(list_used.name, account.text(), date_text(first)))
-            uses.emplace_back(day(std::chrono::days(row[0].as<int>())), row[1].as<std::int64_t>());
+            uses.emplace_back(column<day>(row, "day"), column<std::int64_t>(row, "used"));
         return uses;
     });
 }
