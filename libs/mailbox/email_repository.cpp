@@ -26,6 +26,8 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+using postgres::read_column;
 using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
 std::optional<std::string> read_text(const pqxx::field& field)
@@ -80,12 +82,12 @@ constexpr row_column<stored_email> content_columns[] = {
 
 const std::string find_email_sql =
     "SELECT" + summary_columns() + "," + select_list(content_columns) + R"(, raw
-    FROM mailbox.find_email($1, $2) AS found, LATERAL (SELECT (found.email).*) AS email)";
+    FROM mailbox.find_email($1, $2) AS stored, LATERAL (SELECT (stored.email).*) AS email)";
 const postgres::statement find_email{"mailbox_find_email", find_email_sql.c_str()};
 
 const std::string find_emails_sql =
     "SELECT" + summary_columns() + "," + select_list(content_columns) + R"(, ordinal
-    FROM mailbox.find_emails($1, $2) AS found, LATERAL (SELECT (found.email).*) AS email)";
+    FROM mailbox.find_emails($1, $2) AS stored, LATERAL (SELECT (stored.email).*) AS email)";
 const postgres::statement find_all_emails{"mailbox_find_emails", find_emails_sql.c_str()};
 
 constexpr postgres::statement find_all_bodies{"mailbox_find_bodies", R"(
@@ -99,27 +101,27 @@ constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
 
 // The id of an email is the id of its event.
 constexpr postgres::statement find_arrival_of{"mailbox_find_email_arrival", R"(
-    SELECT e.inbox_id, mailbox.to_micros(e.received_at), e.size_bytes, e.rcpt_to, e.mail_from,
-        e.remote_address, e.helo, e.tls,
+    SELECT e.inbox_id, mailbox.to_micros(e.received_at) AS received_micros, e.size_bytes, e.rcpt_to,
+        e.mail_from, e.remote_address, e.helo, e.tls,
         (SELECT mailbox.to_micros(o.created_at) FROM mailbox.outbox AS o
-         WHERE o.event_id = e.email_id)
+         WHERE o.event_id = e.email_id) AS unpublished_micros
     FROM mailbox.emails AS e
         JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
     WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
 
 email_arrival read_arrival(const pqxx::row& row)
 {
-    email_arrival found;
-    read_value(row[0], found.inbox);
-    read_value(row[1], found.received_at);
-    read_value(row[2], found.size);
-    found.rcpt_to = from_array(row[3].c_str());
-    read_value(row[4], found.mail_from);
-    read_value(row[5], found.remote_address);
-    read_value(row[6], found.helo);
-    found.tls = read_text(row[7]);
-    read_value(row[8], found.unpublished_since);
-    return found;
+    email_arrival arrival;
+    read_column(row, "inbox_id", arrival.inbox);
+    read_column(row, "received_micros", arrival.received_at);
+    read_column(row, "size_bytes", arrival.size);
+    arrival.rcpt_to = from_array(row["rcpt_to"].c_str());
+    read_column(row, "mail_from", arrival.mail_from);
+    read_column(row, "remote_address", arrival.remote_address);
+    read_column(row, "helo", arrival.helo);
+    read_column(row, "tls", arrival.tls);
+    read_column(row, "unpublished_micros", arrival.unpublished_since);
+    return arrival;
 }
 
 const std::string mark_emails_sql = "SELECT" + summary_columns() + R"(, ordinal
@@ -136,7 +138,7 @@ stored_email read_without_body(const pqxx::row& row)
 {
     stored_email email;
     email.summary = read_summary(row);
-    read_columns(content_columns, email, row, summary_field_count);
+    read_columns(content_columns, email, row);
     return email;
 }
 
@@ -144,7 +146,7 @@ stored_email read_without_body(const pqxx::row& row)
 stored_email read_email(const pqxx::row& row)
 {
     auto email = read_without_body(row);
-    email.raw = read_body(row.back());
+    email.raw = read_body(row["raw"]);
     return email;
 }
 
@@ -174,18 +176,19 @@ std::optional<std::string> try_reading_body(const pqxx::field& frame)
 // Looks up each inbox by its key: a join may keep a plan made for few inboxes that reads all.
 const std::string find_versions_sql =
     "SELECT (SELECT " + std::string(list_version_column) + R"( FROM mailbox.inboxes AS i
-        WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id
-            AND i.is_live AND i.expires_at > now())
-    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, ordinal)
+        WHERE i.account_id = requested.account_id AND i.inbox_id = requested.inbox_id
+            AND i.is_live AND i.expires_at > now()) AS version
+    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS requested (account_id, inbox_id, ordinal)
     ORDER BY ordinal)";
 const postgres::statement find_versions_of{"mailbox_find_list_versions", find_versions_sql.c_str()};
 
 // Looks up each inbox by its key: a join may keep a plan made for few inboxes that reads all.
 constexpr postgres::statement read_last_sequences{"mailbox_read_last_sequences", R"(
     SELECT coalesce((SELECT i.last_sequence FROM mailbox.inboxes AS i
-                     WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id
-                         AND i.is_live AND i.expires_at > now()), -1)
-    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, ordinal)
+                     WHERE i.account_id = requested.account_id
+                         AND i.inbox_id = requested.inbox_id
+                         AND i.is_live AND i.expires_at > now()), -1) AS last_sequence
+    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS requested (account_id, inbox_id, ordinal)
     ORDER BY ordinal)"};
 
 // Marks emails in one statement for each time that one is named: the last mark holds.
@@ -214,7 +217,7 @@ std::vector<result<email_summary>> mark_in(pqxx::work& tx, const std::vector<ema
         const auto [accounts, ids] = postgres::to_arrays(names);
         for (const auto& row :
              tx.exec_prepared(mark_emails.name, accounts, ids, postgres::to_array(flags)))
-            marked[now.at(row.back().as<std::size_t>() - 1)] = read_summary(row);
+            marked[now.at(column<std::size_t>(row, "ordinal") - 1)] = read_summary(row);
         left = std::move(later);
     }
     return marked;
@@ -232,7 +235,7 @@ found_emails find_in(pqxx::nontransaction& tx, const email_names& emails)
         found.emplace_back(email_does_not_exist(id));
     const auto [accounts, ids] = postgres::to_arrays(emails);
     for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
-        found.at(row.back().as<std::size_t>() - 1) = try_reading(row);
+        found.at(column<std::size_t>(row, "ordinal") - 1) = try_reading(row);
     return found;
 }
 
@@ -248,8 +251,8 @@ awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> 
         std::map<body_id, std::string> read;
         for (const auto& row : tx.exec_prepared(find_all_bodies.name, postgres::to_array(hours),
                                                 postgres::to_array(ids)))
-            if (auto body = try_reading_body(row[1]))
-                read.emplace(body_id::parse(row[0].c_str()).value(), std::move(*body));
+            if (auto body = try_reading_body(row["raw"]))
+                read.emplace(column<body_id>(row, "body_id"), std::move(*body));
         found_bodies found;
         for (const auto& each : bodies) {
             const auto body = read.find(each.id);
@@ -318,7 +321,7 @@ awaitable<result<stored_email>> email_repository::find(account_id account, email
                 const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
                 if (rows.empty())
                     return email_does_not_exist(id);
-                if (!rows[0].back().is_null())
+                if (!rows[0]["raw"].is_null())
                     return read_email(rows[0]);
             }
             throw std::runtime_error("the body of email " + id.text() + " is missing");
@@ -356,7 +359,7 @@ awaitable<result<std::int64_t>> email_repository::find_size(account_id account, 
             const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
             if (rows.empty())
                 return email_does_not_exist(id);
-            return rows[0][0].as<std::int64_t>();
+            return column<std::int64_t>(rows[0], "size_bytes");
         });
 }
 
@@ -394,7 +397,7 @@ email_repository::find_versions(std::vector<std::pair<account_id, inbox_id>> inb
             std::vector<std::string> versions;
             versions.reserve(inboxes.size());
             for (const auto& row : tx.exec_prepared(find_versions_of.name, accounts, ids))
-                versions.emplace_back(row[0].c_str()); // empty for NULL
+                versions.emplace_back(row["version"].c_str()); // empty for NULL
             return versions;
         });
 }
@@ -417,7 +420,7 @@ email_repository::last_sequences(std::vector<std::pair<account_id, inbox_id>> in
             std::vector<std::int64_t> sequences;
             sequences.reserve(inboxes.size());
             for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))
-                sequences.push_back(row[0].as<std::int64_t>());
+                sequences.push_back(column<std::int64_t>(row, "last_sequence"));
             return sequences;
         });
 }

@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
 #include "common/trace/current.hpp"
 #include "mailbox/address_rules.hpp"
@@ -11,10 +12,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::column;
 
 constexpr std::chrono::seconds min_ttl{60};
 // A random name is almost never taken; retries tell bad luck from a fault.
@@ -43,11 +47,11 @@ constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
     SELECT domain FROM mailbox.domains
     WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END)"};
 
-constexpr postgres::statement take_operator_slot{"mailbox_take_operator_place", R"(
+constexpr postgres::statement take_operator_slot{"mailbox_take_operator_slot", R"(
     INSERT INTO mailbox.live_inbox_counts AS u (account_id, live_inboxes) VALUES ($1, 1)
     ON CONFLICT (account_id) DO UPDATE SET live_inboxes = u.live_inboxes + 1)"};
 
-constexpr postgres::statement find_live_address{"mailbox_who_lives_at", R"(
+constexpr postgres::statement find_live_address{"mailbox_find_live_address", R"(
     SELECT account_id, inbox_id FROM mailbox.addresses WHERE address = $1 AND state = 'live')"};
 
 constexpr const char* lock_operator_names =
@@ -80,6 +84,20 @@ failure address_not_available(const std::string& address)
     return failure{errc::conflict, "The address " + address + " is not available"};
 }
 
+failure taken_address(const new_inbox& requested, const std::string& address)
+{
+    if (requested.local_part)
+        return address_not_available(address);
+    return failure{errc::conflict, "The address with a random name" +
+                                       address.substr(address.find('@')) + " is not available"};
+}
+
+// For an inbox that no pass decided.
+failure requested_address_not_available()
+{
+    return failure{errc::conflict, "The address asked for is not available"};
+}
+
 failure domain_not_available(const std::optional<std::string>& requested)
 {
     if (requested)
@@ -103,24 +121,24 @@ using states = std::map<account_id, plans::account_state>;
 states store_newer_states(pqxx::work& tx, const std::vector<new_inbox>& requested)
 {
     states newest;
-    for (const auto& one : requested) {
-        const auto [known, is_new] = newest.try_emplace(one.account.account, one.account);
-        if (!is_new && known->second.version < one.account.version)
-            known->second = one.account;
+    for (const auto& inbox : requested) {
+        const auto [known, is_new] = newest.try_emplace(inbox.account.account, inbox.account);
+        if (!is_new && known->second.version < inbox.account.version)
+            known->second = inbox.account;
     }
     std::vector<account_id> accounts;
     for (const auto& [account, state] : newest)
         accounts.push_back(account);
     std::map<account_id, std::int64_t> stored;
     for (const auto& row : tx.exec_prepared(lock_accounts.name, postgres::to_array(accounts)))
-        stored.emplace(account_id::parse(row[0].c_str()).value(), row[1].as<std::int64_t>());
+        stored.emplace(column<account_id>(row, "account_id"), column<std::int64_t>(row, "version"));
 
     std::vector<plans::account_state> to_store;
     for (auto& [account, state] : newest) {
-        const auto found = stored.find(account);
-        if (found == stored.end() || found->second < state.version)
+        const auto version = stored.find(account);
+        if (version == stored.end() || version->second < state.version)
             to_store.push_back(state);
-        else if (found->second > state.version)
+        else if (version->second > state.version)
             state = plans::find(tx, schema, account).value();
     }
     plans::put(tx, schema, to_store);
@@ -143,40 +161,56 @@ std::vector<candidate> make_candidates(const std::vector<new_inbox>& requested,
 {
     std::vector<candidate> all;
     for (std::size_t i = 0; i < requested.size(); ++i) {
-        const auto& one = requested[i];
-        const auto& account = accounts.at(one.account.account);
-        auto& made = all.emplace_back();
-        made.index = i;
-        made.local_part = one.local_part ? *one.local_part : make_random_local_part();
-        made.tries_left = one.local_part ? 1 : tries_of_random_names;
-        const auto ttl = choose_ttl(account.limits_at(now), one.ttl);
+        const auto& inbox = requested[i];
+        const auto& account = accounts.at(inbox.account.account);
+        auto& added = all.emplace_back();
+        added.index = i;
+        added.local_part = inbox.local_part ? *inbox.local_part : make_random_local_part();
+        added.tries_left = inbox.local_part ? 1 : tries_of_random_names;
+        const auto ttl = choose_ttl(account.limits_at(now), inbox.ttl);
         if (account.is_deleted)
-            made.refusal = failure{errc::permission_denied, "The account was deleted"};
+            added.refusal = failure{errc::permission_denied, "The account was deleted"};
         else if (!ttl)
-            made.refusal = ttl.error();
+            added.refusal = ttl.error();
         else
-            made.ttl = *ttl;
+            added.ttl = *ttl;
     }
     return all;
+}
+
+// What became of a candidate; create_inboxes.sql says when.
+enum class creation_outcome { created, existing, refused, no_domain, limit, taken, again, lost };
+
+creation_outcome parse_outcome(std::string_view text)
+{
+    using enum creation_outcome;
+    constexpr std::pair<std::string_view, creation_outcome> outcomes[] = {
+        {"created", created},     {"existing", existing}, {"refused", refused},
+        {"no_domain", no_domain}, {"limit", limit},       {"taken", taken},
+        {"again", again},         {"lost", lost}};
+    for (const auto& [name, outcome] : outcomes)
+        if (name == text)
+            return outcome;
+    throw std::runtime_error("mailbox.create_inboxes returned the unknown outcome " + quote(text));
 }
 
 created_inbox make_created(const new_inbox& requested, const event_id& event, const pqxx::row& row)
 {
     created_inbox created;
-    auto& made = created.inbox;
-    made.account = requested.account.account;
-    made.id = requested.id;
-    made.address = row[1].as<std::string>();
-    made.name = requested.name;
-    made.tags = requested.tags;
-    made.metadata = requested.metadata;
-    made.created_at = from_unix_micros(row[2].as<std::int64_t>());
-    made.expires_at = from_unix_micros(row[3].as<std::int64_t>());
+    auto& stored = created.inbox;
+    stored.account = requested.account.account;
+    stored.id = requested.id;
+    stored.address = column<std::string>(row, "email_address");
+    stored.name = requested.name;
+    stored.tags = requested.tags;
+    stored.metadata = requested.metadata;
+    stored.created_at = column<time_point>(row, "created_micros");
+    stored.expires_at = column<time_point>(row, "expires_micros");
     const trace::scope here(requested.cause.is_valid()
                                 ? std::make_shared<const trace::context>(requested.cause)
                                 : trace::current());
-    created.events.push_back(make_created_event(made, event));
-    created.events.push_back(make_state_event(made, made.created_at));
+    created.events.push_back(make_created_event(stored, event));
+    created.events.push_back(make_state_event(stored, stored.created_at));
     return created;
 }
 
@@ -190,7 +224,7 @@ public:
           requested_(requested),
           now_(now),
           accounts_(store_newer_states(tx, requested)),
-          results_(requested.size(), address_not_available("asked for"))
+          results_(requested.size(), requested_address_not_available())
     {}
 
     std::vector<result<created_inbox>> run()
@@ -207,60 +241,88 @@ private:
     std::vector<candidate> decide(std::vector<candidate> open)
     {
         const auto rows = create(open);
-        const bool is_any_lost = std::any_of(rows.begin(), rows.end(), [](const auto& row) {
-            return std::string_view(row[0].c_str()) == "lost";
-        });
+        std::vector<creation_outcome> outcomes;
+        for (const auto& row : rows)
+            outcomes.push_back(parse_outcome(column<std::string>(row, "outcome")));
+        const bool is_any_lost =
+            std::find(outcomes.begin(), outcomes.end(), creation_outcome::lost) != outcomes.end();
+
         std::vector<candidate> left;
         for (std::size_t i = 0; i < open.size(); ++i) {
-            auto& one = open[i];
-            const auto row = rows.at(static_cast<pqxx::result::size_type>(i));
-            const std::string_view outcome(row[0].c_str());
-            const bool is_tried_again = outcome == "taken" && --one.tries_left > 0;
-            if (is_tried_again)
-                one.local_part = make_random_local_part();
-            if (is_tried_again || outcome == "again" || outcome == "lost" ||
-                (outcome == "limit" && is_any_lost))
-                left.push_back(std::move(one));
+            const auto outcome = outcomes.at(i);
+            if (is_undecided(open[i], outcome, is_any_lost))
+                left.push_back(std::move(open[i]));
             else
-                settle(one, outcome, row);
+                settle(open[i], outcome, rows[static_cast<pqxx::result::size_type>(i)]);
         }
         return left;
     }
 
-    void settle(const candidate& decided, std::string_view outcome, const pqxx::row& row)
+    // Gives a candidate whose random name is taken another name while it has tries left.
+    static bool is_undecided(candidate& inbox, creation_outcome outcome, bool is_any_lost)
+    {
+        switch (outcome) {
+        case creation_outcome::again:
+        case creation_outcome::lost:
+            return true;
+        case creation_outcome::limit:
+            return is_any_lost;
+        case creation_outcome::taken:
+            if (--inbox.tries_left == 0)
+                return false;
+            inbox.local_part = make_random_local_part();
+            return true;
+        case creation_outcome::created:
+        case creation_outcome::existing:
+        case creation_outcome::refused:
+        case creation_outcome::no_domain:
+            break;
+        }
+        return false;
+    }
+
+    void settle(const candidate& decided, creation_outcome outcome, const pqxx::row& row)
     {
         const auto& requested = requested_[decided.index];
         auto& settled = results_[decided.index];
-        if (outcome == "created")
+        switch (outcome) {
+        case creation_outcome::created:
             settled = make_created(requested, decided.event, row);
-        else if (outcome == "existing")
+            break;
+        case creation_outcome::existing:
             existing_.push_back(decided.index);
-        else if (outcome == "refused")
+            break;
+        case creation_outcome::refused:
             settled = decided.refusal.value();
-        else if (outcome == "no_domain")
+            break;
+        case creation_outcome::no_domain:
             settled = domain_not_available(requested.domain);
-        else if (outcome == "limit")
+            break;
+        case creation_outcome::limit:
             settled = all_slots_used(accounts_.at(requested.account.account), now_);
-        else if (requested.local_part)
-            settled = address_not_available(row[1].as<std::string>());
-        else
-            settled = address_not_available(
-                "with a random name" + row[1].as<std::string>().substr(decided.local_part.size()));
+            break;
+        case creation_outcome::taken:
+            settled = taken_address(requested, column<std::string>(row, "email_address"));
+            break;
+        case creation_outcome::again:
+        case creation_outcome::lost:
+            break; // never settled: a further statement decides
+        }
     }
 
     pqxx::result create(const std::vector<candidate>& open)
     {
         postgres::binary_array rows(postgres::composite_oid(tx_, "mailbox.new_inbox"));
-        for (const auto& one : open) {
-            const auto& requested = requested_[one.index];
+        for (const auto& inbox : open) {
+            const auto& requested = requested_[inbox.index];
             const auto& limits = accounts_.at(requested.account.account).limits_at(now_);
             const bool is_reserved_name =
                 requested.local_part && is_reserved(*requested.local_part);
-            rows.add_row(requested.account.account, requested.id, one.refusal.has_value(),
-                         one.local_part, requested.domain, is_reserved_name,
-                         static_cast<std::int64_t>(one.ttl.count()),
+            rows.add_row(requested.account.account, requested.id, inbox.refusal.has_value(),
+                         inbox.local_part, requested.domain, is_reserved_name,
+                         static_cast<std::int64_t>(inbox.ttl.count()),
                          static_cast<std::int64_t>(limits.live_inboxes), requested.name,
-                         requested.tags, to_json(requested.metadata), one.event);
+                         requested.tags, to_json(requested.metadata), inbox.event);
         }
         return tx_.exec_prepared(create_all.name, rows.parameter());
     }
@@ -274,13 +336,13 @@ private:
         for (const auto index : existing_)
             names.emplace_back(requested_[index].account.account, requested_[index].id);
         const auto [accounts, ids] = postgres::to_arrays(names);
-        std::map<std::pair<account_id, inbox_id>, inbox> found;
+        std::map<std::pair<account_id, inbox_id>, inbox> inboxes;
         for (const auto& row : tx_.exec_prepared(find_existing.name, accounts, ids)) {
             auto read = read_inbox(row);
-            found.emplace(std::pair(read.account, read.id), std::move(read));
+            inboxes.emplace(std::pair(read.account, read.id), std::move(read));
         }
         for (std::size_t i = 0; i < names.size(); ++i)
-            results_[existing_[i]] = created_inbox{found.at(names[i]), {}};
+            results_[existing_[i]] = created_inbox{inboxes.at(names[i]), {}};
     }
 
     pqxx::work& tx_;
@@ -318,9 +380,9 @@ std::vector<result<created_inbox>> create_inboxes(pqxx::work& tx,
 {
     auto results = creation(tx, requested, now).run();
     std::vector<outbox::row> events;
-    for (const auto& one : results)
-        if (one)
-            events.insert(events.end(), one->events.begin(), one->events.end());
+    for (const auto& created : results)
+        if (created)
+            events.insert(events.end(), created->events.begin(), created->events.end());
     outbox::insert(tx, schema, outbox_owner, events);
     return results;
 }
@@ -346,10 +408,10 @@ result<std::vector<created_inbox>> create_operator_inboxes(pqxx::work& tx, accou
     std::vector<created_inbox> all;
     for (const char* local_part : {"postmaster", "abuse"}) {
         const auto address = std::string(local_part) + "@" + domain;
-        const auto there = tx.exec_prepared(find_live_address.name, address);
-        if (!there.empty() && account_id::parse(there[0][0].c_str()).value() != account)
+        const auto owners = tx.exec_prepared(find_live_address.name, address);
+        if (!owners.empty() && column<account_id>(owners[0], "account_id") != account)
             return address_not_available(address);
-        if (!there.empty())
+        if (!owners.empty())
             continue;
         tx.exec_prepared(take_operator_slot.name, account.text());
         const auto event = event_id::make();

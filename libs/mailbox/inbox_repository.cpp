@@ -5,6 +5,7 @@
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/lock_wait.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_removal.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 using batch_part = std::vector<std::size_t>; // indexes of a batch's inboxes
 
+using postgres::column;
 using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
 
 constexpr int max_rows_read = 2'000;
@@ -37,8 +39,9 @@ const postgres::statement find_inbox{"mailbox_find_inbox", find_inbox_sql.c_str(
 
 // One row of nulls if the inbox exists and nothing was refused.
 const std::string list_rejections_sql = R"(
-    SELECT r.reason, r.mail_from, r.reply, r.attempts, mailbox.to_micros(r.first_at),
-           mailbox.to_micros(r.last_at)
+    SELECT r.reason, r.mail_from, r.reply, r.attempts,
+           mailbox.to_micros(r.first_at) AS first_micros,
+           mailbox.to_micros(r.last_at) AS last_micros
     FROM mailbox.inboxes AS i
         LEFT JOIN mailbox.rejections AS r
             ON r.account_id = i.account_id AND r.inbox_id = i.inbox_id
@@ -49,11 +52,11 @@ const std::string list_rejections_sql = R"(
 const postgres::statement find_rejections{"mailbox_find_rejections", list_rejections_sql.c_str()};
 
 constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
-                                           "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
-                                           "mailbox.live_inbox_counts WHERE account_id = $1"};
+                                           "SELECT coalesce(sum(live_inboxes), 0)::bigint AS count "
+                                           "FROM mailbox.live_inbox_counts WHERE account_id = $1"};
 
 constexpr postgres::statement live_tagged_inboxes{"mailbox_live_tagged_inboxes", R"(
-    SELECT count(*) FROM mailbox.inboxes
+    SELECT count(*) AS count FROM mailbox.inboxes
     WHERE account_id = $1 AND is_live AND expires_at > now() AND $2::text = ANY (tags))"};
 
 constexpr postgres::statement find_tagged_inbox{"mailbox_find_tagged_inbox", R"(
@@ -81,19 +84,19 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
 // ones, $7 how many to return. The last row returned marks the last row read.
 std::string list_sql(const std::string& condition)
 {
-    return "WITH looked AS MATERIALIZED (SELECT" + select_list(inbox_columns) +
+    return "WITH scanned AS MATERIALIZED (SELECT" + select_list(inbox_columns) +
            R"(, created_at FROM mailbox.inboxes
         WHERE account_id = $1
             AND (created_at, inbox_id) < (mailbox.from_micros($2), $3::uuid))" +
            condition + R"(
         ORDER BY created_at DESC, inbox_id DESC LIMIT $4::bigint),
     matched AS (
-        SELECT * FROM looked WHERE tags @> $5::text[] AND NOT ($6 AND lives)
+        SELECT * FROM scanned WHERE tags @> $5::text[] AND NOT ($6 AND lives)
         ORDER BY created_at DESC, inbox_id DESC LIMIT $7::bigint)
-    (SELECT false, (SELECT count(*) FROM looked), m.* FROM matched m
+    (SELECT (SELECT count(*) FROM scanned) AS scanned_rows, m.* FROM matched m
      ORDER BY created_at DESC, inbox_id DESC)
     UNION ALL
-    (SELECT true, (SELECT count(*) FROM looked), l.* FROM looked l
+    (SELECT (SELECT count(*) FROM scanned), s.* FROM scanned s
      ORDER BY created_at, inbox_id LIMIT 1))";
 }
 
@@ -130,7 +133,7 @@ std::string position_of(const inbox& row)
 struct position
 {
     std::int64_t created_at = to_unix_micros(endless);
-    std::string id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    std::string id = uuid::max().text();
 };
 
 result<position> read_position(const std::string& cursor, account_id account,
@@ -190,13 +193,13 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     const auto mark = rows.size() - 1;
     const bool has_more_matches = static_cast<int>(mark) > limit;
     for (pqxx::result::size_type i = 0; i < mark && static_cast<int>(i) < limit; ++i)
-        result_page.items.push_back(read_inbox(rows[i], 2));
+        result_page.items.push_back(read_inbox(rows[i]));
     if (has_more_matches)
         result_page.next_cursor =
             make_cursor(text_of(account, filter), position_of(result_page.items.back()));
-    else if (rows[mark][1].as<int>() == row_limit)
+    else if (column<int>(rows[mark], "scanned_rows") == row_limit)
         result_page.next_cursor =
-            make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark], 2)));
+            make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark])));
     return result_page;
 }
 
@@ -381,16 +384,16 @@ awaitable<inbox_repository::attempt_status>
 inbox_repository::attempt(const std::vector<new_inbox>& requested, const batch_part& part,
                           time_point now, std::chrono::milliseconds lock_wait, creations& results)
 {
-    std::vector<new_inbox> chosen;
+    std::vector<new_inbox> inboxes;
     for (const auto index : part)
-        chosen.push_back(requested[index]);
+        inboxes.push_back(requested[index]);
     auto status = attempt_status::done;
     failure reason;
     try {
         auto created = co_await db_.transact(
-            [chosen = std::move(chosen), now, lock_wait, owner = outbox_owner_](pqxx::work& tx) {
+            [inboxes = std::move(inboxes), now, lock_wait, owner = outbox_owner_](pqxx::work& tx) {
                 postgres::limit_lock_wait(tx, lock_wait);
-                return mailbox::create_inboxes(tx, chosen, now, owner);
+                return mailbox::create_inboxes(tx, inboxes, now, owner);
             });
         for (std::size_t i = 0; i < part.size(); ++i)
             results[part[i]] = std::move(created[i]);
@@ -457,20 +460,20 @@ awaitable<result<std::vector<rejection>>> inbox_repository::list_rejections(acco
             const auto rows = tx.exec_prepared(find_rejections.name, account.text(), id.text());
             if (rows.empty())
                 return does_not_exist(id);
-            rejections found;
+            rejections refused;
             for (const auto& row : rows) {
-                if (row[0].is_null())
+                if (row["reason"].is_null())
                     continue;
-                rejection one;
-                one.reason = row[0].as<std::string>();
-                one.mail_from = row[1].as<std::string>();
-                one.reply = row[2].as<std::string>();
-                one.attempts = row[3].as<std::int64_t>();
-                one.first_at = from_unix_micros(row[4].as<std::int64_t>());
-                one.last_at = from_unix_micros(row[5].as<std::int64_t>());
-                found.push_back(std::move(one));
+                rejection read;
+                read.reason = column<std::string>(row, "reason");
+                read.mail_from = column<std::string>(row, "mail_from");
+                read.reply = column<std::string>(row, "reply");
+                read.attempts = column<std::int64_t>(row, "attempts");
+                read.first_at = column<time_point>(row, "first_micros");
+                read.last_at = column<time_point>(row, "last_micros");
+                refused.push_back(std::move(read));
             }
-            return found;
+            return refused;
         });
 }
 
@@ -480,7 +483,7 @@ awaitable<std::int64_t> inbox_repository::count_live(account_id account,
     return run_autocommit<std::int64_t>(db_, [account, tag](pqxx::nontransaction& tx) {
         const auto row = tag ? tx.exec_prepared1(live_tagged_inboxes.name, account.text(), *tag)
                              : tx.exec_prepared1(live_inboxes.name, account.text());
-        return row[0].as<std::int64_t>();
+        return column<std::int64_t>(row, "count");
     });
 }
 

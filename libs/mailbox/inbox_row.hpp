@@ -55,11 +55,11 @@ inline constexpr row_column<inbox> inbox_columns[] = {
      [](inbox& row, const pqxx::field& value) { row.state_version = value.as<std::int64_t>(); }},
 };
 
-inline inbox read_inbox(const pqxx::row& row, int first_column = 0)
+inline inbox read_inbox(const pqxx::row& row)
 {
-    inbox found;
-    read_columns(inbox_columns, found, row, first_column);
-    return found;
+    inbox read;
+    read_columns(inbox_columns, read, row);
+    return read;
 }
 
 } // namespace tempinbox::mailbox

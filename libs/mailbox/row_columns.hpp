@@ -27,13 +27,12 @@ std::string select_list(const row_column<Row> (&columns)[Count])
     return list + " ";
 }
 
-// Reads the columns, of which the first is at index `first`.
+// Reads the columns by their names.
 template <class Row, std::size_t Count>
-void read_columns(const row_column<Row> (&columns)[Count], Row& row, const pqxx::row& from,
-                  int first = 0)
+void read_columns(const row_column<Row> (&columns)[Count], Row& row, const pqxx::row& from)
 {
     for (const auto& column : columns)
-        column.read(row, from[first++]);
+        column.read(row, from[column.name]);
 }
 
 } // namespace tempinbox::mailbox
