@@ -1,12 +1,15 @@
 #include "mailbox/body_removal.hpp"
 
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <map>
 #include <vector>
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::column;
 
 // The hour is a literal, so that the plan has one partition: a generic plan has, and locks,
 // hundreds.
@@ -60,8 +63,8 @@ std::vector<left_body> read_left_bodies(const pqxx::result& deleted)
     std::vector<left_body> left;
     left.reserve(deleted.size());
     for (const auto& row : deleted)
-        left.push_back(
-            {row[0].as<std::int64_t>(), body_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+        left.push_back({column<std::int64_t>(row, "body_micros"), column<body_id>(row, "body_id"),
+                        column<bool>(row, "is_body_shared")});
     return left;
 }
 

@@ -12,6 +12,8 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+
 constexpr postgres::statement list_domains{"mailbox_list_domains", R"(
     SELECT domain, is_default, operator_account_id FROM mailbox.domains
     ORDER BY is_default DESC, domain)"};
@@ -28,17 +30,17 @@ constexpr postgres::statement add_domain{"mailbox_add_domain", R"(
 
 domain read_domain(const pqxx::row& row)
 {
-    domain found;
-    found.name = row[0].as<std::string>();
-    found.is_default = row[1].as<bool>();
-    if (!row[2].is_null())
-        found.operator_account = account_id::parse(row[2].c_str()).value();
-    return found;
+    domain read;
+    read.name = column<std::string>(row, "domain");
+    read.is_default = column<bool>(row, "is_default");
+    read.operator_account = column<std::optional<account_id>>(row, "operator_account_id");
+    return read;
 }
 
 constexpr postgres::statement find_by_address{"mailbox_find_addresses", R"(
-    SELECT address, account_id, inbox_id, state = 'live' AND until > clock_timestamp(),
-           mailbox.to_micros(until)
+    SELECT address, account_id, inbox_id,
+           state = 'live' AND until > clock_timestamp() AS is_live,
+           mailbox.to_micros(until) AS until_micros
     FROM mailbox.addresses WHERE address = ANY($1::text[]))"};
 
 // Addresses have no join with accounts, so that accounts can be moved apart; the account's state is
@@ -49,31 +51,32 @@ constexpr postgres::statement find_owners{"mailbox_find_owners", R"(
     LEFT JOIN mailbox.inboxes AS i ON i.account_id = g.account_id AND i.inbox_id = g.inbox_id
     LEFT JOIN mailbox.account_states AS s ON s.account_id = g.account_id)"};
 
-void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& found)
+void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& addresses)
 {
     std::vector<account_id> accounts;
     std::vector<inbox_id> inboxes;
     std::vector<known_address*> live;
-    for (auto& one : found) {
-        if (!one.is_live)
+    for (auto& address : addresses) {
+        if (!address.is_live)
             continue;
-        accounts.push_back(one.account);
-        inboxes.push_back(one.inbox);
-        live.push_back(&one);
+        accounts.push_back(address.account);
+        inboxes.push_back(address.inbox);
+        live.push_back(&address);
     }
     if (live.empty())
         return;
     for (const auto& row : tx.exec_prepared(find_owners.name, postgres::to_array(accounts),
                                             postgres::to_array(inboxes))) {
-        auto& one = *live.at(row[0].as<std::size_t>() - 1);
-        one.email_count = row[1].as<std::int64_t>(0);
-        one.email_bytes = row[2].as<std::int64_t>(0);
-        if (row[3].is_null())
+        auto& address = *live.at(column<std::size_t>(row, "ordinal") - 1);
+        address.email_count = row["email_count"].as<std::int64_t>(0);
+        address.email_bytes = row["email_bytes"].as<std::int64_t>(0);
+        if (row["state"].is_null())
             continue;
         accounts::v1::AccountState message;
-        if (!message.ParseFromString(postgres::bytes_of(row[3])))
-            throw std::runtime_error("state of account " + one.account.text() + " cannot be read");
-        one.owner = plans::from_proto(message).value();
+        if (!message.ParseFromString(postgres::bytes_of(row["state"])))
+            throw std::runtime_error("state of account " + address.account.text() +
+                                     " cannot be read");
+        address.owner = plans::from_proto(message).value();
     }
 }
 
@@ -111,19 +114,19 @@ domain_repository::find_addresses(std::vector<std::string> addresses)
 {
     return postgres::run_autocommit<std::vector<known_address>>(
         db_, [addresses = std::move(addresses)](pqxx::nontransaction& tx) {
-            std::vector<known_address> found;
+            std::vector<known_address> known;
             for (const auto& row :
                  tx.exec_prepared(find_by_address.name, postgres::to_array(addresses))) {
-                known_address one;
-                one.address = row[0].as<std::string>();
-                one.account = account_id::parse(row[1].c_str()).value();
-                one.inbox = inbox_id::parse(row[2].c_str()).value();
-                one.is_live = row[3].as<bool>();
-                one.until = from_unix_micros(row[4].as<std::int64_t>());
-                found.push_back(std::move(one));
+                known_address read;
+                read.address = column<std::string>(row, "address");
+                read.account = column<account_id>(row, "account_id");
+                read.inbox = column<inbox_id>(row, "inbox_id");
+                read.is_live = column<bool>(row, "is_live");
+                read.until = column<time_point>(row, "until_micros");
+                known.push_back(std::move(read));
             }
-            read_owners(tx, found);
-            return found;
+            read_owners(tx, known);
+            return known;
         });
 }
 

@@ -1,6 +1,7 @@
 #include "mailbox/email_lists.hpp"
 
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_summary_rows.hpp"
@@ -13,47 +14,43 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+
 constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
 
 // After the summary, both statements return the To addresses, whether the email's inbox is live,
-// which of the lists that were asked for the row is of, and that list's version. The rows of a list
-// come newest first, as its function returns them: a function in a LATERAL is only joined by
-// calling it for each list, which keeps its order.
-constexpr int to_index = summary_field_count;
-constexpr int is_live_index = summary_field_count + 1;
-constexpr int ordinal_index = summary_field_count + 2;
-constexpr int version_index = summary_field_count + 3;
-
+// which of the requested lists the row is of, and that list's version. The rows of a list come
+// newest first, as its function returns them: a function in a LATERAL is only joined by calling it
+// for each list, which keeps its order.
 const std::string list_inboxes_sql =
-    "SELECT" + summary_columns("asked.with_codes") +
-    ", CASE WHEN asked.with_to THEN to_header END, true, asked.ordinal, listed.version" + R"(
+    "SELECT" + summary_columns("requested.with_codes") +
+    R"(, CASE WHEN requested.with_to THEN to_header END AS to_header, true AS is_live,
+        requested.ordinal, listed.version
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
-            $7::boolean[]) WITH ORDINALITY AS asked (
+            $7::boolean[]) WITH ORDINALITY AS requested (
             of_account, of_inbox, below, above, max_emails, with_codes, with_to, ordinal)
         CROSS JOIN LATERAL (
             SELECT )" +
     std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
-            WHERE account_id = asked.of_account AND inbox_id = asked.of_inbox
+            WHERE account_id = requested.of_account AND inbox_id = requested.of_inbox
             OFFSET 0) AS listed
         CROSS JOIN LATERAL mailbox.list_emails(
-            asked.of_account, asked.of_inbox, asked.below, asked.above, asked.max_emails))";
+            requested.of_account, requested.of_inbox, requested.below, requested.above, requested.max_emails))";
 const postgres::statement list_inboxes{"mailbox_list_emails", list_inboxes_sql.c_str()};
 
 const std::string list_accounts_sql = "SELECT" + summary_columns() + R"(, to_header, EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
-            WHERE i.account_id = asked.of_account AND i.inbox_id = found.inbox_id
+            WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
-                AND (asked.of_tag IS NULL OR asked.of_tag = ANY (i.tags))),
-        asked.ordinal, NULL
-    FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[]) WITH ORDINALITY AS asked (
+                AND (requested.of_tag IS NULL OR requested.of_tag = ANY (i.tags))) AS is_live,
+        requested.ordinal, NULL AS version
+    FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[]) WITH ORDINALITY AS requested (
             of_account, below, max_emails, of_tag, ordinal)
         CROSS JOIN LATERAL mailbox.list_account_emails(
-            asked.of_account, asked.below, asked.max_emails) AS found)";
+            requested.of_account, requested.below, requested.max_emails) AS listed)";
 const postgres::statement list_accounts{"mailbox_list_all_emails", list_accounts_sql.c_str()};
-
-const uuid past_every_id = uuid::parse("ffffffff-ffff-ffff-ffff-ffffffffffff").value();
 
 std::string text_of(const email_query& query)
 {
@@ -105,13 +102,13 @@ public:
         ++rows_found_;
         // The version of the first statement: later ones may see a newer version, but not an older.
         if (!version_)
-            version_ = row[version_index].c_str(); // empty for NULL
-        if (is_done_ || row[0].is_null())          // of NULLs: the inbox has no such emails
+            version_ = row["version"].c_str();     // empty for NULL
+        if (is_done_ || row["email_id"].is_null()) // of NULLs: the inbox has no such emails
             return;
         auto email = read_summary(row);
         below_sequence_ = email.sequence;
         below_id_ = email.id.value();
-        if (!row[is_live_index].as<bool>() || !passes(email, row[to_index]))
+        if (!column<bool>(row, "is_live") || !passes(email, row["to_header"]))
             return;
         bytes_ += email.size;
         const bool is_heavy = query_.max_bytes > 0 && bytes_ > query_.max_bytes && !emails_.empty();
@@ -190,7 +187,7 @@ private:
     std::string text_;
     compiled_filter filter_;
     std::int64_t below_sequence_ = std::numeric_limits<std::int64_t>::max();
-    uuid below_id_ = past_every_id;
+    uuid below_id_ = uuid::max();
     int rows_read_ = 0;  // what earlier statements read, at most
     int rows_found_ = 0; // of this statement
     std::int64_t bytes_ = 0;
@@ -260,7 +257,7 @@ void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inb
         return;
     const pqxx::result rows = read(tx, runs);
     for (const auto& row : rows)
-        runs.at(row[ordinal_index].as<std::size_t>() - 1)->take(row);
+        runs.at(column<std::size_t>(row, "ordinal") - 1)->take(row);
     for (auto* run : runs)
         run->note_end_of_rows();
 }

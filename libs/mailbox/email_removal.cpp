@@ -1,6 +1,7 @@
 #include "mailbox/email_removal.hpp"
 
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "mailbox/body_removal.hpp"
 
 #include <map>
@@ -8,9 +9,11 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+
 // The lock under which mail-ingest stores too, so that counts and rows agree.
 constexpr postgres::statement lock_inbox{"mailbox_lock_inbox_to_empty", R"(
-    SELECT last_sequence, mailbox.to_micros(created_at) FROM mailbox.inboxes
+    SELECT last_sequence, mailbox.to_micros(created_at) AS created_micros FROM mailbox.inboxes
     WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now() FOR UPDATE)"};
 
 // No email is older than its inbox; ten minutes allow for clocks that differ.
@@ -24,7 +27,8 @@ const std::string delete_batch_sql = R"(
     DELETE FROM mailbox.emails AS e USING doomed
     WHERE e.account_id = $1 AND e.email_id = doomed.email_id
         AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
-    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, e.size_bytes)";
+    RETURNING mailbox.to_micros(e.body_hour) AS body_micros, e.body_id, e.is_body_shared,
+        e.size_bytes)";
 const postgres::statement delete_batch{"mailbox_delete_batch", delete_batch_sql.c_str()};
 
 constexpr postgres::statement delete_emails{"mailbox_delete_named_emails", R"(
@@ -42,7 +46,7 @@ void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox
 {
     std::int64_t bytes = 0;
     for (const auto& row : deleted)
-        bytes += row[3].as<std::int64_t>();
+        bytes += column<std::int64_t>(row, "size_bytes");
     tx.exec_prepared0(count_down.name, account.text(), inbox,
                       static_cast<std::int64_t>(deleted.size()), bytes);
     remove_bodies(tx, read_left_bodies(deleted));
@@ -67,10 +71,10 @@ result<removed_mail> remove_emails(pqxx::work& tx, account_id account, inbox_id 
     if (locked.empty())
         return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
     removed_mail removed;
-    removed.last_sequence = locked[0][0].as<std::int64_t>();
-    const auto deleted =
-        tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
-                         up_to.value_or(removed.last_sequence), locked[0][1].as<std::int64_t>());
+    removed.last_sequence = column<std::int64_t>(locked[0], "last_sequence");
+    const auto deleted = tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
+                                          up_to.value_or(removed.last_sequence),
+                                          column<std::int64_t>(locked[0], "created_micros"));
     removed.emails = static_cast<std::int64_t>(deleted.size());
     removed.is_full = removed.emails == removal_batch_size;
     if (!deleted.empty())
@@ -93,7 +97,7 @@ std::vector<result<void>> remove_emails(pqxx::work& tx,
     const auto [accounts, ids] = postgres::to_arrays(once);
     const auto deleted = tx.exec_prepared(delete_emails.name, accounts, ids);
     for (const auto& row : deleted)
-        removed[first.at(once.at(row[3].as<std::size_t>() - 1))] = result<void>();
+        removed[first.at(once.at(column<std::size_t>(row, "ordinal") - 1))] = result<void>();
     if (!deleted.empty())
         remove_bodies(tx, read_left_bodies(deleted));
     return removed;

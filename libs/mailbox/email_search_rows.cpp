@@ -1,5 +1,6 @@
 #include "mailbox/email_search_rows.hpp"
 
+#include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+
 constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 // A poll from the newest email on needs one row, one for a rare email needs many.
@@ -16,15 +19,17 @@ constexpr int rows_in_first_query = 10;
 
 // Replicas' clocks differ by less than ten minutes.
 constexpr postgres::statement find_range{"mailbox_find_position", R"(
-    SELECT last_sequence, mailbox.lowest_uuid(created_at - interval '10 minutes'),
+    SELECT last_sequence, mailbox.lowest_uuid(created_at - interval '10 minutes') AS lowest_id,
            mailbox.lowest_uuid(coalesce(last_email_at, created_at) + interval '10 minutes')
+               AS past_id
     FROM mailbox.inboxes
     WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
 
 // $3, $4: bounds of the inbox's email ids, so that partitions of other days are not read. $6: an
 // email that came after find_range is left to the next search.
 constexpr postgres::statement read_above{"mailbox_read_emails_above", R"(
-    SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject, codes <> '[]'
+    SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject,
+           codes <> '[]' AS has_code
     FROM mailbox.emails
     WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4
         AND sequence > $5 AND sequence <= $6
@@ -44,18 +49,19 @@ std::optional<email_range> read_range(pqxx::transaction_base& tx, account_id acc
     const auto rows = tx.exec_prepared(find_range.name, account.text(), inbox.text());
     if (rows.empty())
         return std::nullopt;
-    email_range found;
-    found.last_sequence = rows[0][0].as<std::int64_t>();
-    found.lowest_id = rows[0][1].as<std::string>();
-    found.past_id = rows[0][2].as<std::string>();
-    return found;
+    email_range range;
+    range.last_sequence = column<std::int64_t>(rows[0], "last_sequence");
+    range.lowest_id = column<std::string>(rows[0], "lowest_id");
+    range.past_id = column<std::string>(rows[0], "past_id");
+    return range;
 }
 
 examined_email read_examined(const pqxx::row& row)
 {
-    return {email_id::parse(row[0].c_str()).value(), row[1].as<std::int64_t>(),
-            filtered_email(row[2].c_str(), row[3].c_str(), from_array(row[4].c_str()),
-                           from_array(row[5].c_str()), row[6].c_str(), row[7].as<bool>())};
+    return {column<email_id>(row, "email_id"), column<std::int64_t>(row, "sequence"),
+            filtered_email(row["from_address"].c_str(), row["from_name"].c_str(),
+                           from_array(row["rcpt_to"].c_str()), from_array(row["to_header"].c_str()),
+                           row["subject"].c_str(), column<bool>(row, "has_code"))};
 }
 
 // Returns the sequence up to which every search has seen all emails.

@@ -2,6 +2,7 @@
 
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/transact_each.hpp"
 #include "common/trace/current.hpp"
 
@@ -12,11 +13,15 @@
 namespace tempinbox::mailbox {
 namespace {
 
+using postgres::column;
+
 // What `finish` reads of an inbox that was ended.
 constexpr std::string_view ended_columns =
-    " RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at),"
-    " mailbox.to_micros(clock_timestamp()), mailbox.to_micros(i.created_at),"
-    " mailbox.to_micros(i.expires_at), i.state_version, i.expired_event_id";
+    " RETURNING i.account_id, i.inbox_id, i.email_address,"
+    " mailbox.to_micros(i.expired_at) AS expired_micros,"
+    " mailbox.to_micros(clock_timestamp()) AS now_micros,"
+    " mailbox.to_micros(i.created_at) AS created_micros,"
+    " mailbox.to_micros(i.expires_at) AS expires_micros, i.state_version, i.expired_event_id";
 
 constexpr std::string_view end_at_request = R"(
     UPDATE mailbox.inboxes AS i
@@ -41,10 +46,10 @@ const postgres::statement claim_due{"mailbox_claim_due", claim_due_sql.c_str()};
 
 // The ids come in the order in which mail-ingest locks inboxes.
 const std::string claim_named_sql = std::string(end_at_request) + R"(
-    FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
+    FROM unnest($1::uuid[], $2::uuid[]) AS requested (account_id, inbox_id)
         CROSS JOIN LATERAL (
             SELECT account_id, inbox_id FROM mailbox.inboxes AS live
-            WHERE live.account_id = asked.account_id AND live.inbox_id = asked.inbox_id
+            WHERE live.account_id = requested.account_id AND live.inbox_id = requested.inbox_id
                 AND live.is_live AND live.expires_at > now() FOR UPDATE) AS named
     WHERE i.account_id = named.account_id AND i.inbox_id = named.inbox_id)" +
                                     std::string(ended_columns);
@@ -77,20 +82,20 @@ const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted",
                                            claim_of_deleted_sql.c_str()};
 
 // Due inboxes are left to expire_due. Returns how many accounts are left.
-constexpr postgres::statement purge_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
+constexpr postgres::statement purge_deleted_accounts{"mailbox_purge_deleted_accounts", R"(
     WITH done AS (
         DELETE FROM mailbox.deleted_accounts AS d
         WHERE account_id = ANY ($1::uuid[]) AND NOT EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = d.account_id AND i.is_live AND i.expires_at > now())
         RETURNING 1)
-    SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done))"};
+    SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done) AS accounts)"};
 
 constexpr postgres::statement unmark_living_account{
-    "mailbox_forget_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
+    "mailbox_unmark_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
 
 // Locks in account order: batches of other processes touch the same accounts.
-constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
+constexpr postgres::statement free_inbox_slots{"mailbox_free_inbox_slots", R"(
     WITH ended AS (
         SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id
         GROUP BY account_id),
@@ -110,7 +115,7 @@ constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses
     WHERE a.address = ended.address AND a.inbox_id = ended.inbox_id AND a.state = 'live')"};
 
 constexpr postgres::statement next_due{"mailbox_next_due", R"(
-    SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp())
+    SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp()) AS micros
     FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
 
 using causes = std::map<std::pair<inbox_id, account_id>, std::shared_ptr<const trace::context>>;
@@ -127,21 +132,21 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     std::vector<std::int64_t> times;
     for (const auto& row : claimed) {
         ended_inbox ended;
-        ended.account = account_id::parse(row[0].c_str()).value();
-        ended.id = inbox_id::parse(row[1].c_str()).value();
-        ended.address = row[2].as<std::string>();
-        ended.expired_at = from_unix_micros(row[3].as<std::int64_t>());
-        ended.created_at = from_unix_micros(row[5].as<std::int64_t>());
-        ended.expires_at = from_unix_micros(row[6].as<std::int64_t>());
-        ended.state_version = row[7].as<std::int64_t>();
-        ended.event = event_id::parse(row[8].c_str()).value();
+        ended.account = column<account_id>(row, "account_id");
+        ended.id = column<inbox_id>(row, "inbox_id");
+        ended.address = column<std::string>(row, "email_address");
+        ended.expired_at = column<time_point>(row, "expired_micros");
+        ended.created_at = column<time_point>(row, "created_micros");
+        ended.expires_at = column<time_point>(row, "expires_micros");
+        ended.state_version = column<std::int64_t>(row, "state_version");
+        ended.event = column<event_id>(row, "expired_event_id");
         ended.reason = reason;
-        batch.oldest_delay = std::max(
-            batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
+        batch.oldest_delay =
+            std::max(batch.oldest_delay, column<time_point>(row, "now_micros") - ended.expired_at);
         accounts.push_back(ended.account);
         ids.push_back(ended.id);
         addresses.push_back(ended.address);
-        times.push_back(row[3].as<std::int64_t>());
+        times.push_back(to_unix_micros(ended.expired_at));
         const auto cause = known.find({ended.id, ended.account});
         const trace::scope here(cause == known.end() ? trace::current() : cause->second);
         batch.events.push_back(make_expired_event(ended));
@@ -199,7 +204,7 @@ std::vector<account_id> lock_deleted(pqxx::work& tx)
 {
     std::vector<account_id> accounts;
     for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, max_deleted_accounts)) {
-        const auto account = account_id::parse(row[0].c_str()).value();
+        const auto account = column<account_id>(row, "account_id");
         const auto state = plans::find(tx, schema, account);
         if (state && state->is_deleted)
             accounts.push_back(account);
@@ -236,7 +241,7 @@ awaitable<std::optional<std::chrono::microseconds>> expiry_repository::until_nex
         const auto rows = tx.exec_prepared(next_due.name);
         if (rows.empty())
             return std::nullopt;
-        return std::chrono::microseconds{rows[0][0].as<std::int64_t>()};
+        return std::chrono::microseconds{column<std::int64_t>(rows[0], "micros")};
     });
 }
 
@@ -277,7 +282,8 @@ awaitable<expiry_batch> expiry_repository::expire_of_deleted()
         const auto ids = postgres::to_array(accounts);
         auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
                             expiry_reason::deleted, owner, quarantine);
-        const auto left = tx.exec_prepared1(purge_deleted_accounts.name, ids)[0].as<std::int64_t>();
+        const auto left =
+            column<std::int64_t>(tx.exec_prepared1(purge_deleted_accounts.name, ids), "accounts");
         batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
         return batch;
     });

@@ -1,9 +1,11 @@
 #include "mailbox/ingest_repository.hpp"
 
 #include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
 #include "common/events/events.hpp"
 #include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -11,11 +13,13 @@
 
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 namespace tempinbox::mailbox {
 namespace {
 
 using postgres::binary_array;
+using postgres::column;
 
 constexpr std::chrono::seconds resolve_timeout{20};
 constexpr std::chrono::milliseconds resolve_interval{200};
@@ -31,7 +35,7 @@ constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
     ORDER BY inbox_id FOR UPDATE)"};
 
 constexpr postgres::statement write_rejections{"mailbox_note_rejections",
-                                               "SELECT mailbox.note_rejections($1, $2)"};
+                                               "SELECT mailbox.note_rejections($1, $2) AS noted"};
 
 constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
     SELECT email_id, sequence FROM mailbox.emails
@@ -47,51 +51,57 @@ struct parameters
           messages(postgres::composite_oid(tx, "mailbox.new_message"))
     {
         std::int32_t ordinal = 0;
-        for (const auto& one : batch)
-            add(*one, ++ordinal);
+        for (const auto& message : batch)
+            add(*message, ++ordinal);
     }
 
 private:
-    void add(const new_message& one, std::int32_t ordinal)
+    void add(const new_message& message, std::int32_t ordinal)
     {
-        std::apply([this](const auto&... field) { messages.add_row(field...); }, one.fields());
-        raw.add(postgres::bytea{one.frame});
-        for (const auto& delivery : one.deliveries)
+        std::apply([this](const auto&... field) { messages.add_row(field...); }, message.fields());
+        raw.add(postgres::bytea{message.frame});
+        for (const auto& delivery : message.deliveries)
             deliveries.add_row(ordinal, delivery.account, delivery.inbox, delivery.id,
                                delivery.rcpt_to, outbox::to_text(delivery.event.message.headers),
                                postgres::bytea{delivery.event.message.value});
     }
 };
 
-delivery_status read_status(std::string_view text)
+// The outcomes of mailbox.store_mail.
+delivery_status parse_status(std::string_view text)
 {
     if (text == "stored")
         return delivery_status::stored;
     if (text == "repeated")
         return delivery_status::repeated;
-    return text == "full" ? delivery_status::full : delivery_status::gone;
+    if (text == "full")
+        return delivery_status::full;
+    if (text == "gone")
+        return delivery_status::gone;
+    throw std::runtime_error("mailbox.store_mail returned the unknown outcome " + quote(text));
 }
 
 std::vector<stored_message> read_results(const mail_batch& batch, const pqxx::result& rows)
 {
-    std::vector<stored_message> found;
-    pqxx::result::size_type at = 0;
-    for (const auto& one : batch) {
+    std::vector<stored_message> stored;
+    pqxx::result::size_type index = 0;
+    for (const auto& message : batch) {
         std::vector<delivery_result> results;
-        for (std::size_t i = 0; i < one->deliveries.size(); ++i, ++at) {
+        for (const auto& delivery : message->deliveries) {
+            const auto row = rows.at(index++);
             delivery_result result;
-            result.status = read_status(rows.at(at)[1].c_str());
-            result.email = one->deliveries[i].id;
+            result.status = parse_status(column<std::string>(row, "outcome"));
+            result.email = delivery.id;
             if (result.status == delivery_status::repeated)
-                result.email = email_id::parse(rows[at][3].c_str()).value();
+                result.email = column<email_id>(row, "email");
             if (result.status == delivery_status::stored ||
                 result.status == delivery_status::repeated)
-                result.sequence = rows[at][2].as<std::int64_t>();
+                result.sequence = column<std::int64_t>(row, "sequence");
             results.push_back(result);
         }
-        found.emplace_back(std::move(results));
+        stored.emplace_back(std::move(results));
     }
-    return found;
+    return stored;
 }
 
 std::vector<delivery_result> all_unstorable(const new_message& message)
@@ -133,7 +143,7 @@ constexpr const char* take_crashed = R"(
     WHERE CASE WHEN replica = $1 THEN $2::boolean
                ELSE alive_at < clock_timestamp() - interval '30 seconds' END
     RETURNING mailbox.lowest_uuid(
-        greatest(alive_at - interval '1 minute', clock_timestamp() - interval '10 minutes')))";
+        greatest(alive_at - interval '1 minute', clock_timestamp() - interval '10 minutes')) AS since)";
 
 constexpr const char* show_alive = R"(
     INSERT INTO mailbox.ingest_runs (replica, alive_at) VALUES ($1, clock_timestamp())
@@ -151,7 +161,8 @@ void show(pqxx::work& tx, const std::string& replica, bool begins)
 {
     std::string since;
     for (const auto& row : tx.exec_params(take_crashed, replica, begins))
-        since = since.empty() ? row[0].c_str() : std::min<std::string>(since, row[0].c_str());
+        since = since.empty() ? row["since"].c_str()
+                              : std::min<std::string>(since, row["since"].c_str());
     // Mark all mail since the earliest crash.
     if (!since.empty()) {
         tx.exec0(long_statement_timeout);
@@ -279,10 +290,10 @@ awaitable<void> ingest_repository::run_statement(const mail_batch& batch,
     return db_.run([batch, found, owner = host_.instance(),
                     bounds = bounds_](pqxx::connection_base& connection) {
         pqxx::nontransaction statement(connection);
-        const parameters given(statement, batch);
-        const auto rows = statement.exec_prepared(store_mail.name, given.deliveries.parameter(),
-                                                  given.messages.parameter(), given.raw.parameter(),
-                                                  owner, bounds.emails, bounds.bytes);
+        const parameters arrays(statement, batch);
+        const auto rows = statement.exec_prepared(
+            store_mail.name, arrays.deliveries.parameter(), arrays.messages.parameter(),
+            arrays.raw.parameter(), owner, bounds.emails, bounds.bytes);
         *found = read_results(batch, rows);
     });
 }
@@ -327,7 +338,7 @@ awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_
         std::map<email_id, std::int64_t> sequences;
         for (const auto& row : tx.exec_prepared(find_emails.name, postgres::to_array(accounts),
                                                 postgres::to_array(emails)))
-            sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
+            sequences[column<email_id>(row, "email_id")] = column<std::int64_t>(row, "sequence");
 
         results found;
         for (const auto& one : batch) {
@@ -387,16 +398,16 @@ awaitable<void> ingest_repository::sign_off(std::string replica)
 
 awaitable<std::int64_t> ingest_repository::note_rejections(std::vector<new_rejection> batch)
 {
-    return postgres::run_autocommit<std::int64_t>(db_, [batch = std::move(batch)](
-                                                           pqxx::nontransaction& tx) {
-        binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
-        for (const auto& one : batch)
-            rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply, one.attempts,
-                         one.first_at, one.last_at);
-        return tx
-            .exec_prepared1(write_rejections.name, rows.parameter(), max_rejections_per_inbox)[0]
-            .as<std::int64_t>();
-    });
+    return postgres::run_autocommit<std::int64_t>(
+        db_, [batch = std::move(batch)](pqxx::nontransaction& tx) {
+            binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
+            for (const auto& one : batch)
+                rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply,
+                             one.attempts, one.first_at, one.last_at);
+            return column<std::int64_t>(tx.exec_prepared1(write_rejections.name, rows.parameter(),
+                                                          max_rejections_per_inbox),
+                                        "noted");
+        });
 }
 
 // Encodes the sequence as SQL function mailbox.sequence_field does.

@@ -1,6 +1,7 @@
 #include "mailbox/maintenance_repository.hpp"
 
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 #include "mailbox/body_removal.hpp"
 #include "mailbox/inbox_events.hpp"
 
@@ -10,6 +11,8 @@
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::column;
 
 // The exclusive locks use NOWAIT. This timeout is for locks that block nobody else, such as the
 // advisory lock of everyone who makes partitions.
@@ -36,7 +39,7 @@ constexpr const char* missing_hours = R"(
         UNION
         SELECT date_trunc('hour', now(), 'UTC') + n * interval '1 hour'
         FROM generate_series(0, $1::int) AS n)
-    SELECT mailbox.to_micros(hour) FROM required
+    SELECT mailbox.to_micros(hour) AS hour_micros FROM required
     WHERE to_regclass(
         'mailbox.bodies_' || to_char(hour AT TIME ZONE 'UTC', 'YYYYMMDD_HH24')) IS NULL
     ORDER BY hour)";
@@ -45,7 +48,8 @@ constexpr const char* ensure_hour = "SELECT mailbox.ensure_body_hour(mailbox.fro
 
 // Some time after their end, so that no running transaction still writes to them.
 constexpr const char* find_past = R"(
-    SELECT relname, mailbox.to_micros(hour), hour < now() - interval '8 hours'
+    SELECT relname, mailbox.to_micros(hour) AS hour_micros,
+           hour < now() - interval '8 hours' AS is_overdue
     FROM (SELECT c.relname,
                  CASE WHEN c.relname LIKE 'bodies%'
                       THEN to_timestamp(right(c.relname, 11), 'YYYYMMDD_HH24') END AS hour
@@ -61,16 +65,16 @@ constexpr const char* find_past = R"(
     ORDER BY relname)";
 
 constexpr const char* take_partitions =
-    "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions'))";
+    "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions')) AS is_ours";
 
 bool are_taken(pqxx::work& tx)
 {
-    return !tx.exec1(take_partitions)[0].as<bool>();
+    return !column<bool>(tx.exec1(take_partitions), "is_ours");
 }
 
 bool exists(pqxx::work& tx, const std::string& table)
 {
-    return !tx.exec_params1("SELECT to_regclass($1)", table)[0].is_null();
+    return !tx.exec_params1("SELECT to_regclass($1) AS oid", table)["oid"].is_null();
 }
 
 // Batches go by id in index order, so that none scans the rows of earlier batches.
@@ -90,12 +94,12 @@ std::string delete_batch(const std::string& table)
 }
 
 constexpr const char* find_needed = "SELECT EXISTS (SELECT 1 FROM mailbox.extended_inboxes WHERE "
-                                    "body_hour <= mailbox.from_micros($1))";
+                                    "body_hour <= mailbox.from_micros($1)) AS is_needed";
 
 // Whether live inboxes may need bodies of this hour or earlier ones, by mailbox.extended_inboxes.
 bool may_need_bodies(pqxx::work& tx, time_point hour)
 {
-    return tx.exec_params1(find_needed, to_unix_micros(hour))[0].as<bool>();
+    return column<bool>(tx.exec_params1(find_needed, to_unix_micros(hour)), "is_needed");
 }
 
 constexpr int max_inboxes = 20;
@@ -109,17 +113,17 @@ constexpr const char* find_extended = R"(
 // Nobody reads the mail of an ended inbox.
 constexpr const char* purge_notes_of_ended = R"(
     DELETE FROM mailbox.extended_inboxes AS x
-    USING unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
-    WHERE x.account_id = asked.account_id AND x.inbox_id = asked.inbox_id AND NOT EXISTS (
+    USING unnest($1::uuid[], $2::uuid[]) AS requested (account_id, inbox_id)
+    WHERE x.account_id = requested.account_id AND x.inbox_id = requested.inbox_id AND NOT EXISTS (
         SELECT 1 FROM mailbox.inboxes AS i
         WHERE i.account_id = x.account_id AND i.inbox_id = x.inbox_id
             AND i.is_live AND i.expires_at > now()))";
 
 // Locks in the order that extending, emptying and storing mail use.
 constexpr const char* lock_live = R"(
-    SELECT i.account_id, i.inbox_id, mailbox.to_micros(i.created_at),
-           mailbox.to_micros(date_trunc('hour', i.expires_at, 'UTC'))
-    FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
+    SELECT i.account_id, i.inbox_id, mailbox.to_micros(i.created_at) AS created_micros,
+           mailbox.to_micros(date_trunc('hour', i.expires_at, 'UTC')) AS last_hour_micros
+    FROM unnest($1::uuid[], $2::uuid[]) AS requested (account_id, inbox_id)
         JOIN mailbox.inboxes AS i USING (account_id, inbox_id)
     WHERE i.is_live AND i.expires_at > now() ORDER BY i.inbox_id FOR UPDATE OF i SKIP LOCKED)";
 
@@ -129,7 +133,7 @@ const std::string emails_of_inbox = R"(
         AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes') )";
 
 const std::string pick_emails = R"(
-    SELECT email_id, mailbox.to_micros(body_hour), body_id, is_body_shared FROM (
+    SELECT email_id, mailbox.to_micros(body_hour) AS body_micros, body_id, is_body_shared FROM (
         SELECT e.email_id, e.body_hour, e.body_id, e.is_body_shared,
                sum(e.size_bytes) OVER (ORDER BY e.email_id) - e.size_bytes AS bytes_before )" +
                                 emails_of_inbox +
@@ -137,8 +141,8 @@ const std::string pick_emails = R"(
     WHERE bytes_before < )" + max_bytes +
                                 " ORDER BY email_id LIMIT $5";
 
-const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) " + emails_of_inbox +
-                              " AND e.body_hour < mailbox.from_micros($4)";
+const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) AS hour_micros " +
+                              emails_of_inbox + " AND e.body_hour < mailbox.from_micros($4)";
 
 constexpr const char* name_new_hour = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($3)
@@ -179,12 +183,12 @@ void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::
     std::vector<body_id> shared;
     std::map<std::int64_t, std::vector<body_id>> bodies;
     for (const auto& row : early) {
-        const auto body = body_id::parse(row[2].c_str()).value();
-        if (row[3].as<bool>())
+        const auto body = column<body_id>(row, "body_id");
+        if (column<bool>(row, "is_body_shared"))
             shared.push_back(body);
         else
-            own.push_back(email_id::parse(row[0].c_str()).value());
-        bodies[row[1].as<std::int64_t>()].push_back(body);
+            own.push_back(column<email_id>(row, "email_id"));
+        bodies[column<std::int64_t>(row, "body_micros")].push_back(body);
     }
     if (!own.empty())
         tx.exec_params0(name_new_hour, inbox.account, postgres::to_array(own), inbox.last_hour);
@@ -203,10 +207,10 @@ void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t ho
         // It may have early bodies in later hours too, if it was extended more than once.
         const auto next =
             tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
-        if (next[0].is_null())
-            tx.exec_params0(purge_note, inbox.account, inbox.id);
+        if (const auto later = column<std::optional<std::int64_t>>(next, "hour_micros"))
+            tx.exec_params0(note_next_hour, inbox.account, inbox.id, *later);
         else
-            tx.exec_params0(note_next_hour, inbox.account, inbox.id, next[0].as<std::int64_t>());
+            tx.exec_params0(purge_note, inbox.account, inbox.id);
     }
 }
 
@@ -218,8 +222,8 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     std::vector<account_id> accounts;
     std::vector<inbox_id> ids;
     for (const auto& row : tx.exec_params(find_extended, to_unix_micros(hour), max_inboxes)) {
-        accounts.push_back(account_id::parse(row[0].c_str()).value());
-        ids.push_back(inbox_id::parse(row[1].c_str()).value());
+        accounts.push_back(column<account_id>(row, "account_id"));
+        ids.push_back(column<inbox_id>(row, "inbox_id"));
     }
     if (ids.empty())
         return false;
@@ -230,10 +234,10 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
         tx.exec_params(lock_live, postgres::to_array(accounts), postgres::to_array(ids));
     for (const auto& row : live) {
         extended_inbox inbox;
-        inbox.account = row[0].as<std::string>();
-        inbox.id = row[1].as<std::string>();
-        inbox.created = row[2].as<std::int64_t>();
-        inbox.last_hour = row[3].as<std::int64_t>();
+        inbox.account = column<std::string>(row, "account_id");
+        inbox.id = column<std::string>(row, "inbox_id");
+        inbox.created = column<std::int64_t>(row, "created_micros");
+        inbox.last_hour = column<std::int64_t>(row, "last_hour_micros");
         move_bodies_of(tx, inbox, to_unix_micros(hour));
     }
     return purged > 0 || !live.empty();
@@ -242,7 +246,8 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
 const std::string batch_limit = std::to_string(maintenance_repository::batch_size);
 
 constexpr postgres::statement claim_ended{"mailbox_claim_ended", R"(
-    SELECT account_id, inbox_id, mailbox.to_micros(created_at), expiry_reason = 'ttl'
+    SELECT account_id, inbox_id, mailbox.to_micros(created_at) AS created_micros,
+           expiry_reason = 'ttl' AS is_by_time
     FROM mailbox.inboxes WHERE has_mail_to_purge
     ORDER BY expired_at LIMIT 100 FOR UPDATE SKIP LOCKED)"};
 
@@ -259,7 +264,8 @@ const std::string delete_emails_sql = R"(
     DELETE FROM mailbox.emails AS e USING doomed
     WHERE e.account_id = doomed.account_id AND e.email_id = doomed.email_id
         AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
-    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, doomed.is_by_time)";
+    RETURNING mailbox.to_micros(e.body_hour) AS body_micros, e.body_id, e.is_body_shared,
+        doomed.is_by_time)";
 const postgres::statement delete_emails{"mailbox_delete_emails", delete_emails_sql.c_str()};
 
 // The hours that have come and whose partition will be dropped as a whole. Bodies of later hours
@@ -285,7 +291,7 @@ const std::string purge_ended_sql = R"(
                                     batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
     WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id
     RETURNING i.account_id, i.inbox_id, i.state_version)";
-const postgres::statement purge_ended{"mailbox_forget_ended", purge_ended_sql.c_str()};
+const postgres::statement purge_ended{"mailbox_purge_ended", purge_ended_sql.c_str()};
 
 const std::string free_addresses_sql = R"(
     DELETE FROM mailbox.addresses AS a
@@ -312,22 +318,23 @@ std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result
 {
     std::set<std::int64_t> hours;
     for (const auto& row : deleted)
-        if (row[3].as<bool>())
-            hours.insert(row[0].as<std::int64_t>());
+        if (column<bool>(row, "is_by_time"))
+            hours.insert(column<std::int64_t>(row, "body_micros"));
     std::set<std::int64_t> dropped;
     if (!hours.empty())
         for (const auto& row : tx.exec_prepared(
                  find_dropped_hours.name,
                  postgres::to_array(std::vector<std::int64_t>(hours.begin(), hours.end()))))
-            dropped.insert(row[0].as<std::int64_t>());
+            dropped.insert(column<std::int64_t>(row, "hour"));
 
     auto left = read_left_bodies(deleted);
-    std::vector<left_body> chosen;
-    for (std::size_t i = 0; i < left.size(); ++i)
-        if (!deleted[static_cast<pqxx::result::size_type>(i)][3].as<bool>() ||
-            !dropped.contains(left[i].hour))
-            chosen.push_back(left[i]);
-    return chosen;
+    std::vector<left_body> to_delete;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const auto row = deleted[static_cast<pqxx::result::size_type>(i)];
+        if (!column<bool>(row, "is_by_time") || !dropped.contains(left[i].hour))
+            to_delete.push_back(left[i]);
+    }
+    return to_delete;
 }
 
 purge_batch purge_in(pqxx::work& tx)
@@ -338,10 +345,10 @@ purge_batch purge_in(pqxx::work& tx)
     std::vector<bool> by_time;
     std::int64_t oldest = to_unix_micros(endless);
     for (const auto& row : tx.exec_prepared(claim_ended.name)) {
-        accounts.push_back(account_id::parse(row[0].c_str()).value());
-        ids.push_back(inbox_id::parse(row[1].c_str()).value());
-        oldest = std::min(oldest, row[2].as<std::int64_t>());
-        by_time.push_back(row[3].as<bool>());
+        accounts.push_back(column<account_id>(row, "account_id"));
+        ids.push_back(column<inbox_id>(row, "inbox_id"));
+        oldest = std::min(oldest, column<std::int64_t>(row, "created_micros"));
+        by_time.push_back(column<bool>(row, "is_by_time"));
     }
     if (ids.empty())
         return batch;
@@ -383,9 +390,9 @@ awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::second
         purge_batch batch;
         for (const auto& row :
              tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count())))
-            batch.events.push_back(make_state_tombstone(account_id::parse(row[0].c_str()).value(),
-                                                        inbox_id::parse(row[1].c_str()).value(),
-                                                        row[2].as<std::int64_t>()));
+            batch.events.push_back(make_state_tombstone(
+                column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id"),
+                column<std::int64_t>(row, "state_version")));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
@@ -410,7 +417,7 @@ awaitable<std::vector<time_point>> maintenance_repository::missing_body_hours(in
     return db_.transact([hours_ahead](pqxx::work& tx) {
         std::vector<time_point> hours;
         for (const auto& row : tx.exec_params(missing_hours, hours_ahead))
-            hours.push_back(from_unix_micros(row[0].as<std::int64_t>()));
+            hours.push_back(column<time_point>(row, "hour_micros"));
         return hours;
     });
 }
@@ -426,16 +433,15 @@ awaitable<void> maintenance_repository::ensure_body_hour(time_point hour)
 awaitable<std::vector<past_partition>> maintenance_repository::past_partitions()
 {
     return db_.transact([](pqxx::work& tx) {
-        std::vector<past_partition> found;
+        std::vector<past_partition> past;
         for (const auto& row : tx.exec(find_past)) {
-            past_partition one;
-            one.name = row[0].as<std::string>();
-            if (!row[1].is_null())
-                one.hour = from_unix_micros(row[1].as<std::int64_t>());
-            one.is_overdue = row[2].as<bool>(false);
-            found.push_back(std::move(one));
+            past_partition partition;
+            partition.name = column<std::string>(row, "relname");
+            partition.hour = column<std::optional<time_point>>(row, "hour_micros");
+            partition.is_overdue = row["is_overdue"].as<bool>(false);
+            past.push_back(std::move(partition));
         }
-        return found;
+        return past;
     });
 }
 
@@ -488,8 +494,9 @@ awaitable<std::optional<body_id>> maintenance_repository::empty_some(past_partit
         const auto last = tx.exec_params(find_last_of_batch(table), hour, from);
         if (last.empty())
             return std::nullopt;
-        tx.exec_params0(delete_batch(table), hour, from, last[0][0].c_str());
-        return body_id::parse(last[0][0].c_str()).value();
+        const auto to = column<body_id>(last[0], "body_id");
+        tx.exec_params0(delete_batch(table), hour, from, to.text());
+        return to;
     });
 }
 
