@@ -50,16 +50,6 @@ TEST_CASE("encodings are read strictly", "[core]")
     CHECK_FALSE(from_hex("0g"));
 }
 
-TEST_CASE("a hexadecimal digit is read in either case", "[core][encoding]")
-{
-    CHECK(hex_value('0') == 0);
-    CHECK(hex_value('9') == 9);
-    CHECK(hex_value('a') == 10);
-    CHECK(hex_value('F') == 15);
-    for (const char other : {'g', 'G', '/', ':', '@', '`', ' ', '\0'})
-        CHECK(hex_value(other) == -1);
-}
-
 TEST_CASE("appending base64 writes what to_base64 does, behind what is there", "[core][encoding]")
 {
     std::string bytes;
