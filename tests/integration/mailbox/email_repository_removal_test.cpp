@@ -217,7 +217,8 @@ TEST_CASE("deleting bodies locks the partitions of their hours alone",
     // As remove() does, with a check of the locks before the end.
     const auto locked = testing::await(world.scratch.db().transact([&](pqxx::work& tx) {
         const auto deleted = tx.exec("DELETE FROM mailbox.emails RETURNING "
-                                     "mailbox.to_micros(body_hour), body_id, is_body_shared");
+                                     "mailbox.to_micros(body_hour) AS body_micros, body_id, "
+                                     "is_body_shared");
         const auto bodies = remove_bodies(tx, read_left_bodies(deleted));
         CHECK(bodies == 2);
         return tx
