@@ -46,10 +46,11 @@ service::service(runtime::host& host, settings chosen)
       rule_rpc_(core_.stored.rules, settings_.urls),
       delivery_count_call_(
           [this](account_id account, int days) {
-              return core_.stored.deliveries.count_deliveries(account, days);
+              return core_.stored.deliveries.count_by_day(account, days);
           },
           &v1::DeliveriesOfDay::set_deliveries),
-      delivery_rpc_(host, core_.stored.deliveries, core_.manual_sender, core_.replayer),
+      delivery_rpc_(host, core_.stored.deliveries, core_.stored.replays, core_.manual_sender,
+                    core_.replayer),
       tokens_(host.files(), "rpc-token-file", settings_.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
       server_(host, rpc_settings(settings_, rpc_tls_), tokens_)

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "webhook-dispatcher/storage/delivery_repository.hpp"
+#include "webhook-dispatcher/storage/email_deliveries.hpp"
 #include "webhook-dispatcher/storage/logged_delivery.hpp"
+#include "webhook-dispatcher/storage/replay_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 

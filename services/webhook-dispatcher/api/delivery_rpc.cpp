@@ -15,9 +15,10 @@ constexpr std::size_t max_routings = 100;
 } // namespace
 
 delivery_rpc::delivery_rpc(runtime::host& host, delivery_repository& deliveries,
-                           manual_sender& sender, replayer& moving)
+                           replay_repository& replays, manual_sender& sender, replayer& moving)
     : host_(host),
       deliveries_(deliveries),
+      replays_(replays),
       sender_(sender),
       moving_(moving),
       routings_(host.executor(), {.max_in_flight = 2, .max_items = max_routings},
@@ -41,8 +42,8 @@ awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliver
     const auto params = read_params(request);
     if (!params)
         co_return params.error();
-    const auto page = co_await deliveries_.list_deliveries(
-        params->account, params->webhook, params->status, params->before, params->limit);
+    const auto page = co_await deliveries_.list(params->account, params->webhook, params->status,
+                                                params->before, params->limit);
     if (!page)
         co_return page.error();
     v1::ListDeliveriesResponse response;
@@ -67,7 +68,7 @@ awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookReq
     const auto sent = co_await sender_.test(*account, *webhook, *event);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await deliveries_.find_delivery(*account, *webhook, *event);
+    const auto found = co_await deliveries_.find(*account, *webhook, *event);
     if (!found)
         co_return found.error();
     v1::TestWebhookResponse response;
@@ -94,7 +95,7 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_rpc::retry(v1::RetryDelive
     const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await deliveries_.find_delivery(*account, *webhook, event);
+    const auto found = co_await deliveries_.find(*account, *webhook, event);
     if (!found)
         co_return found.error();
     v1::RetryDeliveryResponse response;
@@ -112,7 +113,7 @@ delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
     if (!to)
         co_return to.error();
     const auto webhook = params->webhook;
-    const auto counted = co_await deliveries_.begin_replay(std::move(*params));
+    const auto counted = co_await replays_.begin(std::move(*params));
     if (!counted)
         co_return counted.error();
     moving_.step_soon(webhook);

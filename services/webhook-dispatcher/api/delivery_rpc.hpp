@@ -6,6 +6,7 @@
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
 #include "webhook-dispatcher/manual_retry/replayer.hpp"
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
+#include "webhook-dispatcher/storage/replay_repository.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 
@@ -19,8 +20,8 @@ namespace tempinbox::webhooks {
 class delivery_rpc
 {
 public:
-    delivery_rpc(runtime::host& host, delivery_repository& deliveries, manual_sender& sender,
-                 replayer& moving);
+    delivery_rpc(runtime::host& host, delivery_repository& deliveries, replay_repository& replays,
+                 manual_sender& sender, replayer& moving);
 
     void add_to(rpc::server& server);
 
@@ -41,6 +42,7 @@ private:
 
     runtime::host& host_;
     delivery_repository& deliveries_;
+    replay_repository& replays_;
     manual_sender& sender_;
     replayer& moving_;
     async::batcher<email_name, result<delivery_repository::routing>, async::unit_item_weight,

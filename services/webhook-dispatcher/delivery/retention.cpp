@@ -26,11 +26,13 @@ constexpr std::chrono::minutes in_use_delay{5};
 } // namespace
 
 retention::retention(runtime::host& host, retention_repository& partitions,
-                     delivery_repository& deliveries, int retention_days)
+                     replay_repository& replays, manual_delivery_repository& manual_deliveries,
+                     int retention_days)
     : host_(host),
       task_(host.metrics(), "purge_deliveries"),
       partitions_(partitions),
-      deliveries_(deliveries),
+      replays_(replays),
+      manual_deliveries_(manual_deliveries),
       retention_days_(retention_days),
       is_due_(host.executor(), async::reset_event::mode::automatic),
       has_stopped_(host.executor())
@@ -90,8 +92,8 @@ awaitable<bool> retention::maintain()
         is_maintained = dropped.has_value();
         may_have_more = dropped.value_or(false);
     }
-    co_await deliveries_.purge_replays_older_than(retention_days_);
-    co_await deliveries_.purge_limits();
+    co_await replays_.purge_older_than(retention_days_);
+    co_await manual_deliveries_.purge_limits();
     while (!is_stopping_) {
         if (!co_await partitions_.purge_deleted_accounts())
             break;

@@ -3,7 +3,8 @@
 #include "common/async/reset_event.hpp"
 #include "common/async/task_metrics.hpp"
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/storage/delivery_repository.hpp"
+#include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
+#include "webhook-dispatcher/storage/replay_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 
 #include "common/runtime/host.hpp"
@@ -17,8 +18,8 @@ namespace tempinbox::webhooks {
 class retention
 {
 public:
-    retention(runtime::host& host, retention_repository& partitions,
-              delivery_repository& deliveries, int retention_days);
+    retention(runtime::host& host, retention_repository& partitions, replay_repository& replays,
+              manual_delivery_repository& manual_deliveries, int retention_days);
 
     void start();
     awaitable<void> stop();
@@ -32,7 +33,8 @@ private:
     runtime::host& host_;
     async::task_metrics task_;
     retention_repository& partitions_;
-    delivery_repository& deliveries_;
+    replay_repository& replays_;
+    manual_delivery_repository& manual_deliveries_;
     int retention_days_;
     async::reset_event is_due_;
     async::reset_event has_stopped_;

@@ -98,7 +98,7 @@ private:
 
 } // namespace
 
-manual_sender::manual_sender(runtime::host& host, delivery_repository& deliveries,
+manual_sender::manual_sender(runtime::host& host, manual_delivery_repository& deliveries,
                              config_cache& configs, request_sender send)
     : host_(host),
       deliveries_(deliveries),

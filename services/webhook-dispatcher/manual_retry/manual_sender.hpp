@@ -4,7 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
-#include "webhook-dispatcher/storage/delivery_repository.hpp"
+#include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
 
 #include <memory>
 #include <unordered_map>
@@ -18,8 +18,8 @@ namespace tempinbox::webhooks {
 class manual_sender
 {
 public:
-    manual_sender(runtime::host& host, delivery_repository& deliveries, config_cache& configs,
-                  request_sender send);
+    manual_sender(runtime::host& host, manual_delivery_repository& deliveries,
+                  config_cache& configs, request_sender send);
 
     using receiver_ptr = std::shared_ptr<const receiver>;
 
@@ -45,7 +45,7 @@ private:
     result<void> check_capacity(account_id account) const;
 
     runtime::host& host_;
-    delivery_repository& deliveries_;
+    manual_delivery_repository& deliveries_;
     config_cache& configs_;
     request_sender send_;
     async::wait_group in_flight_; // requests

@@ -15,9 +15,9 @@ constexpr std::chrono::microseconds search_interval = 1s;
 
 } // namespace
 
-replayer::replayer(runtime::host& host, delivery_repository& deliveries,
+replayer::replayer(runtime::host& host, replay_repository& replays,
                    std::function<void(webhook_id)> on_moved)
-    : deliveries_(deliveries),
+    : replays_(replays),
       on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_deliveries_replayed_total",
                                     "Finished deliveries requeued by replays")),
@@ -39,7 +39,7 @@ awaitable<std::chrono::microseconds> replayer::move()
     // A step that throws is left to the search; the other webhooks have their turn all the same.
     while (!stepping_.empty()) {
         const auto webhook = stepping_.extract(stepping_.begin()).value();
-        note(co_await deliveries_.step_replay_of(webhook));
+        note(co_await replays_.step_of(webhook));
     }
     if (steady::now() >= next_search_)
         co_await search();
@@ -53,9 +53,9 @@ awaitable<std::chrono::microseconds> replayer::move()
 // One due replay at a time; the next search follows soon while there are more.
 awaitable<void> replayer::search()
 {
-    const auto done = co_await deliveries_.step_due_replay();
+    const auto done = co_await replays_.step_due();
     note(done);
-    next_search_ = steady::now() + (done.found_one ? step_interval : search_interval);
+    next_search_ = steady::now() + (done.was_found ? step_interval : search_interval);
 }
 
 void replayer::note(const replay_step& done)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/storage/delivery_repository.hpp"
+#include "webhook-dispatcher/storage/replay_repository.hpp"
 
 #include "common/async/periodic_task.hpp"
 
@@ -18,7 +18,7 @@ namespace tempinbox::webhooks {
 class replayer
 {
 public:
-    replayer(runtime::host& host, delivery_repository& deliveries,
+    replayer(runtime::host& host, replay_repository& replays,
              std::function<void(webhook_id)> on_moved);
 
     void start() { moving_.start(); }
@@ -32,7 +32,7 @@ private:
     awaitable<void> search();
     void note(const replay_step& done);
 
-    delivery_repository& deliveries_;
+    replay_repository& replays_;
     std::function<void(webhook_id)> on_moved_;
     prometheus::Counter& moved_;
     std::set<webhook_id> requested_; // webhooks whose replays have a step to make

@@ -29,4 +29,10 @@ event_id event_of(const uuid& delivery, webhook_id webhook)
     return event_id{mix(delivery, webhook.value())};
 }
 
+failure no_such_delivery(event_id event, webhook_id webhook)
+{
+    return failure{errc::not_found,
+                   "Delivery " + make_delivery_id(event, webhook).text() + " does not exist"};
+}
+
 } // namespace tempinbox::webhooks

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
 
 namespace tempinbox::webhooks {
@@ -9,5 +10,7 @@ namespace tempinbox::webhooks {
 // whoever knows the webhook can recover the event from it.
 uuid make_delivery_id(event_id event, webhook_id webhook);
 event_id event_of(const uuid& delivery, webhook_id webhook);
+
+failure no_such_delivery(event_id event, webhook_id webhook);
 
 } // namespace tempinbox::webhooks

@@ -13,6 +13,8 @@ storage::storage(runtime::host& host, const postgres::settings& database)
       rules(db),
       queue(db),
       deliveries(db),
+      manual_deliveries(db),
+      replays(db),
       partitions(db)
 {
     db.require_schema("webhooks", schema_version);

@@ -3,7 +3,9 @@
 #include "common/postgres/pool.hpp"
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
+#include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
+#include "webhook-dispatcher/storage/replay_repository.hpp"
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 #include "webhook-dispatcher/storage/rule_repository.hpp"
 
@@ -23,6 +25,8 @@ public:
     rule_repository rules;
     queue_repository queue;
     delivery_repository deliveries;
+    manual_delivery_repository manual_deliveries;
+    replay_repository replays;
     retention_repository partitions;
 };
 

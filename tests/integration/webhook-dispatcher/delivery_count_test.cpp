@@ -33,7 +33,7 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
     deliver(alice, hers, now - std::chrono::days(3));
     deliver(alice, hers, now - std::chrono::days(31));
 
-    const auto found = testing::await(deliveries.count_deliveries(alice, 30));
+    const auto found = testing::await(deliveries.count_by_day(alice, 30));
 
     REQUIRE(found.size() == 2);
     CHECK(found[0].number == 1);

@@ -45,7 +45,7 @@ struct dispatcher
           webhook_rpc(test_host(), endpoints, keys, chosen.urls, names.function()),
           secret_rpc(endpoints, keys),
           rule_rpc(rules, chosen.urls),
-          delivery_rpc(test_host(), deliveries, manual_sender, replayer)
+          delivery_rpc(test_host(), deliveries, replays, manual_sender, replayer)
     {}
 
     void start()
@@ -89,6 +89,8 @@ struct dispatcher
     webhooks::rule_repository& rules = core.stored.rules;
     webhooks::queue_repository& queue = core.stored.queue;
     webhooks::delivery_repository& deliveries = core.stored.deliveries;
+    webhooks::manual_delivery_repository& manual_deliveries = core.stored.manual_deliveries;
+    webhooks::replay_repository& replays = core.stored.replays;
     webhooks::retention_repository& partitions = core.stored.partitions;
     webhooks::config_cache& configs = core.configs;
     webhooks::outcome_recorder& recorder = core.recorder;

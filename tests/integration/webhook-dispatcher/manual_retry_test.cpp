@@ -245,8 +245,8 @@ TEST_CASE("a delivery that a dead process was sending manually is sent by anothe
         webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto events = s.fail(1);
     // It takes the delivery and dies.
-    REQUIRE(await(s.process.deliveries.take(s.account, webhook, event_id::parse(events[0]).value(),
-                                            uuid::make_v7()))
+    REQUIRE(await(s.process.manual_deliveries.take(
+                      s.account, webhook, event_id::parse(events[0]).value(), uuid::make_v7()))
                 .has_value());
     CHECK(s.list(webhook.text(), "pending").value().deliveries_size() == 1);
 
@@ -272,11 +272,12 @@ TEST_CASE("an outcome that comes after its lease was lost leaves only its attemp
     late.was_finished = true;
     late.has_succeeded = true;
     late.at = testing::test_host().clock().now();
-    REQUIRE(await(s.process.deliveries.take(s.account, webhook, event, late.lease)).has_value());
+    REQUIRE(
+        await(s.process.manual_deliveries.take(s.account, webhook, event, late.lease)).has_value());
     s.scratch.execute("UPDATE webhooks.due_deliveries SET lease_id = '" + uuid::make_v7().text() +
                       "'");
 
-    await(s.process.deliveries.finish(late));
+    await(s.process.manual_deliveries.finish(late));
 
     CHECK(s.count("webhooks.due_deliveries") == 1);
     CHECK(s.count("webhooks.deliveries") == 0);

@@ -24,10 +24,10 @@ std::int64_t replay(deliveries_suite& s, const webhooks::v1::ReplayDeliveriesReq
 std::int64_t step_all(deliveries_suite& s)
 {
     std::int64_t moved = 0;
-    for (bool found_one = true; found_one;) {
-        const auto done = await(s.process.deliveries.step_due_replay());
+    for (bool was_found = true; was_found;) {
+        const auto done = await(s.process.replays.step_due());
         moved += done.moved;
-        found_one = done.found_one;
+        was_found = done.was_found;
     }
     return moved;
 }
@@ -82,7 +82,7 @@ TEST_CASE("a replay is of what had failed when it was requested, since a moment"
     old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) /
                                      1'000'000);
     old.mutable_since()->set_nanos(999'000'000);
-    await(s.process.deliveries.step_due_replay());
+    await(s.process.replays.step_due());
     auto request = s.replay_request(webhook);
 
     CHECK(replay(s, request) == 2);
@@ -145,8 +145,8 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
     sample.account = s.account;
     sample.occurred_at = testing::test_host().clock().now();
     sample.body = "{}";
-    REQUIRE(await(s.process.deliveries.begin_test(sample, webhook_id::parse(webhook).value(), 9,
-                                                  uuid::make_v7()))
+    REQUIRE(await(s.process.manual_deliveries.begin_test(sample, webhook_id::parse(webhook).value(),
+                                                         9, uuid::make_v7()))
                 .has_value());
 
     s.free_leases();
@@ -414,7 +414,7 @@ TEST_CASE("replays that ended long ago are purged", "[webhooks][postgres]")
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     replay(s, s.replay_request(webhook));
 
-    CHECK(await(s.process.deliveries.purge_replays_older_than(30)) == 0);
+    CHECK(await(s.process.replays.purge_older_than(30)) == 0);
     s.scratch.execute("UPDATE webhooks.replays SET finished_at = now() - interval '31 days'");
-    CHECK(await(s.process.deliveries.purge_replays_older_than(30)) == 1);
+    CHECK(await(s.process.replays.purge_older_than(30)) == 1);
 }
