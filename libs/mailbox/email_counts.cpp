@@ -1,6 +1,7 @@
 #include "mailbox/email_counts.hpp"
 
 #include "common/postgres/autocommit.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/daily_counts.hpp"
 
 namespace tempinbox::mailbox {
@@ -17,10 +18,11 @@ constexpr postgres::statement count_emails{"mailbox_count_emails", R"(
         UNION ALL
         SELECT day, emails FROM mailbox.deleted_emails
         WHERE account_id = $1::uuid AND day >= (SELECT day FROM first))
-    SELECT day - date '1970-01-01', sum(emails)::bigint FROM counted GROUP BY day ORDER BY day)"};
+    SELECT day - date '1970-01-01' AS day, sum(emails)::bigint AS count
+    FROM counted GROUP BY day ORDER BY day)"};
 
 constexpr postgres::statement count_tagged_emails{"mailbox_count_tagged_emails", R"(
-    SELECT mailbox.day_of(e.email_id) - date '1970-01-01' AS day, count(*)
+    SELECT mailbox.day_of(e.email_id) - date '1970-01-01' AS day, count(*) AS count
     FROM mailbox.inboxes AS i
         JOIN mailbox.emails AS e ON e.account_id = i.account_id AND e.inbox_id = i.inbox_id
     WHERE i.account_id = $1::uuid AND $3::text = ANY (i.tags)
@@ -49,8 +51,8 @@ count_tagged_emails_by_day(postgres::pool& db, account_id account, std::string t
             std::vector<daily_count> counts;
             for (const auto& row :
                  tx.exec_prepared(count_tagged_emails.name, account.text(), days, tag))
-                counts.emplace_back(std::chrono::sys_days(std::chrono::days(row[0].as<int>())),
-                                    row[1].as<std::int64_t>());
+                counts.emplace_back(postgres::column<std::chrono::sys_days>(row, "day"),
+                                    postgres::column<std::int64_t>(row, "count"));
             return counts;
         });
 }

@@ -1,5 +1,7 @@
 #include "common/postgres/daily_counts.hpp"
 
+#include "common/postgres/column.hpp"
+
 namespace tempinbox::postgres {
 
 awaitable<std::vector<daily_count>> list_daily_counts(pool& db, const statement& counting,
@@ -8,8 +10,8 @@ awaitable<std::vector<daily_count>> list_daily_counts(pool& db, const statement&
     return db.transact([name = counting.name, account, days](pqxx::work& tx) {
         std::vector<daily_count> counts;
         for (const auto& row : tx.exec_prepared(name, account.text(), days))
-            counts.emplace_back(std::chrono::sys_days(std::chrono::days(row[0].as<int>())),
-                                row[1].as<std::int64_t>());
+            counts.emplace_back(column<std::chrono::sys_days>(row, "day"),
+                                column<std::int64_t>(row, "count"));
         return counts;
     });
 }

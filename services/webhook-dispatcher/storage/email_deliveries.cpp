@@ -1,25 +1,28 @@
 #include "webhook-dispatcher/storage/email_deliveries.hpp"
 
 #include "common/core/text.hpp"
+#include "common/postgres/column.hpp"
 
 #include <algorithm>
 
 namespace tempinbox::webhooks {
 namespace {
 
+using postgres::column;
+
 // One statement, so that no delivery is missed or found twice on its way from one table to the
 // other. Rows of rules come first, then a row for each attempt, and one for a delivery without any.
 // Unfinished deliveries are found through the account's webhooks: their key begins with those.
 // $3, $4, $5: how many deliveries, rules and attempts of each delivery.
 constexpr postgres::statement find_of_email{"deliveries_of_email", R"(
-WITH said AS MATERIALIZED (
+WITH match AS MATERIALIZED (
     SELECT r.number, r.rule_id, r.matched
     FROM webhooks.routings AS stored CROSS JOIN LATERAL
         unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS r(rule_id, matched, number)
     WHERE stored.event_id = $2::uuid AND stored.account_id = $1::uuid
     ORDER BY r.matched DESC, r.number LIMIT $4
 ), delivery AS MATERIALIZED (
-    SELECT found.* FROM (
+    SELECT stored.* FROM (
         SELECT d.webhook_id, 'pending' AS state, d.created_at, d.run_at AS next_at,
             NULL::text AS reason, d.rule_ids
         FROM webhooks.endpoints AS e CROSS JOIN LATERAL (
@@ -29,17 +32,17 @@ WITH said AS MATERIALIZED (
         WHERE e.account_id = $1::uuid
         UNION ALL
         SELECT webhook_id, state, created_at, NULL, reason, rule_ids
-        FROM webhooks.deliveries WHERE event_id = $2::uuid AND account_id = $1::uuid) AS found
-    ORDER BY found.created_at, found.webhook_id LIMIT $3
+        FROM webhooks.deliveries WHERE event_id = $2::uuid AND account_id = $1::uuid) AS stored
+    ORDER BY stored.created_at, stored.webhook_id LIMIT $3
 )
-SELECT s.number AS rule_number, s.rule_id, s.matched,
+SELECT m.number AS rule_number, m.rule_id, m.matched,
     (SELECT known.name FROM webhooks.rules AS known
-     WHERE known.account_id = $1::uuid AND known.rule_id = s.rule_id) AS name,
+     WHERE known.account_id = $1::uuid AND known.rule_id = m.rule_id) AS name,
     NULL::uuid AS webhook_id, NULL::text AS url, NULL::text AS state, NULL::bigint AS created_at,
     NULL::bigint AS next_at, NULL::text AS reason, NULL::text AS rule_ids,
     NULL::smallint AS number, NULL::bigint AS at, NULL::integer AS took, NULL::smallint AS status,
     NULL::text AS error
-FROM said AS s
+FROM match AS m
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, d.webhook_id, e.url, d.state,
     (extract(epoch FROM d.created_at) * 1000000)::bigint,
@@ -54,18 +57,12 @@ FROM delivery AS d
         ORDER BY at DESC, number DESC LIMIT $5) AS a ON true
 ORDER BY rule_number, created_at, webhook_id, at, number)"};
 
-std::string text_or_empty(const pqxx::field& field)
-{
-    return field.is_null() ? std::string() : field.as<std::string>();
-}
-
 named_rule_match read_named_match(const pqxx::row& row)
 {
     named_rule_match read;
-    read.match.rule = rule_id::parse(row["rule_id"].as<std::string>()).value();
-    read.match.matched = row["matched"].as<bool>();
-    if (!row["name"].is_null())
-        read.name = row["name"].as<std::string>();
+    read.match.rule = column<rule_id>(row, "rule_id");
+    read.match.matched = column<bool>(row, "matched");
+    read.name = column<std::optional<std::string>>(row, "name");
     return read;
 }
 
@@ -73,15 +70,13 @@ email_delivery read_email_delivery(const pqxx::row& row, webhook_id webhook)
 {
     email_delivery read;
     read.webhook = webhook;
-    if (!row["url"].is_null())
-        read.url = row["url"].as<std::string>();
-    read.status = status_of(row["state"].as<std::string>());
-    read.created_at = from_unix_micros(row["created_at"].as<std::int64_t>());
-    if (!row["next_at"].is_null())
-        read.next_attempt_at = from_unix_micros(row["next_at"].as<std::int64_t>());
+    read.url = column<std::optional<std::string>>(row, "url");
+    read.status = status_of(column<std::string>(row, "state"));
+    read.created_at = column<time_point>(row, "created_at");
+    read.next_attempt_at = column<std::optional<time_point>>(row, "next_at");
     if (read.status == delivery_status::failed)
-        read.reason = text_or_empty(row["reason"]);
-    for (const auto& rule : split_list(row["rule_ids"].as<std::string>()))
+        read.reason = row["reason"].as<std::string>("");
+    for (const auto& rule : split_list(column<std::string>(row, "rule_ids")))
         read.rules.push_back(rule_id::parse(rule).value());
     return read;
 }
@@ -89,11 +84,11 @@ email_delivery read_email_delivery(const pqxx::row& row, webhook_id webhook)
 email_attempt read_email_attempt(const pqxx::row& row)
 {
     email_attempt read;
-    read.number = row["number"].as<int>();
-    read.at = from_unix_micros(row["at"].as<std::int64_t>());
-    read.took = std::chrono::milliseconds(row["took"].as<std::int64_t>());
-    read.status = row["status"].is_null() ? 0 : row["status"].as<int>();
-    read.error = text_or_empty(row["error"]);
+    read.number = column<int>(row, "number");
+    read.at = column<time_point>(row, "at");
+    read.took = std::chrono::milliseconds(column<std::int64_t>(row, "took"));
+    read.status = row["status"].as<int>(0);
+    read.error = row["error"].as<std::string>("");
     return read;
 }
 
@@ -105,7 +100,7 @@ email_deliveries read_rows(const pqxx::result& rows)
             read.rules.push_back(read_named_match(row));
             continue;
         }
-        const auto webhook = webhook_id::parse(row["webhook_id"].as<std::string>()).value();
+        const auto webhook = column<webhook_id>(row, "webhook_id");
         if (read.deliveries.empty() || read.deliveries.back().webhook != webhook)
             read.deliveries.push_back(read_email_delivery(row, webhook));
         if (!row["number"].is_null())

@@ -5,22 +5,26 @@
 #include "common/core/text.hpp"
 #include "common/json/value.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <algorithm>
 
 namespace tempinbox::webhooks {
 
+using postgres::column;
+
 const char* const endpoint_columns =
-    R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled,
-    disabled_reason,
-    sealed_secret, rotation_id, (extract(epoch FROM renewed_at) * 1000000)::bigint,
+    R"(account_id, webhook_id, url, array_to_string(events, ',') AS events, description,
+    is_enabled, disabled_reason, sealed_secret, rotation_id,
+    (extract(epoch FROM renewed_at) * 1000000)::bigint AS renewed_at,
     (SELECT coalesce(json_agg(json_build_object(
                 'sealed', p.sealed_secret,
                 'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
                               ORDER BY p.valid_until DESC), '[]')
      FROM webhooks.previous_secrets p
-     WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id),
-    (extract(epoch FROM created_at) * 1000000)::bigint)";
+     WHERE p.account_id = endpoints.account_id AND p.webhook_id = endpoints.webhook_id)
+        AS previous_secrets,
+    (extract(epoch FROM created_at) * 1000000)::bigint AS created_at)";
 
 namespace {
 
@@ -47,15 +51,15 @@ WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
 
 const std::string list_first_sql =
     "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
-ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+ORDER BY endpoints.created_at DESC, webhook_id DESC LIMIT $2)";
 
 const std::string list_after_sql =
     "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
   AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
-ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+ORDER BY endpoints.created_at DESC, webhook_id DESC LIMIT $2)";
 
 constexpr postgres::statement count_webhooks{"webhooks_count", R"(
-SELECT count(*) FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
+SELECT count(*) AS count FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
 
 constexpr postgres::statement rules_of_webhook{"webhooks_rules_of_webhook", R"(
 SELECT name FROM webhooks.rules WHERE account_id = $1::uuid AND webhook_id = $2::uuid
@@ -101,7 +105,7 @@ DELETE FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id
     AND valid_until <= clock_timestamp())"};
 
 constexpr postgres::statement count_previous{"secrets_count_previous", R"(
-SELECT count(*), (extract(epoch FROM min(valid_until)) * 1000000)::bigint
+SELECT count(*) AS count, (extract(epoch FROM min(valid_until)) * 1000000)::bigint AS first_end
 FROM webhooks.previous_secrets WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 // Copies the present secret in SQL: it may just have been sealed anew.
@@ -115,7 +119,7 @@ SELECT account_id, webhook_id, $3::uuid, sealed_secret, clock_timestamp() + inte
     FROM present)"};
 
 constexpr postgres::statement count_by_key{"secrets_count_by_key", R"(
-SELECT split_part(sealed_secret, ':', 1), count(*)
+SELECT split_part(sealed_secret, ':', 1) AS key_id, count(*) AS count
 FROM (SELECT sealed_secret FROM webhooks.endpoints
       UNION ALL SELECT sealed_secret FROM webhooks.previous_secrets) s
 GROUP BY 1 ORDER BY 1)"};
@@ -135,22 +139,22 @@ UNION ALL
 ORDER BY account_id, webhook_id, replaced_by LIMIT $5)"};
 
 constexpr postgres::statement reseal_batch{"secrets_reseal", R"(
-WITH given AS MATERIALIZED (
+WITH resealed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[])
-        AS g(account_id, webhook_id, replaced_by, before, sealed)
+        AS r(account_id, webhook_id, replaced_by, before, sealed)
 ), present AS (
-    UPDATE webhooks.endpoints e SET sealed_secret = g.sealed FROM given g
-    WHERE e.account_id = g.account_id AND e.webhook_id = g.webhook_id
-      AND e.sealed_secret = g.before RETURNING 1
+    UPDATE webhooks.endpoints e SET sealed_secret = r.sealed FROM resealed r
+    WHERE e.account_id = r.account_id AND e.webhook_id = r.webhook_id
+      AND e.sealed_secret = r.before RETURNING 1
 ), previous AS (
-    UPDATE webhooks.previous_secrets p SET sealed_secret = g.sealed FROM given g
-    WHERE p.account_id = g.account_id AND p.webhook_id = g.webhook_id
-      AND p.rotation_id = g.replaced_by
-      AND p.sealed_secret = g.before RETURNING 1
+    UPDATE webhooks.previous_secrets p SET sealed_secret = r.sealed FROM resealed r
+    WHERE p.account_id = r.account_id AND p.webhook_id = r.webhook_id
+      AND p.rotation_id = r.replaced_by
+      AND p.sealed_secret = r.before RETURNING 1
 )
-SELECT (SELECT count(*) FROM present) + (SELECT count(*) FROM previous))"};
+SELECT (SELECT count(*) FROM present) + (SELECT count(*) FROM previous) AS resealed)"};
 
-constexpr postgres::statement claim_notices_sql{"notices_claim", R"(
+constexpr postgres::statement claim_due_notices{"notices_claim", R"(
 WITH pending AS (
     SELECT account_id, webhook_id FROM webhooks.endpoints
     WHERE notice_at <= now() AND notice_at > now() - interval '1 day'
@@ -158,13 +162,14 @@ WITH pending AS (
 )
 UPDATE webhooks.endpoints e SET notice_at = now() + interval '5 minutes'
 FROM pending p WHERE e.account_id = p.account_id AND e.webhook_id = p.webhook_id
-RETURNING e.notice_id, e.account_id, e.webhook_id, e.url, coalesce(e.disabled_reason, ''))"};
+RETURNING e.notice_id, e.account_id, e.webhook_id, e.url, coalesce(e.disabled_reason, '')
+    AS reason)"};
 
-constexpr postgres::statement settle_notice_sql{"notices_settle", R"(
+constexpr postgres::statement settle_claimed_notice{"notices_settle", R"(
 UPDATE webhooks.endpoints SET notice_id = NULL, notice_at = NULL
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND notice_id = $3::uuid)"};
 
-constexpr postgres::statement add_failures_sql{"failures_add", R"(
+constexpr postgres::statement add_counts{"failures_add", R"(
 INSERT INTO webhooks.failing_endpoints AS known (webhook_id, account_id, failures, first_failure_at,
     last_failure_at)
 SELECT webhook_id, account_id, failures, timestamptz 'epoch' + first * interval '1 microsecond',
@@ -250,20 +255,18 @@ failure no_such_webhook(webhook_id id)
 endpoint read_endpoint(const pqxx::row& row)
 {
     endpoint read;
-    read.account = account_id::parse(row[0].as<std::string>()).value();
-    read.id = webhook_id::parse(row[1].as<std::string>()).value();
-    read.url = row[2].as<std::string>();
-    read.events = read_event_set(split_list(row[3].as<std::string>())).value();
-    read.description = row[4].as<std::string>();
-    read.is_enabled = row[5].as<bool>();
-    if (!row[6].is_null())
-        read.disabled_reason = row[6].as<std::string>();
-    read.sealed_secret = row[7].as<std::string>();
-    if (!row[8].is_null())
-        read.rotation = uuid::parse(row[8].as<std::string>()).value();
-    read.renewed_at = from_unix_micros(row[9].as<std::int64_t>());
-    read.previous_secrets = read_previous_secrets(row[10].as<std::string>());
-    read.created_at = from_unix_micros(row[11].as<std::int64_t>());
+    read.account = column<account_id>(row, "account_id");
+    read.id = column<webhook_id>(row, "webhook_id");
+    read.url = column<std::string>(row, "url");
+    read.events = read_event_set(split_list(column<std::string>(row, "events"))).value();
+    read.description = column<std::string>(row, "description");
+    read.is_enabled = column<bool>(row, "is_enabled");
+    read.disabled_reason = column<std::optional<std::string>>(row, "disabled_reason");
+    read.sealed_secret = column<std::string>(row, "sealed_secret");
+    read.rotation = column<std::optional<uuid>>(row, "rotation_id");
+    read.renewed_at = column<time_point>(row, "renewed_at");
+    read.previous_secrets = read_previous_secrets(column<std::string>(row, "previous_secrets"));
+    read.created_at = column<time_point>(row, "created_at");
     return read;
 }
 
@@ -290,8 +293,8 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
         return present;
     tx.exec_prepared0(purge_ended.name, account.text(), id.text());
     const auto previous = tx.exec_prepared1(count_previous.name, account.text(), id.text());
-    if (const int number = previous[0].as<int>(); number >= max_previous_secrets)
-        return too_many_secrets(id, number, from_unix_micros(previous[1].as<std::int64_t>()));
+    if (const int number = column<int>(previous, "count"); number >= max_previous_secrets)
+        return too_many_secrets(id, number, column<time_point>(previous, "first_end"));
     tx.exec_prepared0(keep_present.name, account.text(), id.text(), rotation.text());
     return read_endpoint(
         tx.exec_prepared1("secrets_rotate", account.text(), id.text(), sealed, rotation.text()));
@@ -300,10 +303,10 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
 sealed_secret read_sealed(const pqxx::row& row)
 {
     sealed_secret read;
-    read.position.account = account_id::parse(row[0].as<std::string>()).value();
-    read.position.webhook = webhook_id::parse(row[1].as<std::string>()).value();
-    read.position.replaced_by = uuid::parse(row[2].as<std::string>()).value();
-    read.sealed = row[3].as<std::string>();
+    read.position.account = column<account_id>(row, "account_id");
+    read.position.webhook = column<webhook_id>(row, "webhook_id");
+    read.position.replaced_by = column<uuid>(row, "replaced_by");
+    read.sealed = column<std::string>(row, "sealed_secret");
     return read;
 }
 
@@ -321,7 +324,7 @@ endpoint_repository::endpoint_repository(postgres::pool& db) : db_(db)
     for (const auto& statement :
          {count_webhooks, rules_of_webhook, delete_webhook, delete_due, disable_webhook,
           make_due_now, delete_failures, purge_ended, count_previous, keep_present, count_by_key,
-          find_otherwise, reseal_batch, claim_notices_sql, settle_notice_sql, add_failures_sql,
+          find_otherwise, reseal_batch, claim_due_notices, settle_claimed_notice, add_counts,
           find_suspects, restart_count, purge_old_failures})
         db_.prepare(statement);
 }
@@ -340,7 +343,7 @@ awaitable<result<endpoint>> endpoint_repository::create(plans::account_state acc
 
         const int allowed = known.limits_at(system_clock_source{}.now()).webhooks;
         const auto used =
-            tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
+            column<int>(tx.exec_prepared1(count_webhooks.name, account.account.text()), "count");
         if (used >= allowed)
             return number_is_used_up(known, allowed);
         return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(),
@@ -368,10 +371,10 @@ endpoint_repository::list(account_id account, std::optional<endpoint_position> a
             after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
                                      to_unix_micros(after->created_at), after->id.text())
                   : tx.exec_prepared("webhooks_list_first", account.text(), limit);
-        std::vector<endpoint> found;
+        std::vector<endpoint> endpoints;
         for (const auto& row : rows)
-            found.push_back(read_endpoint(row));
-        return found;
+            endpoints.push_back(read_endpoint(row));
+        return endpoints;
     });
 }
 
@@ -408,7 +411,7 @@ awaitable<result<void>> endpoint_repository::remove(account_id account, webhook_
         if (!users.empty()) {
             std::string names;
             for (const auto& row : users)
-                names += (names.empty() ? "" : ", ") + quote(row[0].as<std::string>());
+                names += (names.empty() ? "" : ", ") + quote(column<std::string>(row, "name"));
             return failure{errc::conflict, "Webhook " + id.text() + " is named by the routing " +
                                                (users.size() == 1 ? "rule " : "rules ") + names +
                                                "; delete " + (users.size() == 1 ? "it" : "them") +
@@ -445,8 +448,8 @@ awaitable<std::vector<secret_count>> endpoint_repository::count_secrets()
         std::vector<secret_count> counts;
         for (const auto& row : tx.exec_prepared(count_by_key.name)) {
             secret_count read;
-            read.key_id = row[0].as<std::string>();
-            read.secrets = row[1].as<std::int64_t>();
+            read.key_id = column<std::string>(row, "key_id");
+            read.secrets = column<std::int64_t>(row, "count");
             counts.push_back(std::move(read));
         }
         return counts;
@@ -483,9 +486,9 @@ awaitable<int> endpoint_repository::reseal(std::vector<resealed_secret> secrets)
         [accounts = postgres::to_array(accounts), webhooks = postgres::to_array(webhooks),
          rotations = postgres::to_array(rotations), before = postgres::to_array(before),
          sealed = postgres::to_array(sealed)](pqxx::work& tx) {
-            return tx
-                .exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed)[0]
-                .as<int>();
+            return column<int>(
+                tx.exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed),
+                "resealed");
         });
 }
 
@@ -493,13 +496,13 @@ awaitable<std::vector<disabled_notice>> endpoint_repository::claim_notices(int l
 {
     return db_.transact([limit](pqxx::work& tx) {
         std::vector<disabled_notice> claimed;
-        for (const auto& row : tx.exec_prepared(claim_notices_sql.name, limit)) {
+        for (const auto& row : tx.exec_prepared(claim_due_notices.name, limit)) {
             disabled_notice notice;
-            notice.id = uuid::parse(row[0].as<std::string>()).value();
-            notice.account = account_id::parse(row[1].as<std::string>()).value();
-            notice.webhook = webhook_id::parse(row[2].as<std::string>()).value();
-            notice.url = row[3].as<std::string>();
-            notice.reason = row[4].as<std::string>();
+            notice.id = column<uuid>(row, "notice_id");
+            notice.account = column<account_id>(row, "account_id");
+            notice.webhook = column<webhook_id>(row, "webhook_id");
+            notice.url = column<std::string>(row, "url");
+            notice.reason = column<std::string>(row, "reason");
             claimed.push_back(std::move(notice));
         }
         return claimed;
@@ -510,7 +513,8 @@ awaitable<void> endpoint_repository::settle_notice(account_id account, webhook_i
                                                    uuid notice)
 {
     return db_.transact([account, webhook, notice](pqxx::work& tx) {
-        tx.exec_prepared0(settle_notice_sql.name, account.text(), webhook.text(), notice.text());
+        tx.exec_prepared0(settle_claimed_notice.name, account.text(), webhook.text(),
+                          notice.text());
     });
 }
 
@@ -527,7 +531,7 @@ awaitable<void> endpoint_repository::add_failures(std::vector<failure_count> cou
             firsts.push_back(to_unix_micros(count.first));
             lasts.push_back(to_unix_micros(count.last));
         }
-        tx.exec_prepared0(add_failures_sql.name, postgres::to_array(webhooks),
+        tx.exec_prepared0(add_counts.name, postgres::to_array(webhooks),
                           postgres::to_array(accounts), postgres::to_array(failures),
                           postgres::to_array(firsts), postgres::to_array(lasts));
     });
@@ -538,11 +542,10 @@ awaitable<std::vector<failing_webhook>> endpoint_repository::find_failing()
     return db_.transact([](pqxx::work& tx) {
         std::vector<failing_webhook> failing;
         for (const auto& row : tx.exec_prepared(find_suspects.name)) {
-            const auto webhook = row[0].as<std::string>();
-            if (tx.exec_prepared(restart_count.name, webhook).affected_rows() != 0)
+            const auto webhook = column<webhook_id>(row, "webhook_id");
+            if (tx.exec_prepared(restart_count.name, webhook.text()).affected_rows() != 0)
                 continue;
-            failing.push_back({account_id::parse(row[1].as<std::string>()).value(),
-                               webhook_id::parse(webhook).value()});
+            failing.push_back({column<account_id>(row, "account_id"), webhook});
         }
         tx.exec_prepared0(purge_old_failures.name);
         return failing;

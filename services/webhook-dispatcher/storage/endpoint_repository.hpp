@@ -13,7 +13,7 @@
 
 namespace tempinbox::webhooks {
 
-// The columns of an endpoint in the order that read_endpoint reads them.
+// The columns of an endpoint, as read_endpoint reads them.
 extern const char* const endpoint_columns;
 endpoint read_endpoint(const pqxx::row& row);
 

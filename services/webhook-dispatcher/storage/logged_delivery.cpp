@@ -2,6 +2,8 @@
 
 #include "common/core/text.hpp"
 
+#include <stdexcept>
+
 namespace tempinbox::webhooks {
 
 std::string_view to_string(delivery_status status)
@@ -31,7 +33,11 @@ delivery_status status_of(std::string_view state)
 {
     if (state == "pending")
         return delivery_status::pending;
-    return state == "succeeded" ? delivery_status::succeeded : delivery_status::failed;
+    if (state == "succeeded")
+        return delivery_status::succeeded;
+    if (state == "exhausted" || state == "aborted" || state == "skipped_disabled")
+        return delivery_status::failed;
+    throw std::runtime_error("a stored delivery has the unknown state " + quote(state));
 }
 
 } // namespace tempinbox::webhooks

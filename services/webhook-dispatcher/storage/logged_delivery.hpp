@@ -17,7 +17,7 @@ enum class delivery_status { pending, succeeded, failed };
 
 std::string_view to_string(delivery_status status);
 result<delivery_status> parse_delivery_status(std::string_view text);
-// Of a finished delivery's `state`, or of "pending".
+// Of a finished delivery's `state`, or of "pending"; throws on any other.
 delivery_status status_of(std::string_view state);
 
 // One request and its result.

@@ -1,6 +1,7 @@
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include "common/postgres/autocommit.hpp"
+#include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace tempinbox::webhooks {
 namespace {
 
 using postgres::binary_array;
+using postgres::column;
 using postgres::run_autocommit;
 using postgres::to_array;
 
@@ -51,13 +53,13 @@ WITH decided AS MATERIALIZED (
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids, now()
         FROM fresh WHERE start = 'skipped'
     ON CONFLICT (event_id, webhook_id) DO NOTHING
-), said AS MATERIALIZED (
+), matches AS MATERIALIZED (
     SELECT * FROM unnest($3::webhooks.new_routing[])
-        AS s(account_id, rule_ids, matched, event_ids)
+        AS m(account_id, rule_ids, matched, event_ids)
 ), routed AS (
     INSERT INTO webhooks.routings (event_id, account_id, rule_ids, matched)
-    SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s
-        CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
+    SELECT r.event_id, m.account_id, m.rule_ids, m.matched FROM matches m
+        CROSS JOIN LATERAL unnest(m.event_ids) AS r(event_id)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), queued AS (
@@ -84,7 +86,8 @@ WITH page AS MATERIALIZED (
     ORDER BY run_at, event_id, webhook_id LIMIT $4
 )
 SELECT queue.webhook_id, queue.is_retry, last.rows,
-    (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
+    (extract(epoch FROM last.run_at) * 1000000)::bigint AS last_run_at,
+    last.event_id AS last_event_id, last.webhook_id AS last_webhook_id
 FROM (SELECT DISTINCT webhook_id, is_retry FROM page) queue
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
@@ -108,7 +111,8 @@ const postgres::statement find_due_queues{"deliveries_find_due_queues",
                                           find_due_queues_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
-SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due_deliveries
+SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint AS milliseconds
+    FROM webhooks.due_deliveries
     WHERE lease_id IS NULL AND run_at > now())"};
 
 // If PostgreSQL crashes and loses a claim, nothing is harmed: the commit need not wait for the
@@ -117,7 +121,7 @@ SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhook
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH request AS (
     SELECT * FROM unnest($1::uuid[], $2::boolean[], $3::int[]) AS w(webhook_id, is_retry, capacity)
-), chosen AS MATERIALIZED (
+), locked AS MATERIALIZED (
     SELECT d.row_at FROM request w CROSS JOIN LATERAL (
         SELECT ctid AS row_at FROM webhooks.due_deliveries
         WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL
@@ -126,12 +130,12 @@ WITH request AS (
 ), claimed AS (
     UPDATE webhooks.due_deliveries d
     SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
-    FROM chosen c WHERE d.ctid = c.row_at
+    FROM locked l WHERE d.ctid = l.row_at
     RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry,
         coalesce(d.began_at, d.created_at) AS began_at
 )
 SELECT event_id, webhook_id, account_id, attempts, is_retry,
-    (extract(epoch FROM began_at) * 1000000)::bigint,
+    (extract(epoch FROM began_at) * 1000000)::bigint AS began_at,
     set_config('synchronous_commit', 'off', true)
 FROM claimed)"};
 
@@ -184,7 +188,7 @@ ON CONFLICT DO NOTHING)"};
 
 // A cached plan skips the partitions of other days by the bounds, not by the array.
 constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
-SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.events
+SELECT event_id, account_id, convert_from(body, 'UTF8') AS body, traceparent FROM webhooks.events
 WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
@@ -193,21 +197,24 @@ WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now()
         ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
-constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
-SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoints
-WHERE renewed_at > now() - interval '1 minute')"};
+constexpr postgres::statement renewed_endpoints{"deliveries_find_renewed_endpoints", R"(
+SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint AS renewed_at
+FROM webhooks.endpoints AS e WHERE e.renewed_at > now() - interval '1 minute')"};
 
-// Looks at the first rows only. The second column says whether all of them are left out: then the
-// oldest may be past them.
+// Looks at the first rows only. `is_past_page`: all of them are left out, so the oldest may be past
+// them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
 WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due_deliveries
     WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
 SELECT greatest(0, extract(epoch FROM now() - (
-           SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
-       (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
+           SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint
+           AS milliseconds,
+       (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page)
+           AS is_past_page)"};
 
 const std::string oldest_age_by_queue_sql = each_queue + R"(
-SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM queue
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint AS milliseconds
+    FROM queue
     WHERE webhook_id <> ALL ($1::uuid[]))";
 const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_queue",
                                               oldest_age_by_queue_sql.c_str()};
@@ -309,23 +316,29 @@ pqxx::binarystring routing_array(pqxx::transaction_base& tx, const matches_of_ev
     return array.parameter();
 }
 
-pqxx::result run_insert(pqxx::transaction_base& tx, const insert_parameters& given)
+pqxx::result run_insert(pqxx::transaction_base& tx, const insert_parameters& batch)
 {
     std::vector<event_id> ids;
-    ids.reserve(given.deliveries.size());
-    for (const auto& delivery : given.deliveries)
+    ids.reserve(batch.deliveries.size());
+    for (const auto& delivery : batch.deliveries)
         ids.push_back(delivery.event);
     const auto [lowest, highest] = bounds_of(ids);
-    return tx.exec_prepared(insert_batch.name, event_array(tx, given.events),
-                            delivery_array(tx, given.deliveries), routing_array(tx, given.matches),
-                            given.lease.text(), lease_time.count(), lowest, highest,
-                            to_array(given.accounts), to_array(given.versions));
+    return tx.exec_prepared(insert_batch.name, event_array(tx, batch.events),
+                            delivery_array(tx, batch.deliveries), routing_array(tx, batch.matches),
+                            batch.lease.text(), lease_time.count(), lowest, highest,
+                            to_array(batch.accounts), to_array(batch.versions));
 }
 
-template <class Id>
-Id read_id(const pqxx::field& field)
+due_queue read_queue(const pqxx::row& row)
 {
-    return Id::parse(field.as<std::string>()).value();
+    return {column<webhook_id>(row, "webhook_id"),
+            column<bool>(row, "is_retry") ? queue_kind::retry : queue_kind::first};
+}
+
+std::optional<std::chrono::milliseconds> read_milliseconds(const pqxx::row& row)
+{
+    const auto count = column<std::optional<std::int64_t>>(row, "milliseconds");
+    return count ? std::optional(std::chrono::milliseconds{*count}) : std::nullopt;
 }
 
 void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed)
@@ -338,16 +351,16 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
         ids.push_back(delivery.event);
     const auto [lowest, highest] = bounds_of(ids);
     const auto rows = tx.exec_prepared(find_bodies.name, to_array(ids), lowest, highest);
-    std::unordered_map<event_id, pqxx::row> found;
+    std::unordered_map<event_id, pqxx::row> events;
     for (const auto& row : rows)
-        found.emplace(read_id<event_id>(row[0]), row);
+        events.emplace(column<event_id>(row, "event_id"), row);
     for (auto& delivery : claimed) {
-        const auto position = found.find(delivery.event);
-        if (position == found.end() || read_id<account_id>(position->second[1]) != delivery.account)
+        const auto event = events.find(delivery.event);
+        if (event == events.end() ||
+            column<account_id>(event->second, "account_id") != delivery.account)
             continue;
-        delivery.body = position->second[2].as<std::string>();
-        delivery.traceparent =
-            position->second[3].is_null() ? "" : position->second[3].as<std::string>();
+        delivery.body = column<std::string>(event->second, "body");
+        delivery.traceparent = event->second["traceparent"].as<std::string>("");
     }
 }
 
@@ -366,21 +379,22 @@ queue_repository::insert(const std::vector<new_event>& events,
                          const std::vector<new_delivery>& deliveries, uuid lease,
                          const std::vector<new_routing>& routings, const config_versions& versions)
 {
-    insert_parameters given{events, deliveries, group_by_matches(routings), {}, {}, lease};
+    insert_parameters batch{events, deliveries, group_by_matches(routings), {}, {}, lease};
     for (const auto& [account, version] : versions) {
-        given.accounts.push_back(account);
-        given.versions.push_back(version);
+        batch.accounts.push_back(account);
+        batch.versions.push_back(version);
     }
     using inserted = std::optional<std::vector<delivery_key>>;
     return run_autocommit<inserted>(
-        db_, [given = std::move(given)](pqxx::nontransaction& tx) -> inserted {
-            const auto rows = run_insert(tx, given);
-            if (!rows[0][0].as<bool>())
+        db_, [batch = std::move(batch)](pqxx::nontransaction& tx) -> inserted {
+            const auto rows = run_insert(tx, batch);
+            if (!column<bool>(rows[0], "is_current"))
                 return std::nullopt;
             std::vector<delivery_key> leased;
             for (const auto& row : rows)
-                if (!row[1].is_null())
-                    leased.push_back({read_id<event_id>(row[1]), read_id<webhook_id>(row[2])});
+                if (!row["event_id"].is_null())
+                    leased.push_back(
+                        {column<event_id>(row, "event_id"), column<webhook_id>(row, "webhook_id")});
             return leased;
         });
 }
@@ -395,15 +409,12 @@ awaitable<due_page> queue_repository::find_due(std::optional<due_page::position>
                                                from ? from->event : nil_uuid,
                                                from ? from->webhook : nil_uuid, page_size);
             for (const auto& row : rows)
-                page.queues.push_back({read_id<webhook_id>(row[0]),
-                                       row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
-            if (!rows.empty() && rows[0][2].as<int>() == page_size)
-                page.next =
-                    due_page::position{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(),
-                                       rows[0][5].as<std::string>()};
-            const auto next = tx.exec_prepared1(next_due.name);
-            if (!next[0].is_null())
-                page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
+                page.queues.push_back(read_queue(row));
+            if (!rows.empty() && column<int>(rows[0], "rows") == page_size)
+                page.next = due_page::position{column<std::int64_t>(rows[0], "last_run_at"),
+                                               column<std::string>(rows[0], "last_event_id"),
+                                               column<std::string>(rows[0], "last_webhook_id")};
+            page.until_next_due = read_milliseconds(tx.exec_prepared1(next_due.name));
             return page;
         });
 }
@@ -413,8 +424,7 @@ awaitable<std::vector<due_queue>> queue_repository::find_all_due()
     return run_autocommit<std::vector<due_queue>>(db_, [](pqxx::nontransaction& tx) {
         std::vector<due_queue> queues;
         for (const auto& row : tx.exec_prepared(find_due_queues.name))
-            queues.push_back({read_id<webhook_id>(row[0]),
-                              row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
+            queues.push_back(read_queue(row));
         return queues;
     });
 }
@@ -437,12 +447,12 @@ queue_repository::claim(const std::vector<claim_request>& requests, uuid lease)
             for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, are_retries, capacity,
                                                     lease, lease_time.count())) {
                 claimed_delivery read;
-                read.event = read_id<event_id>(row[0]);
-                read.webhook = read_id<webhook_id>(row[1]);
-                read.account = read_id<account_id>(row[2]);
-                read.attempts = row[3].as<int>();
-                read.queue = row[4].as<bool>() ? queue_kind::retry : queue_kind::first;
-                read.began = from_unix_micros(row[5].as<std::int64_t>());
+                read.event = column<event_id>(row, "event_id");
+                read.webhook = column<webhook_id>(row, "webhook_id");
+                read.account = column<account_id>(row, "account_id");
+                read.attempts = column<int>(row, "attempts");
+                read.queue = column<bool>(row, "is_retry") ? queue_kind::retry : queue_kind::first;
+                read.began = column<time_point>(row, "began_at");
                 claimed.push_back(std::move(read));
             }
             add_bodies(tx, claimed);
@@ -509,9 +519,9 @@ queue_repository::oldest_due_age(std::vector<webhook_id> without)
     return run_autocommit<std::chrono::milliseconds>(
         db_, [left_out = to_array(without)](pqxx::nontransaction& tx) {
             auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
-            if (!row[1].is_null() && row[1].as<bool>())
+            if (column<std::optional<bool>>(row, "is_past_page").value_or(false))
                 row = tx.exec_prepared1(oldest_age_by_queue.name, left_out);
-            return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+            return read_milliseconds(row).value_or(std::chrono::milliseconds{0});
         });
 }
 
@@ -519,11 +529,11 @@ awaitable<std::vector<std::pair<webhook_id, time_point>>> queue_repository::rene
 {
     using renewals = std::vector<std::pair<webhook_id, time_point>>;
     return run_autocommit<renewals>(db_, [](pqxx::nontransaction& tx) {
-        renewals found;
+        renewals renewed;
         for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
-            found.emplace_back(read_id<webhook_id>(row[0]),
-                               from_unix_micros(row[1].as<std::int64_t>()));
-        return found;
+            renewed.emplace_back(column<webhook_id>(row, "webhook_id"),
+                                 column<time_point>(row, "renewed_at"));
+        return renewed;
     });
 }
 

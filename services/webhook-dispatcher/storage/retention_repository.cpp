@@ -2,11 +2,14 @@
 
 #include "common/core/text.hpp"
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/column.hpp"
 
 #include <optional>
 
 namespace tempinbox::webhooks {
 namespace {
+
+using postgres::column;
 
 // For locks that block nobody; those that matter are taken with NOWAIT.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
@@ -20,7 +23,7 @@ SELECT EXISTS (
     SELECT 1 FROM unnest(ARRAY['events', 'deliveries', 'attempts', 'routings']) AS parent,
                   generate_series((now() AT TIME ZONE 'UTC')::date - $1::int,
                       (now() AT TIME ZONE 'UTC')::date + $2::int, interval '1 day') AS day
-    WHERE to_regclass('webhooks.' || parent || '_' || to_char(day, 'YYYYMMDD')) IS NULL))"};
+    WHERE to_regclass('webhooks.' || parent || '_' || to_char(day, 'YYYYMMDD')) IS NULL) AS are_missing)"};
 
 // What attaching a partition locks.
 constexpr const char* lock_to_attach = R"(
@@ -30,7 +33,7 @@ LOCK TABLE webhooks.events_default, webhooks.deliveries_default, webhooks.attemp
     webhooks.routings_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
 
 constexpr const char* take_partitions =
-    "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
+    "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions')) AS is_taken";
 
 constexpr postgres::statement find_past_partition{"retention_find_past_partition", R"(
 SELECT c.relname FROM pg_class AS c
@@ -48,7 +51,8 @@ DELETE FROM webhooks.previous_secrets WHERE valid_until <= now())"};
 
 // Waits until other processes have finished what they had under way for these accounts.
 constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
-SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position
+SELECT account_id, array_to_string(webhook_ids, ',') AS webhook_ids, event_position,
+    routing_position
     FROM webhooks.deleted_accounts
 WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000
     FOR UPDATE SKIP LOCKED)"};
@@ -61,10 +65,10 @@ DELETE FROM webhooks.due_deliveries WHERE (webhook_id, event_id) IN (
 // There is no index on the account, since every stored event would pay for it: a page of the
 // primary key is scanned instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
-SELECT event_id, account_id = ANY ($1::uuid[]) FROM webhooks.events
+SELECT event_id, account_id = ANY ($1::uuid[]) AS is_of_accounts FROM webhooks.events
 WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
 constexpr postgres::statement routing_page{"retention_routing_page", R"(
-SELECT event_id, account_id = ANY ($1::uuid[]) FROM webhooks.routings
+SELECT event_id, account_id = ANY ($1::uuid[]) AS is_of_accounts FROM webhooks.routings
 WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
 
 constexpr postgres::statement purge_attempts{
@@ -104,14 +108,14 @@ std::optional<deleted_batch> take_deleted(pqxx::work& tx)
     if (rows.empty())
         return std::nullopt;
     deleted_batch batch;
-    batch.event_position = rows[0][2].as<std::string>();
-    batch.routing_position = rows[0][3].as<std::string>();
+    batch.event_position = column<std::string>(rows[0], "event_position");
+    batch.routing_position = column<std::string>(rows[0], "routing_position");
     for (const auto& row : rows) {
-        if (row[2].as<std::string>() != batch.event_position ||
-            row[3].as<std::string>() != batch.routing_position)
+        if (column<std::string>(row, "event_position") != batch.event_position ||
+            column<std::string>(row, "routing_position") != batch.routing_position)
             continue;
-        batch.accounts.push_back(account_id::parse(row[0].as<std::string>()).value());
-        for (const auto& webhook : split_list(row[1].as<std::string>()))
+        batch.accounts.push_back(column<account_id>(row, "account_id"));
+        for (const auto& webhook : split_list(column<std::string>(row, "webhook_ids")))
             batch.webhooks.push_back(webhook_id::parse(webhook).value());
     }
     return batch;
@@ -127,13 +131,13 @@ struct scanned_page
 scanned_page scan(pqxx::work& tx, const postgres::statement& page,
                   const pqxx::binarystring& accounts, const std::string& position)
 {
-    scanned_page found;
+    scanned_page scanned;
     for (const auto& row : tx.exec_prepared(page.name, accounts, position, rows_a_step)) {
-        found.last = row[0].as<std::string>();
-        if (row[1].as<bool>())
-            found.events.push_back(event_id::parse(found.last).value());
+        scanned.last = column<std::string>(row, "event_id");
+        if (column<bool>(row, "is_of_accounts"))
+            scanned.events.push_back(event_id::parse(scanned.last).value());
     }
-    return found;
+    return scanned;
 }
 
 bool purge_some_events(pqxx::work& tx, const deleted_batch& batch)
@@ -175,8 +179,8 @@ awaitable<void> retention_repository::make_partitions(int back, int ahead)
 {
     return db_.transact([back, ahead](pqxx::work& tx) {
         // Another process that holds the lock makes them.
-        if (!tx.exec_prepared1(are_days_missing.name, back, ahead)[0].as<bool>() ||
-            !tx.exec1(take_partitions)[0].as<bool>())
+        if (!column<bool>(tx.exec_prepared1(are_days_missing.name, back, ahead), "are_missing") ||
+            !column<bool>(tx.exec1(take_partitions), "is_taken"))
             return;
         tx.exec0(short_lock_wait);
         tx.exec0(lock_to_attach);
@@ -187,7 +191,7 @@ awaitable<void> retention_repository::make_partitions(int back, int ahead)
 awaitable<bool> retention_repository::drop_partition_older_than(int days)
 {
     return db_.transact([days](pqxx::work& tx) {
-        if (!tx.exec1(take_partitions)[0].as<bool>())
+        if (!column<bool>(tx.exec1(take_partitions), "is_taken"))
             return false;
         tx.exec0(short_lock_wait);
         const auto past = tx.exec_prepared(find_past_partition.name, days);
@@ -196,7 +200,7 @@ awaitable<bool> retention_repository::drop_partition_older_than(int days)
             return false;
         }
         // Takes all locks that DROP would wait for.
-        const auto name = past[0][0].as<std::string>();
+        const auto name = column<std::string>(past[0], "relname");
         const auto parent = "webhooks." + name.substr(0, name.find('_'));
         const auto table = "webhooks." + tx.quote_name(name);
         tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +

@@ -13,16 +13,18 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// The columns of a rule in the order that read_rule reads them.
+using postgres::column;
+
+// The columns of a rule, as read_rule reads them.
 const std::string columns = "account_id, rule_id, name, webhook_id, conditions, is_enabled, "
-                            "(extract(epoch FROM created_at) * 1000000)::bigint";
+                            "(extract(epoch FROM created_at) * 1000000)::bigint AS created_at";
 
 const std::string find_sql =
     "SELECT " + columns + " FROM webhooks.rules WHERE account_id = $1::uuid AND rule_id = $2::uuid";
 
 const std::string list_sql = "SELECT " + columns +
-                             " FROM webhooks.rules WHERE account_id = $1::uuid ORDER BY created_at "
-                             "DESC, rule_id DESC LIMIT 1000";
+                             " FROM webhooks.rules WHERE account_id = $1::uuid ORDER BY "
+                             "rules.created_at DESC, rule_id DESC LIMIT 1000";
 
 const std::string insert_sql = R"(
 INSERT INTO webhooks.rules (account_id, rule_id, name, webhook_id, conditions, is_enabled)
@@ -35,7 +37,7 @@ WHERE account_id = $1::uuid AND rule_id = $2::uuid RETURNING )" +
                                columns;
 
 constexpr postgres::statement count_rules{
-    "rules_count", "SELECT count(*) FROM webhooks.rules WHERE account_id = $1::uuid"};
+    "rules_count", "SELECT count(*) AS count FROM webhooks.rules WHERE account_id = $1::uuid"};
 
 constexpr postgres::statement webhook_exists{"rules_webhook_exists", R"(
 SELECT 1 FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
@@ -80,10 +82,10 @@ DELETE FROM webhooks.failing_endpoints f USING webhooks.endpoints e
 
 const std::string endpoints_sql = std::string("SELECT ") + endpoint_columns +
                                   " FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[]) "
-                                  "ORDER BY account_id, created_at, webhook_id";
+                                  "ORDER BY account_id, endpoints.created_at, webhook_id";
 const std::string rules_sql = "SELECT " + columns +
                               " FROM webhooks.rules WHERE account_id = ANY($1::uuid[]) ORDER BY "
-                              "account_id, created_at, rule_id";
+                              "account_id, rules.created_at, rule_id";
 
 std::string to_json(const std::vector<rules::condition>& conditions)
 {
@@ -117,18 +119,13 @@ std::vector<rules::condition> read_conditions(std::string_view text)
 stored_rule read_rule(const pqxx::row& row)
 {
     stored_rule read;
-    read.rule.id = rule_id::parse(row[1].as<std::string>()).value();
-    read.rule.name = row[2].as<std::string>();
-    read.rule.webhook = webhook_id::parse(row[3].as<std::string>()).value();
-    read.rule.conditions = read_conditions(row[4].as<std::string>());
-    read.rule.is_enabled = row[5].as<bool>();
-    read.created_at = from_unix_micros(row[6].as<std::int64_t>());
+    read.rule.id = column<rule_id>(row, "rule_id");
+    read.rule.name = column<std::string>(row, "name");
+    read.rule.webhook = column<webhook_id>(row, "webhook_id");
+    read.rule.conditions = read_conditions(column<std::string>(row, "conditions"));
+    read.rule.is_enabled = column<bool>(row, "is_enabled");
+    read.created_at = column<time_point>(row, "created_at");
     return read;
-}
-
-account_id read_account(const pqxx::field& field)
-{
-    return account_id::parse(field.as<std::string>()).value();
 }
 
 plans::account_state read_state(const pqxx::field& field)
@@ -200,7 +197,7 @@ awaitable<result<stored_rule>> rule_repository::create(plans::account_state acco
         if (!has_config ||
             tx.exec_prepared(webhook_exists.name, owner, requested.webhook.text()).empty())
             return no_such_webhook(requested.webhook);
-        if (tx.exec_prepared1(count_rules.name, owner)[0].as<int>() >= allowed)
+        if (column<int>(tx.exec_prepared1(count_rules.name, owner), "count") >= allowed)
             return failure{errc::permission_denied,
                            "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
                                " routing rules, all in use; delete one first"};
@@ -249,10 +246,10 @@ awaitable<result<stored_rule>> rule_repository::update(plans::account_state acco
 awaitable<std::vector<stored_rule>> rule_repository::list(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
-        std::vector<stored_rule> found;
+        std::vector<stored_rule> rules;
         for (const auto& row : tx.exec_prepared("rules_list", account.text()))
-            found.push_back(read_rule(row));
-        return found;
+            rules.push_back(read_rule(row));
+        return rules;
     });
 }
 
@@ -269,13 +266,14 @@ awaitable<result<void>> rule_repository::remove(account_id account, rule_id id)
 awaitable<std::unordered_map<account_id, std::int64_t>>
 rule_repository::find_versions(const std::vector<account_id>& accounts)
 {
-    using found_versions = std::unordered_map<account_id, std::int64_t>;
-    return postgres::run_autocommit<found_versions>(
+    using version_map = std::unordered_map<account_id, std::int64_t>;
+    return postgres::run_autocommit<version_map>(
         db_, [ids = postgres::to_array(accounts)](pqxx::nontransaction& tx) {
-            found_versions found;
+            version_map versions;
             for (const auto& row : tx.exec_prepared(find_config_versions.name, ids))
-                found.emplace(read_account(row[0]), row[1].as<std::int64_t>());
-            return found;
+                versions.emplace(column<account_id>(row, "account_id"),
+                                 column<std::int64_t>(row, "version"));
+            return versions;
         });
 }
 
@@ -289,14 +287,14 @@ rule_repository::load_configs(const std::vector<account_id>& accounts)
         // rule that was read has its endpoint, unless that was deleted since.
         for (const auto& row : tx.exec_prepared(find_config_versions.name, ids)) {
             stored_config config;
-            config.account = read_account(row[0]);
-            config.version = row[1].as<std::int64_t>();
+            config.account = column<account_id>(row, "account_id");
+            config.version = column<std::int64_t>(row, "version");
             indexes.emplace(config.account, configs.size());
             configs.push_back(std::move(config));
         }
         const auto config_of = [&](const pqxx::row& row) -> stored_config* {
-            const auto found = indexes.find(read_account(row[0]));
-            return found == indexes.end() ? nullptr : &configs[found->second];
+            const auto index = indexes.find(column<account_id>(row, "account_id"));
+            return index == indexes.end() ? nullptr : &configs[index->second];
         };
         for (const auto& row : tx.exec_prepared("config_rules", ids))
             if (auto* config = config_of(row))
@@ -306,7 +304,7 @@ rule_repository::load_configs(const std::vector<account_id>& accounts)
                 config->endpoints.push_back(read_endpoint(row));
         for (const auto& row : tx.exec_prepared(find_states.name, ids))
             if (auto* config = config_of(row))
-                config->state = read_state(row[1]);
+                config->state = read_state(row["state"]);
         return configs;
     });
 }
