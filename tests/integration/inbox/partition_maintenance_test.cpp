@@ -27,10 +27,9 @@ TEST_CASE("partitions are made ahead, and past ones go with the bodies that are 
           "[inbox][postgres]")
 {
     maintenance_world world;
-    testing::await(world.partitions.ensure_body_hour(mailbox::seeds::now() - 50h));
-    world.scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) VALUES "
-                          "(date_trunc('hour', now() - interval "
-                          "'50 hours', 'UTC'), gen_random_uuid(), 'x')");
+    const auto past = mailbox::seeds::now() - 50h;
+    testing::await(world.partitions.ensure_body_hour(past));
+    world.add_bodies(past);
     REQUIRE(world.old_partitions() == 1);
     inbox::partition_maintenance maintenance(testing::test_host(), world.partitions);
 
@@ -49,10 +48,7 @@ TEST_CASE("what a backup keeps from being dropped for long is emptied meanwhile"
     for (const auto age : {50h, 3h}) {
         const auto hour = mailbox::seeds::now() - age;
         testing::await(world.partitions.ensure_body_hour(hour));
-        world.scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) VALUES "
-                              "(date_trunc('hour', mailbox.from_micros(" +
-                              std::to_string(to_unix_micros(hour)) +
-                              "), 'UTC'), gen_random_uuid(), 'x')");
+        world.add_bodies(hour);
     }
     pqxx::connection connection(world.scratch.dsn());
     pqxx::work backup(connection);

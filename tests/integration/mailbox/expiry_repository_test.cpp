@@ -454,11 +454,7 @@ TEST_CASE("who has more inboxes than a batch is deleted in several",
     seeds::world world;
     account_state_repository accounts(world.scratch.db());
     const auto gone = account_id::make();
-    world.scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, "
-                          "created_at, expires_at) SELECT '" +
-                          gone.text() +
-                          "', gen_random_uuid(), n || '@mail.test', now(), now() + interval '1 "
-                          "hour' FROM generate_series(1, 700) n");
+    world.add_many_inboxes(gone, 700);
     testing::await(accounts.mark_deleted(gone, 9));
 
     std::vector<std::size_t> batches;

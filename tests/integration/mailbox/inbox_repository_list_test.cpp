@@ -177,12 +177,7 @@ TEST_CASE("a filtered page may be short, and its cursor continues where reading 
     oldest.id = inbox_id::make();
     oldest.tags = {"ci"};
     testing::await(world.inboxes.create(oldest, seeds::now())).value();
-    world.scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, "
-                          "created_at, expires_at) SELECT '" +
-                          account.account.text() +
-                          "', gen_random_uuid(), n || '@mail.test', now() + n * interval '1 ms', "
-                          "now() + interval '1 day' FROM "
-                          "generate_series(1, 2100) n");
+    world.add_many_inboxes(account.account, 2'100);
     inbox_filter filter;
     filter.tags = {"ci"};
 

@@ -74,11 +74,10 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
 {
     seeds::world world;
     maintenance_repository partitions(world.scratch.db(), "test");
-    testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
+    const auto past_hour = seeds::now() - 50h;
+    testing::await(partitions.ensure_body_hour(past_hour));
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
-    world.scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) VALUES "
-                          "(date_trunc('hour', now() - interval "
-                          "'50 hours', 'UTC'), gen_random_uuid(), 'x')");
+    world.add_bodies(past_hour);
     world.scratch.execute("SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date - 5)");
 
     auto old = seeds::make_message({world.create(seeds::account())}, "mail");
@@ -314,10 +313,7 @@ TEST_CASE("an hour that cannot be dropped for long is emptied in batches, but fo
     world.put_into_hour(world.add_email({inbox}, "needed"), world.early);
     world.extend(inbox, 48h);
     world.note_early_end();
-    world.scratch.execute(
-        "INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros(" +
-        std::to_string(to_unix_micros(world.early)) +
-        "), gen_random_uuid(), 'x' FROM generate_series(1, 700)");
+    world.add_bodies(world.early, 700);
     const auto past = world.early_partition();
 
     CHECK_FALSE(testing::await(world.partitions.empty_some(past, std::nullopt)));

@@ -35,8 +35,8 @@ inline plans::account_state account(int live_inboxes = 10)
 }
 
 // A message with fixed texts to inboxes, as mail-ingest makes it.
-inline std::shared_ptr<new_message> make_message(const std::vector<inbox>& to,
-                                                 const std::string& raw)
+inline std::shared_ptr<new_message>
+make_message(const std::vector<inbox>& to, const std::string& raw = "Subject: hi\r\n\r\nhello\r\n")
 {
     auto message = std::make_shared<new_message>();
     message->body = body_id::make();
@@ -67,6 +67,7 @@ inline std::shared_ptr<new_message> make_message(const std::vector<inbox>& to,
         event.set_email_id(delivery.id.text());
         event.set_inbox_id(each.id.text());
         event.set_account_id(each.account.text());
+        event.set_subject(message->subject);
         delivery.event = events::make_row(event, trace::traceparent::make());
     }
     return message;
@@ -148,6 +149,27 @@ struct world
         scratch.execute(
             "UPDATE mailbox.inboxes SET expires_at = now() - interval '3 seconds' WHERE " +
             condition);
+    }
+
+    // Writes bodies of no email into the hour's partition.
+    void add_bodies(time_point hour, int count = 1)
+    {
+        scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT "
+                        "date_trunc('hour', mailbox.from_micros(" +
+                        std::to_string(to_unix_micros(hour)) +
+                        "), 'UTC'), gen_random_uuid(), 'x' FROM generate_series(1, " +
+                        std::to_string(count) + ")");
+    }
+
+    // Writes live inboxes of the account without their addresses, each a millisecond younger.
+    void add_many_inboxes(account_id account, int count)
+    {
+        scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, "
+                        "created_at, expires_at) SELECT '" +
+                        account.text() +
+                        "', gen_random_uuid(), n || '@mail.test', now() + n * interval '1 ms', "
+                        "now() + interval '1 day' FROM generate_series(1, " +
+                        std::to_string(count) + ") AS n");
     }
 
     // Stores a message with its email in each inbox, as mail-ingest does; returns its body's id.
