@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def digest(depfile: str) -> str:
-    """Of the files that a depfile of the compiler names, by content and not by place."""
+    """Returns a digest of the files that a compiler's depfile names, by content and not by path."""
     names = re.sub(r"\\\n", " ", Path(depfile).read_text(encoding="utf-8")).split(": ", 1)[1]
     total = hashlib.sha256()
     for name in re.split(r"(?<!\\)\s+", names.strip()):

@@ -36,7 +36,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 
 @dataclass(frozen=True)
 class Settings:
-    """How it is started."""
+    """The options of the program."""
 
     listen: tuple[str, int]
     smtp: tuple[str, int]
@@ -45,7 +45,7 @@ class Settings:
 
 
 class Refused(Exception):
-    """What was asked cannot be done; the page says why, above a form to try again."""
+    """A refused form; the page says why, above a form to try again."""
 
     def __init__(self, status: HTTPStatus, why: str, form: str = "") -> None:
         super().__init__(why)
@@ -59,7 +59,7 @@ def _bad(why: str) -> Refused:
 
 @dataclass
 class SignUp:
-    """One that waits for its code or link."""
+    """A sign-up that waits for its code or link."""
 
     address: str
     name: str
@@ -70,14 +70,16 @@ class SignUp:
 
 
 class SignUps:
-    """Those that wait, in memory, at most 10,000; of an address the newest. For all threads."""
+    """The pending sign-ups, in memory, at most 10,000; the newest of each address. Threads may
+    share it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_address: OrderedDict[str, SignUp] = OrderedDict()
 
     def begin(self, address: str, name: str) -> SignUp:
-        """With a new code and a new link; those sent before no longer work."""
+        """Makes a new code and a new link; those sent before no longer work."""
         code, token = f"{secrets.randbelow(1_000_000):06}", secrets.token_urlsafe(24)
         made = SignUp(address, name, code, token, time.monotonic() + _VALID_SECONDS)
         with self._lock:
@@ -88,7 +90,7 @@ class SignUps:
         return made
 
     def drop(self, sign_up: SignUp) -> None:
-        """Whose mail could not be sent."""
+        """Drops a sign-up whose mail could not be sent."""
         with self._lock:
             if self._by_address.get(sign_up.address.lower()) is sign_up:
                 del self._by_address[sign_up.address.lower()]
@@ -235,7 +237,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer({"/": self._show_sign_up, "/confirm": self._confirm})
 
     def do_POST(self) -> None:
-        """What the two forms send."""
+        """Handles the two forms."""
         self._answer({"/signup": self._sign_up, "/verify": self._verify})
 
     def _answer(self, routes: dict[str, Callable[[], tuple[str, str]]]) -> None:
@@ -304,7 +306,7 @@ class Handler(BaseHTTPRequestHandler):
             raise _bad("the form did not come whole, or is not encoded") from failure
 
     def log_request(self, code: int | str = "-", _size: int | str = "-") -> None:
-        """Without the query, which holds the link's token."""
+        """Logs the request without the query, which holds the link's token."""
         path = self.path.partition("?")[0] if hasattr(self, "path") else "-"
         self.log_message("%s %s %s", self.command, path, int(code))
 
@@ -339,12 +341,12 @@ class SignUpServer(ThreadingHTTPServer):
         self.url = settings.public_url or f"http://{host}:{port}"
 
     def process_request(self, request: object, client_address: object) -> None:
-        """In a thread of its own, once there is a place."""
+        """Handles a request in a thread of its own, as soon as one is free."""
         self._connections.acquire()
         super().process_request(request, client_address)  # type: ignore[arg-type]
 
     def process_request_thread(self, request: object, client_address: object) -> None:
-        """That thread."""
+        """Runs in that thread."""
         try:
             super().process_request_thread(request, client_address)  # type: ignore[arg-type]
         finally:

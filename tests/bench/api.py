@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How many requests a second the API answers, beside what the machine can do at most in the same
-run.
+"""Measures how many requests a second the API answers, beside what the machine can do at most in
+the same run.
 
 wrk (one thread, kept connections) asks the first gateway for a list of 25 emails (the same again
 and again, as who polls does, and one that nobody asked for before), for one email, for its
@@ -50,7 +50,7 @@ def operate(*arguments: str) -> None:
 
 
 def call(method: str, path: str, body: Any = None) -> Any:
-    """One request to the API; its JSON."""
+    """Sends one request to the API and returns its JSON."""
     connection = http.client.HTTPConnection(
         urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=30
     )
@@ -97,7 +97,7 @@ class Measured:
 def measure(
     target: wrk.Target, connections: int, seconds: float, groups: dict[str, list[int]]
 ) -> Measured:
-    """After a short run to warm up."""
+    """Measures after a short run to warm up."""
     wrk.run(target, connections, min(1.0, seconds))
     before = {name: sum(map(processes.cpu_seconds, pids)) for name, pids in groups.items()}
     rate = wrk.run(target, connections, seconds)
@@ -108,7 +108,7 @@ def measure(
 
 
 def show(name: str, connections: int, measured: Measured) -> None:
-    """One line."""
+    """Prints one line."""
     used = sorted(measured.cpu.items(), key=lambda it: -it[1])
     split = ", ".join(f"{part} {millis:.3f}" for part, millis in used if millis >= 0.002)
     rate = measured.rate
@@ -163,7 +163,7 @@ def make_deliveries(inbox: dict[str, Any]) -> None:
 
 
 def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, ...]) -> None:
-    """What the machine can do at most."""
+    """Prints what the machine can do at most."""
     listed = json.dumps(call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")).encode()
     dsn = os.environ["TEMPINBOX_DATABASE"]
     account = os.environ["TEMPINBOX_ACCOUNT"]
@@ -201,7 +201,7 @@ def measure_mailpit(program: str | None, seconds: float, connections: int) -> fl
 
 
 def judge_lists(polled: float, unknown: float, peer: float | None) -> bool:
-    """Beside the peer, which answers the same list again and again, too."""
+    """Judges the lists beside the peer, which answers the same list again and again, too."""
     if peer is None:
         return True
     print(f"  lists that nobody asked for before, times Mailpit: {unknown / peer:.2f}")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How well codes and links are found in the mails of tests/corpus, and how fast. Needs no suite.
+"""Measures how well codes and links are found in the mails of tests/corpus, and how fast.
+Needs no suite.
 
 Usage: ./dev bench codes [--preset release] [--no-build]
 """

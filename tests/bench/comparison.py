@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a change was worth: the running suite beside an older one, by turns.
+"""Measures what a change was worth: the running suite beside an older one, by turns.
 
 Both suites run at the same time, and each kind of load goes first to one and then to the other, so
 that a slower minute of the machine is a slower minute of both. Prints the medians of the rounds
@@ -44,7 +44,7 @@ MIN_TIMES_MAILPIT = {READ: (MAILPIT, 3.0), api.UNKNOWN: (MAILPIT_LIST, 4.0)}
 
 @dataclass
 class Suite:
-    """One that is loaded: its environment, and what was measured of it."""
+    """A suite under load: its environment, and what was measured of it."""
 
     name: str
     environment: dict[str, str]
@@ -55,7 +55,7 @@ class Suite:
 
     @contextlib.contextmanager
     def chosen(self) -> Iterator[None]:
-        """What asks the environment finds this suite."""
+        """Makes the environment name this suite inside the block."""
         before = dict(os.environ)
         os.environ.update(self.environment)
         try:
@@ -65,7 +65,7 @@ class Suite:
             os.environ.update(before)
 
     def note(self, kind: str, rate: float, cpu: float) -> None:
-        """Of one round."""
+        """Notes the figures of one round."""
         self.rates[kind].append(rate)
         self.cpu[kind].append(cpu)
 
@@ -99,7 +99,7 @@ def prepare(suite: Suite) -> None:
 
 
 def measure_requests(suite: Suite, target: wrk.Target, seconds: float) -> None:
-    """One load on one suite."""
+    """Measures one load on one suite."""
     with suite.chosen():
         measured = api.measure(target, CONNECTIONS, seconds, api.parts())
     if measured.rate.failed:
@@ -124,7 +124,7 @@ def measure_mails(suite: Suite, load: smtp_source.Load) -> None:
 
 
 def mails_of(load: smtp_source.Load) -> str:
-    """What the load is called."""
+    """Returns the name of the load."""
     return f"mail in, c={load.sessions}"
 
 
@@ -147,14 +147,16 @@ def measure_mailpit(program: str, suite: Suite, seconds: float) -> None:
 
 
 def live_inboxes(suite: Suite) -> int:
-    """Of the account that the bench uses."""
+    """Returns the number of live inboxes of the bench's account."""
     with suite.chosen():
         live: int = api.call("GET", "/v1/account")["usage"]["liveInboxes"]
         return live
 
 
 def make_as_many_inboxes(new: Suite, old: Suite) -> None:
-    """In the same time the faster one made more, and mail-ingest keeps the address of each."""
+    """Makes as many inboxes in both: in the same time the faster one made more, and mail-ingest
+    keeps the address of each.
+    """
     behind, ahead = sorted((new, old), key=live_inboxes)
     missing = live_inboxes(ahead) - live_inboxes(behind)
     create = next(each for each in behind.targets if each.name == CREATE)

@@ -96,7 +96,7 @@ def query(statement: str) -> str:
 
 
 def make_past_partitions() -> None:
-    """What every replica wants to drop at once."""
+    """Makes partitions that every replica has to drop at once."""
     query(
         "SELECT mailbox.ensure_body_hour(now() - n * interval '1 hour')"
         f" FROM generate_series(3, {2 + _PAST_HOURS}) AS n"
@@ -117,7 +117,7 @@ class Replicas:
             os.kill(int(variables[f"TEMPINBOX_INBOX_{number}_PID"]), signal.SIGTERM)
 
     def wait_ready(self) -> None:
-        """Until each is there again."""
+        """Waits until each is there again."""
         deadline = time.monotonic() + _RESTART_SECONDS
         variables = _variables()
         for number in self._numbers:
@@ -131,7 +131,7 @@ def _dev(*arguments: str) -> str:
 
 
 def _variables() -> dict[str, str]:
-    """What `./dev env` says now: processes change."""
+    """Returns what `./dev env` says now: processes change."""
     lines = (shlex.split(line) for line in _dev("env").splitlines())
     return dict(parts[1].split("=", 1) for parts in lines if parts[:1] == ["export"])
 
@@ -190,7 +190,7 @@ class Load:
                 self.milliseconds.append(1000 * (time.monotonic() - due))
 
     def wait(self) -> None:
-        """Until all are sent."""
+        """Waits until all are sent."""
         for thread in self._threads:
             thread.join()
 
@@ -220,7 +220,7 @@ def turn(replicas: Replicas, has_maintenance: bool, options: argparse.Namespace)
 
 
 def measure(count: int, options: argparse.Namespace) -> bool:
-    """With so many replicas; whether the target is met."""
+    """Measures with so many replicas, and returns whether the target is met."""
     replicas = Replicas(count)
     seen: dict[bool, list[float]] = {False: [], True: []}
     for number in range(options.rounds):

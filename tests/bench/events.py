@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How fresh events are: the time from the storing of an email to the moment at which a consumer of
-another team has its record, at an even 20 and 2,000 mails a second; and what the processes use for
-an email meanwhile.
+"""Measures how fresh events are: the time from the storing of an email to the moment at which a
+consumer of another team has its record, at an even 20 and 2,000 mails a second; and what the
+processes use for an email meanwhile.
 
 The mails go to 64 inboxes over kept SMTP connections; the consumer is a program of its own that
 reads all partitions of email.received with Confluent's Python client.
@@ -29,7 +29,7 @@ from measuring.percentiles import percentile
 
 _READER = Path(__file__).with_name("measuring") / "event_reader.py"
 _INBOXES = 64
-# By rate; docs/events/contract.md, "Freshness".
+# The objectives by rate; docs/events/contract.md, "Freshness".
 _MAX_P99 = {20: 50.0, 2_000: 100.0}
 _REACHED = 0.95  # of the requested rate
 _TIMEOUT_SECONDS = 120.0
@@ -91,7 +91,7 @@ def _measure(addresses: list[str], rate: float, options: argparse.Namespace) -> 
 
 
 def _judge(rate: float, rounds: list[list[float] | None]) -> bool:
-    """Against the objective, by the median of the rounds."""
+    """Compares the median of the rounds with the objective."""
     good = [percentile(late, 99) for late in rounds if late is not None]
     if not good:
         print(f"  p99 at {rate:g}/s: this machine did not reach the rate", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How late inboxes expire: makes inboxes that fall due at a steady rate and compares each
+"""Measures how late inboxes expire: makes inboxes that fall due at a steady rate and compares each
 `inbox.expired` with its due time.
 
 Usage: ./dev bench expiry [--rate 100] [--seconds 20]
@@ -70,7 +70,7 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
 
 
 def read_expiries(brokers: str, due: dict[str, float]) -> dict[str, float]:
-    """When each `inbox.expired` was appended to its topic, by inbox id."""
+    """Returns when each `inbox.expired` was appended to its topic, by inbox id."""
     deadline = max(due.values()) + 30
     seen: dict[str, float] = {}
     command = [

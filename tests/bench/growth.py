@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Whether a request costs the same in a suite that has grown: the figures of `./dev bench api`
-beside 1,000 inboxes, emails and quarantined addresses of strangers, and beside millions of them.
+"""Measures whether a request costs the same in a suite that has grown: the figures of `./dev bench
+api` beside 1,000 inboxes, emails and quarantined addresses of strangers, and beside millions of
+them.
 
 The strangers are made by SQL, so many a statement, within --minutes; what is there by then is what
 is measured. CPU of a request may grow by a fifth. Then the plan of every statement on the large
@@ -29,7 +30,7 @@ MAX_GROWTH = 1.2  # design target: of a request's cost, from few rows to many
 
 
 def fill(rows: int, quarantined: int, minutes: float) -> str:
-    """More of strangers, as far as the time allows; how many there are now."""
+    """Adds rows of strangers, as far as the time allows; returns how many there are now."""
     began = time.monotonic()
     dsn = os.environ["TEMPINBOX_DATABASE"]
     end = began + 60 * minutes
@@ -41,7 +42,7 @@ def fill(rows: int, quarantined: int, minutes: float) -> str:
 
 
 def judge(few: dict[str, Measured], many: dict[str, Measured], what: str) -> bool:
-    """What a request costs beside many rows, of what it costs beside few."""
+    """Compares a request's cost beside many rows with its cost beside few."""
     outcomes = []
     for name, before in few.items():
         cpu = sum(many[name].cpu.values()) / sum(before.cpu.values())
@@ -109,7 +110,7 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
 
 
 def restart_services() -> None:
-    """So that their connections begin anew."""
+    """Restarts the services, so that their connections begin anew."""
     for part in ("inbox", "mail-ingest", "gateway"):
         api.operate("restart", part)
 

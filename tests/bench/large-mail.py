@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What one account's large mails cost another: the time of a GET of a small email that is cached,
-alone and while another account reads a mail of 5 MiB as often as its plan lets it, through the
-same gateway.
+"""Measures what one account's large mails cost another: the time of a GET of a small email that is
+cached, alone and while another account reads a mail of 5 MiB as often as its plan lets it, through
+the same gateway.
 
 Usage: ./dev bench large-mail [--seconds 20]
 
@@ -37,7 +37,7 @@ WAIT_SECONDS = 60
 
 
 class Account:
-    """One that reads an email of its own."""
+    """An account that reads an email of its own."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -46,7 +46,7 @@ class Account:
         )
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; its JSON."""
+        """Sends one request and returns its JSON."""
         headers = {"X-API-Key": self.key, "Content-Type": "application/json"}
         self.connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = self.connection.getresponse()
@@ -103,7 +103,9 @@ def read_often(
 
 
 async def times(account: Account, path: str, seconds: float) -> list[float]:
-    """Of GETs one after the other, in ms, sorted; those of the first second do not count."""
+    """Returns the times of GETs one after the other, in ms, sorted; those of the first second do
+    not count.
+    """
     taken = []
     began = time.monotonic()
     while (started := time.monotonic()) < began + 1 + seconds:
@@ -115,7 +117,7 @@ async def times(account: Account, path: str, seconds: float) -> list[float]:
 
 
 def show(what: str, taken: list[float]) -> None:
-    """One line."""
+    """Prints one line."""
     numbers = {percent: percentile(taken, percent) for percent in (50, 95, 99)}
     text = ", ".join(f"p{percent} {value:.1f} ms" for percent, value in numbers.items())
     print(f"  small email {what}: {text} ({len(taken)} requests)", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one account's tools of MCP cost another account's reads.
+"""Measures what one account's tools of MCP cost another account's reads.
 
 An inbox holds eight mails of 512 KiB whose HTML is made to take long: each element has eight
 classes that many rules ask for. An account reads an email of its own, one request after the other,
@@ -51,7 +51,7 @@ def costly_page(are_tags_different: bool) -> str:
 
 @dataclass
 class Client:
-    """One connection to the gateway with an account's key."""
+    """A connection to the gateway with an account's key."""
 
     key: str
     connection: http.client.HTTPConnection = field(init=False)
@@ -75,12 +75,12 @@ class Client:
         return json.loads(content)
 
     def make_inbox(self) -> dict[str, Any]:
-        """One that outlives the bench."""
+        """Makes an inbox that outlives the bench."""
         inbox: dict[str, Any] = self.request("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
         return inbox
 
     def emails(self, inbox: dict[str, Any]) -> list[dict[str, Any]]:
-        """Those that are stored."""
+        """Returns the stored emails."""
         listed: list[dict[str, Any]] = self.request(
             "GET", f"/v1/inboxes/{inbox['inboxId']}/emails"
         )["emails"]
@@ -88,7 +88,7 @@ class Client:
 
 
 def send(inbox: dict[str, Any], content_type: str, body: str, count: int) -> None:
-    """So many equal mails over one session."""
+    """Sends so many equal mails over one session."""
     host, _, port = os.environ["TEMPINBOX_SMTP"].rpartition(":")
     mail = (
         "From: bench@sender.example\r\nSubject: hello\r\nMIME-Version: 1.0\r\n"
@@ -111,7 +111,7 @@ class Flood:
         ]
 
     def run(self, client: Client) -> None:
-        """Until it is over."""
+        """Runs until it is over."""
         arguments = {"inboxId": self.inbox_id, "kind": "reset", "timeoutSeconds": 1}
         call = {"name": "get_link", "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}

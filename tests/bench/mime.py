@@ -62,7 +62,7 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
 
 
 def read_views(program: Path, mails: list[Path]) -> list[dict[str, Any]]:
-    """What our reader makes of each mail."""
+    """Returns what our reader makes of each mail."""
     done = subprocess.run(
         [program],
         input="".join(f"{path}\n" for path in mails).encode(),

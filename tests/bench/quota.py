@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the daily quota costs: decisions of one rate-limit replica in coalesced calls, the gateway
-with the service on and off, and SQL statements per 1,000 requests of one hot account and of 10,000
-accounts.
+"""Measures what the daily quota costs: decisions of one rate-limit replica in coalesced calls, the
+gateway with the service on and off, and SQL statements per 1,000 requests of one hot account and of
+10,000 accounts.
 
 Usage: ./dev bench quota [--seconds 4] [--rounds 6] [--accounts 10000]
 
@@ -128,7 +128,7 @@ def cpu_seconds(pid: str) -> float:
 
 
 def measure_decisions(seconds: float, accounts: int) -> bool:
-    """How many a replica makes in coalesced calls; whether that is enough."""
+    """Measures how many a replica makes in coalesced calls, and returns whether that is enough."""
     known = running()
     rpc, pid, admin = (known[f"TEMPINBOX_RATE_LIMIT_1_{kind}"] for kind in ("RPC", "PID", "ADMIN"))
     hot = [str(uuid.uuid4())]
@@ -220,8 +220,8 @@ def load_gateway(path: str, seconds: float) -> dict[str, float]:
 
 
 def measure_statements(seconds: float) -> None:
-    """What 1,000 requests of one account cost the database: a path that does not exist reads
-    nothing else.
+    """Measures what 1,000 requests of one account cost the database: a path that does not exist
+    reads nothing else.
     """
     admins = [
         value

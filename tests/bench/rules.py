@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long it takes to evaluate an account's routing rules for one mail. Needs no suite.
+"""Measures how long it takes to evaluate an account's routing rules for one mail. Needs no suite.
 
 Usage: ./dev bench rules [--preset release] [--no-build]
 """

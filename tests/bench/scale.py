@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whether each replica more of a service carries as much as the first: nothing that replicas share
-may serialize them.
+"""Measures whether each further replica of a service carries as much as the first: nothing that
+replicas share may serialize them.
 
 Runs the services in turn with 1, 2 and 3 replicas on the running suite, each replica held to a
 share of a core by a cgroup, so that replicas are the narrow place even where everything shares a
@@ -73,7 +73,7 @@ class Meter:
         return found | {"load": processes.cpu_seconds(os.getpid())}
 
     def carried(self, replicas: int, rate: float) -> Carried:
-        """What came of it."""
+        """Returns the result."""
         busy = {name: used / self._seconds for name, used in self._used.items()}
         given = self._share * replicas
         idle = self._idle / self._seconds
@@ -85,7 +85,7 @@ Load = Callable[[float, Meter], float]
 
 
 def beside_each_other(runs: Sequence[Callable[[], float]]) -> float:
-    """What all carry together."""
+    """Returns what all carry together."""
     with ThreadPoolExecutor(len(runs)) as pool:
         return sum(task.result() for task in [pool.submit(run) for run in runs])
 
@@ -99,7 +99,7 @@ def answered(target: wrk.Target, replicas: int, seconds: float) -> float:
 
 
 def lists(inbox: str) -> Load:
-    """Of each gateway, which has the list in memory: only rate-limit takes part beside it."""
+    """Loads each gateway, which has the list in memory: only rate-limit takes part beside it."""
 
     def load(seconds: float, meter: Meter) -> float:
         key = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"]}
@@ -126,7 +126,7 @@ def through_a_gateway(path: str, body: str = "", counts: bool = False) -> Load:
 
 
 def mails(inboxes: int) -> Load:
-    """Into each mail-ingest over connections of its own."""
+    """Loads each mail-ingest over connections of its own."""
     made = [api.call("POST", "/v1/inboxes", {"ttlSeconds": 86_400}) for _ in range(inboxes)]
     addresses = [inbox["emailAddress"] for inbox in made]
 
@@ -145,7 +145,7 @@ def mails(inboxes: int) -> Load:
 
 
 def decisions() -> Load:
-    """Of each rate-limit replica, in calls for many accounts."""
+    """Loads each rate-limit replica, in calls for many accounts."""
     accounts = [str(uuid.uuid4()) for _ in range(ACCOUNTS)]
     bodies = [
         quota.call_body(accounts[at : at + ACCOUNTS_A_CALL], 1)
@@ -163,9 +163,7 @@ def decisions() -> Load:
 
 
 def webhooks(receiver: Sink, accounts: list[str]) -> Load:
-    """Of events that are published at once; what counts is the time in which the middle eight
-    tenths arrive.
-    """
+    """Publishes events at once; what counts is the time in which the middle eight tenths arrive."""
 
     def flood(events: int, meter: contextlib.AbstractContextManager[None]) -> float:
         receiver.reset()
@@ -191,7 +189,7 @@ def webhooks(receiver: Sink, accounts: list[str]) -> Load:
 def measure(
     service: str, name: str, load: Load, options: argparse.Namespace, given: cgroups.Shares
 ) -> bool:
-    """One load on 1, 2 and 3 replicas; whether nothing shared holds them up."""
+    """Measures one load on 1, 2 and 3 replicas; returns whether nothing shared holds them up."""
     print(f"\n{service}, {name}: each replica has {options.share:g} of a core", flush=True)
     found: list[Carried] = []
     outcomes = []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a scrape of the metrics of a warmed gateway costs its event loop.
+"""Measures what a scrape of the metrics of a warmed gateway costs its event loop.
 
 Every operation of both APIs is called in ways that are answered differently, so that the gateway
 has about as many series as it ever will. Then it is scraped again and again, while another process
@@ -71,7 +71,7 @@ class Api:
         connection.close()
 
     def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
-        """One request; its JSON, if it has any."""
+        """Sends one request and returns its JSON, if it has any."""
         is_v1 = path.startswith("/v1")
         mine = self._key if is_v1 else self._session
         if not is_v1:  # a session has 50 a second
@@ -130,7 +130,7 @@ def warm(api: Api) -> None:
 
 
 def _scrape_on_request(admin: str, pipe: Connection) -> None:
-    """In a process of its own: answers each message with the seconds and lines of a scrape."""
+    """Runs in a process of its own: answers each message with the seconds and lines of a scrape."""
     connection = http.client.HTTPConnection(admin, timeout=30)
     while pipe.recv():
         began = time.monotonic()
@@ -149,7 +149,7 @@ class Probe:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def milliseconds(self) -> float:
-        """Of one."""
+        """Returns the milliseconds of one request."""
         began = time.perf_counter()
         self._socket.sendall(_PROBE)
         received = b""

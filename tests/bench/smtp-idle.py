@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What idle SMTP sessions cost: opens many, each past its EHLO, and compares the memory of
+"""Measures what idle SMTP sessions cost: opens many, each past its EHLO, and compares the memory of
 mail-ingest with and without them.
 
 They come from several addresses of 127.0.0.0/8, so that no limit of the kernel on one address

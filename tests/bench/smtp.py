@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How fast mail is taken, beside Postfix and smtp-sink in the same run on the same machine.
+"""Measures how fast mail is taken, beside Postfix and smtp-sink in the same run on the same
+machine.
 
 Drives smtp-source against the running suite (first mail-ingest), a private Postfix that syncs its
 queue to disk and discards the mail behind it, and smtp-sink, which keeps nothing. "16 inboxes"
@@ -59,7 +60,7 @@ class Server:
 
 @dataclass
 class Outcome:
-    """One load on one server."""
+    """A load on one server."""
 
     rate: float
     cpu_ms: dict[str, float] = field(default_factory=dict)

@@ -35,7 +35,7 @@ MAX_MEGABYTES, MAX_P50, MAX_P99 = 300, 10.0, 30.0
 
 
 class Wait(asyncio.Protocol):
-    """One connection that always waits for the next mail of its inbox."""
+    """A connection that always waits for the next mail of its inbox."""
 
     def __init__(self, inbox: dict[str, Any], key: str, bench: "Bench") -> None:
         self.inbox = inbox
@@ -93,7 +93,7 @@ def operate(*arguments: str) -> Any:
 
 
 def make_keys(count: int) -> list[str]:
-    """Of so many fresh accounts, one each."""
+    """Makes keys of so many fresh accounts, one each."""
     keys = []
     for _ in range(count):
         email = f"wait-{uuid.uuid4().hex[:12]}@bench.example"
@@ -161,7 +161,7 @@ class Bench:
         return await asyncio.gather(*(open_one(number) for number in range(count)))
 
     async def send(self, inboxes: list[dict[str, Any]], mails: int, rate: float) -> None:
-        """One mail after the other over a kept SMTP connection, to inboxes in turn."""
+        """Sends one mail after the other over a kept SMTP connection, to inboxes in turn."""
         host, _, port = os.environ["TEMPINBOX_SMTP"].rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
 
@@ -193,7 +193,7 @@ class Bench:
         writer.close()
 
     def milliseconds_late(self) -> list[float]:
-        """From SMTP's 250 to the answer, in order of size."""
+        """Returns the delays from SMTP's 250 to the answer, in order of size."""
         return sorted(
             1000 * (self.answered_at[email] - self.stored_at[email]) for email in self.stored_at
         )
@@ -228,7 +228,7 @@ def memory(pid: int) -> float:
 
 
 def cpu_seconds() -> dict[str, float]:
-    """Of each kind of process, so far."""
+    """Returns the CPU of each kind of process, so far."""
     used: dict[str, float] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -245,7 +245,7 @@ def cpu_seconds() -> dict[str, float]:
 
 
 def waiting_at_gateway() -> int:
-    """How many it counts itself."""
+    """Returns how many it counts itself."""
     url = f"http://{os.environ['TEMPINBOX_GATEWAY_1_ADMIN']}/metrics"
     text = subprocess.run(["curl", "-s", url], capture_output=True, text=True, check=True).stdout
     return int(

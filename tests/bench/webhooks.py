@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How fast events become webhooks: the time from handing an event to Kafka to its arrival at 20 a
-second, alone and, by turns, beside an endpoint that hangs and one that fails; then deliveries a
-second and what they cost at 1, 100 and 10,000 endpoints, with and without rules; last the same
-time alone and beside 250 endpoints of others that answer after nine seconds and always have more
-to be sent: six first tries each, 1,500 of the 2,000 requests a dispatcher has under way at most.
+"""Measures how fast events become webhooks: the time from handing an event to Kafka to its arrival
+at 20 a second, alone and, by turns, beside an endpoint that hangs and one that fails; then
+deliveries a second and what they cost at 1, 100 and 10,000 endpoints, with and without rules; last
+the same time alone and beside 250 endpoints of others that answer after nine seconds and always
+have more to be sent: six first tries each, 1,500 of the 2,000 requests a dispatcher has under way
+at most.
 
 Events are published straight to Kafka; the receiver is a plain local one that answers 204. The
 floors, on the same machine in the same run, are wrk on the receiver and, for the latency, what
@@ -58,7 +59,7 @@ BODY = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """One flood of events."""
+    """The outcome of a flood of events."""
 
     rate: float
     cpu_ms: dict[str, float]
@@ -69,7 +70,7 @@ class Outcome:
 
     @property
     def own_cpu_ms(self) -> float:
-        """What the target counts: the dispatchers and PostgreSQL."""
+        """Returns the CPU that the target counts: the dispatchers and PostgreSQL."""
         return self.cpu_ms["dispatcher"] + self.cpu_ms["PostgreSQL"]
 
 
@@ -93,7 +94,7 @@ def used() -> dict[str, float]:
 
 
 def query(sql: str) -> float:
-    """One number."""
+    """Returns one number from PostgreSQL."""
     return float(many_rows.psql(os.environ["TEMPINBOX_DATABASE"], sql))
 
 
@@ -304,7 +305,7 @@ class Sampler:
 
 
 def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accounts) -> bool:
-    """Whether a healthy endpoint goes on as if alone while those of so many other accounts
+    """Returns whether a healthy endpoint goes on as if alone while those of so many other accounts
     answer in time but late, and always have more to be sent.
     """
     healthy = made.make([receiver.url + "/ok"])
@@ -346,7 +347,7 @@ def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accoun
 
 
 def measure(options: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
-    """Whether nothing was lost and every target is met."""
+    """Returns whether nothing was lost and every target is met."""
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
     print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
 

@@ -73,7 +73,9 @@ class Caller(Calls):
             self._ask_for_its_address(answered[-1], number)
 
     def create(self, has_key: bool, is_repeated: bool = False) -> Creation:
-        """With a key it is repeated until it is answered, and once more where that is wanted."""
+        """Creates an inbox; with a key it repeats the call until it is answered, and once more if
+        `is_repeated`.
+        """
         made = Creation(uuid.uuid4().hex, has_key, time.monotonic())
         self.creations.append(made)
         wanted = {"name": made.name, "tags": [made.name], "ttlSeconds": 86_400}
@@ -115,7 +117,9 @@ class Caller(Calls):
             self.violations.append(f"DELETE {path} was answered {status}: {body}")
 
     def _look(self, made: Creation, number: int) -> None:
-        """What was answered is still so, by its id and in a list nobody asked for before."""
+        """Checks that an inbox is still as it was answered, by its id and in a list nobody
+        requested before.
+        """
         path = f"/v1/inboxes/{made.inbox_id}"
         if number % 2:
             self._judge(made, path, self._read(path))
@@ -157,8 +161,8 @@ class Caller(Calls):
 
 
 class LimitedCaller(Caller):
-    """One of those whose account has fewer inboxes than they ask for: who is refused, or holds two,
-    deletes one.
+    """A caller whose account may have fewer inboxes than its callers create: a refused caller, or
+    one that holds two, deletes one.
     """
 
     def _round(self, number: int) -> None:
@@ -170,13 +174,13 @@ class LimitedCaller(Caller):
 
 
 def as_inbox(made: Creation) -> Inbox:
-    """Where mail goes to."""
+    """Returns the inbox that mail goes to."""
     return Inbox(made.inbox_id, made.address)
 
 
 @dataclass
 class Account:
-    """One with callers; the plan allows it so many live inboxes."""
+    """An account with callers; the plan allows it so many live inboxes."""
 
     account_id: str
     mailboxes: Mailboxes
@@ -185,7 +189,7 @@ class Account:
 
     @property
     def creations(self) -> list[Creation]:
-        """Of all its callers."""
+        """Returns the creations of all its callers."""
         return list(chain.from_iterable(caller.creations for caller in self.callers))
 
 
@@ -206,12 +210,12 @@ class Run:
 
     @property
     def callers(self) -> list[Caller]:
-        """Of both accounts."""
+        """Returns the callers of both accounts."""
         return self.free.callers + self.limited.callers
 
     @property
     def servers(self) -> list[str]:
-        """Where mail is taken."""
+        """Returns the addresses of the mail servers."""
         return [it.listener for it in services.of("mail-ingest", self.suite.replicas)]
 
     def carry_out(self) -> None:
@@ -302,7 +306,7 @@ def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None)
 
 
 def _soon() -> float:
-    """What must come has come by then."""
+    """Returns the deadline for what must come."""
     return time.monotonic() + _SETTLING_SECONDS
 
 

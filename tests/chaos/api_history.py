@@ -1,5 +1,5 @@
-"""What callers of the API did in a chaos run and were answered, and whether what is there at the
-end agrees with it.
+"""Records what callers of the API did in a chaos run and how they were answered, and compares it
+with what is there at the end.
 """
 
 import itertools
@@ -14,7 +14,7 @@ NEVER = float("inf")
 
 @dataclass
 class Creation:
-    """One inbox that a caller asked for: with a key again and again until it was answered, without
+    """An inbox that a caller requested: with a key again and again until it was answered, without
     one once. Times are of one monotonic clock.
     """
 
@@ -101,8 +101,8 @@ def _check_one(creation: Creation, found: Inboxes) -> Iterator[str]:
 
 
 def check_limit(creations: list[Creation], limit: int) -> list[str]:
-    """One account's plan allows so many live inboxes: never were more answered and not yet asked to
-    be deleted, and nobody was refused while fewer could be live.
+    """Checks an account whose plan allows so many live inboxes: never were more answered and not
+    yet requested to be deleted, and nobody was refused while fewer could be live.
     """
     answered = [it for it in creations if it.inbox_ids]
     certain = _Overlap((it.answered_at, it.delete_began_at) for it in answered)
@@ -121,7 +121,7 @@ def check_limit(creations: list[Creation], limit: int) -> list[str]:
 
 
 class _Overlap:
-    """How many spans of time hold a moment."""
+    """Counts the spans of time that hold a moment."""
 
     def __init__(self, spans: Iterable[tuple[float, float]]) -> None:
         # An end comes before a beginning of the same moment.
@@ -130,13 +130,13 @@ class _Overlap:
         self._counts = list(itertools.accumulate((step for _, step in steps), initial=0))
 
     def most(self, since: float = -NEVER, until: float = NEVER) -> int:
-        """At any moment of this span."""
+        """Returns the maximum at any moment of this span."""
         first, last = bisect_right(self._moments, since), bisect_right(self._moments, until)
         return max(self._counts[first : last + 1])
 
 
 def facts(creations: list[Creation], shown: Inboxes) -> list[tuple[str, str]]:
-    """What came of the creations, for the reader of the run."""
+    """Summarizes the creations for the reader of the run."""
     answered = sum(bool(it.inbox_ids) for it in creations)
     refused = sum(it.was_refused for it in creations)
     silent = [it for it in creations if not it.inbox_ids and not it.was_refused]

@@ -35,7 +35,7 @@ _ELECTION = Path(__file__).with_name("leader_election.py")
 
 
 def seconds_of(rounds: int) -> int:
-    """More than so many rolling restarts take."""
+    """Returns more seconds than so many rolling restarts take."""
     return rounds * COUNT * round(_BACK_SECONDS)
 
 
@@ -150,8 +150,8 @@ def _wait_back(suite: Suite, name: str, ended: int, goes_on: Callable[[], bool])
 
 
 def behind(cluster: Cluster) -> list[str]:
-    """What is not in sync, as any of the brokers sees it. One that was killed answers again only
-    once it knows that it was away, so none speaks from before its end.
+    """Lists what is not in sync, as any of the brokers sees it. One that was killed answers again
+    only once it knows that it was away, so none speaks from before its end.
     """
     return [
         lacking
@@ -161,7 +161,7 @@ def behind(cluster: Cluster) -> list[str]:
 
 
 def _ask(broker: str) -> Any:
-    """What kcat lists; None where it gets no answer."""
+    """Returns what kcat lists; None if it gets no answer."""
     command = ["kcat", "-L", "-J", "-m", str(_METADATA_TIMEOUT_SECONDS), "-b", broker]
     done = subprocess.run(command, capture_output=True)
     return json.loads(done.stdout) if done.returncode == 0 else None

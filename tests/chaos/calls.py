@@ -26,7 +26,7 @@ TAG = "chaos"
 
 @dataclass
 class Inbox:
-    """One that a call was answered for, and whether its deletion was."""
+    """An inbox that a call was answered for, and whether its deletion was."""
 
     inbox_id: str
     is_deleted: bool = False
@@ -81,7 +81,7 @@ class Calls:
             self._delete(made)
 
     def _next_inbox(self, _number: int) -> dict[str, Any]:
-        """What the next inbox is to be."""
+        """Returns the fields of the next inbox."""
         return {"tags": [TAG]}
 
     def _make(self, wanted: dict[str, Any]) -> Inbox | None:
@@ -96,8 +96,8 @@ class Calls:
         return Inbox(body["inboxId"])
 
     def _read(self, path: str) -> Any:
-        """One try: an answer may fail to come while its processes die, but not be wrong. The JSON
-        of a 200, else None.
+        """Tries once: an answer may fail to come while its processes die, but not be wrong. Returns
+        the JSON of a 200, else None.
         """
         status, body = self._call("GET", path)
         if 0 < status < SETTLED and status != 200:

@@ -1,5 +1,5 @@
-"""After a chaos run: whether every mail answered 250 is there exactly once, whole, with its event,
-and nothing else is.
+"""Checks after a chaos run whether every mail answered 250 is there exactly once, whole, with its
+event, and nothing else is.
 """
 
 import concurrent.futures
@@ -77,7 +77,7 @@ class Mailboxes:
             fail(f"POST /v1/webhooks was answered {status}: {content.decode(errors='replace')}")
 
     def status(self, path: str) -> int:
-        """Of a GET."""
+        """Returns the status of a GET."""
         return self._call("GET", path)[0]
 
     def list(self, inbox: Inbox) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ class Mailboxes:
             cursor = f"&cursor={page['nextCursor']}"
 
     def has_raw(self, email_id: str) -> bool:
-        """Whether this API serves messages as received."""
+        """Returns whether this API serves messages as received."""
         return self._call("GET", f"/v1/emails/{email_id}/raw", accept="message/rfc822")[0] == 200
 
     def raw(self, email_id: str) -> bytes | None:
@@ -136,7 +136,7 @@ def _without_trace(raw: bytes) -> bytes:
 
 @dataclass
 class Report:
-    """What was found."""
+    """The findings."""
 
     facts: list[tuple[str, str]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -149,8 +149,8 @@ def read_events(
     topic: str = "email.received",
     identity: re.Pattern[str] = _CE_ID,
 ) -> Counter[str]:
-    """How often each id was published to the topic: that of the event, which is the email's, or
-    what else `identity` finds in key and headers (`KEY HEADERS`).
+    """Counts how often each id was published to the topic: that of the event, which is the email's,
+    or what else `identity` finds in key and headers (`KEY HEADERS`).
 
     Waits for the wanted ones until the deadline, then for the end of the topic.
     """

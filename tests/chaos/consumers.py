@@ -28,7 +28,7 @@ def group(language: str) -> str:
 
 
 def dead_letter_topics() -> list[str]:
-    """Of all of them."""
+    """Returns the topics of all of them."""
     return [dead_letter_topic(group(language)) for language in LANGUAGES]
 
 

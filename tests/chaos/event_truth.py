@@ -1,5 +1,5 @@
-"""What happened in a chaos run as PostgreSQL holds it, and what readers of Kafka made of it; where
-the two differ is a violation.
+"""Compares what happened in a chaos run as PostgreSQL holds it with what readers of Kafka made of
+it; a difference is a violation.
 """
 
 import json
@@ -25,15 +25,15 @@ Rows = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Event:
-    """One that must be on Kafka."""
+    """An event that must be on Kafka."""
 
     type: str
     inbox_id: str
 
 
 def stored_events(server: Server) -> dict[str, Event]:
-    """By id: of every email that is there, of every inbox that was made, of every one that
-    ended.
+    """Returns the events by id: of every email that is there, of every inbox that was made, of
+    every one that ended.
     """
     rows = server.query(f"{_EMAILS} UNION ALL {_CREATED} UNION ALL {_EXPIRED}", postgres.ROLE)
     return {
@@ -70,7 +70,7 @@ def check_consumer(
 
 @dataclass(frozen=True)
 class StateTable:
-    """What a reader of inbox.state has, from how many records, of how many that were written.
+    """The table of a reader of inbox.state, from how many records, of how many that were written.
 
     `overtaken` are inboxes whose last record is not their newest state.
     """
@@ -82,7 +82,7 @@ class StateTable:
 
 
 def read_states(brokers: str) -> StateTable:
-    """From the beginning to the end."""
+    """Reads the topic from the beginning to the end."""
     done = subprocess.run(
         [python_packages.python(), "-B", "-m", "chaos.state_reader"],
         input=json.dumps({"brokers": brokers}),
@@ -104,7 +104,7 @@ def as_rows(account_id: str, inboxes: Iterable[dict[str, Any]]) -> Rows:
 
 
 def check_table(read: StateTable, listed: Rows) -> Iterator[str]:
-    """Whether they are the same, and stay so when Kafka keeps the last record of each inbox."""
+    """Checks that they are the same, and stay so when Kafka keeps the last record of each inbox."""
     table = read.rows
     for inbox_id in read.overtaken:
         yield f"inbox {inbox_id}: its newest state is not its last record in inbox.state"

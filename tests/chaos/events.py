@@ -47,7 +47,9 @@ _COMPACTED_SOON = {"segment.ms": "10000", "min.cleanable.dirty.ratio": "0.01"}
 
 
 class InboxCalls(api_calls.Calls):
-    """Of four inboxes two are deleted, one ends by itself soon, and one is given other TTLs."""
+    """Makes calls of which two of four inboxes are deleted, one ends by itself soon, and one is
+    given other TTLs.
+    """
 
     def _next_inbox(self, number: int) -> dict[str, Any]:
         short = {"ttlSeconds": _SHORT_TTL_SECONDS} if number % 4 == 1 else {}
@@ -69,7 +71,7 @@ class InboxCalls(api_calls.Calls):
 
 @dataclass
 class Account:
-    """One of those the load works for."""
+    """An account that the load works for."""
 
     account_id: str
     mailboxes: Mailboxes
@@ -145,7 +147,7 @@ class Run:
 
 
 def prepare() -> None:
-    """What takes long once: the consumers are built."""
+    """Builds the consumers, which takes long once."""
     for language in example_consumers.LANGUAGES:
         example_consumers.build(language)
 
@@ -210,7 +212,7 @@ def _say_faults(done: Run) -> None:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is there when all is quiet, or time is over."""
+    """The state when all is quiet, or time is over."""
 
     truth: dict[str, Event]
     table: StateTable
@@ -302,7 +304,7 @@ def _judge(done: Run, findings: Findings) -> int:
 
 
 def _check_answers(done: Run, truth: dict[str, Event]) -> list[str]:
-    """What was answered is in SQL."""
+    """Checks that SQL holds what was answered."""
     violations = [
         f"email {mail.email_id}: answered 250, not in SQL"
         for mail in done.mails + done.brokers.mails

@@ -1,4 +1,4 @@
-"""What a chaos run breaks, and when."""
+"""Breaks parts of a suite in a chaos run, each at its time."""
 
 import itertools
 import os

@@ -33,12 +33,12 @@ _SHARES = (0.1, 0.8)  # of the time of a run that breaks other things too
 
 
 def seconds_of(rounds: int) -> int:
-    """How long so many freezes take that nothing else is broken between."""
+    """Returns how long so many freezes take if nothing else is broken between."""
     return round(rounds * _ROUND_SECONDS)
 
 
 def moments(seconds: float, rounds: int | None) -> list[float]:
-    """When the freezes of a run begin, in seconds after its start."""
+    """Returns when the freezes of a run begin, in seconds after its start."""
     if rounds:
         return [number * _ROUND_SECONDS + 1.0 for number in range(rounds)]
     return [share * seconds for share in _SHARES]
@@ -97,7 +97,7 @@ def load_inboxes(
 
 
 def fact(mails: list[Mail]) -> str:
-    """What the busy inboxes took."""
+    """Says what the busy inboxes took."""
     confirmed = sum(mail.email_id is not None for mail in mails)
     inboxes = len({mail.inboxes[0].inbox_id for mail in mails})
     return f"{confirmed} of {len(mails)} mails answered 250, of {inboxes}"

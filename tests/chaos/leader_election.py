@@ -11,7 +11,7 @@ from confluent_kafka import ElectionType, KafkaError
 from confluent_kafka.admin import AdminClient
 
 _SECONDS = 30
-# Of a partition: it is led by its preferred broker, or that one is away.
+# A partition's leader is its preferred broker, or that one is away.
 _NOT_MOVED = (KafkaError.ELECTION_NOT_NEEDED, KafkaError.PREFERRED_LEADER_NOT_AVAILABLE)
 
 

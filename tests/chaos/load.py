@@ -28,7 +28,7 @@ class Inbox:
 
 @dataclass
 class Mail:
-    """One attempt to send one mail; never repeated.
+    """An attempt to send one mail; never repeated.
 
     `email_id` is what a 250 named, in the first inbox.
     """
@@ -67,7 +67,7 @@ class Load:
         self._numbers = itertools.count()
         self._mails: list[Mail] = []
         self._began = 0.0
-        # What ended a connection or an attempt to make one, and when.
+        # The error that ended a connection or an attempt to make one, and its time.
         self.failures: list[tuple[float, Exception]] = []
 
     def run(self) -> list[Mail]:
@@ -88,7 +88,7 @@ class Load:
         await asyncio.gather(*(self._client(number) for number in range(self._connections)))
 
     async def _client(self, number: int) -> None:
-        """One connection at a time, to the servers in turn; a lost one is made anew."""
+        """Keeps one connection at a time, to the servers in turn; a lost one is made anew."""
         for server in itertools.islice(itertools.cycle(self._servers), number, None):
             if time.monotonic() >= self._began + self._seconds:
                 return
@@ -153,7 +153,7 @@ def _make_mail(inboxes: list[Inbox], lines: int) -> Mail:
 
 
 def send_to_each(servers: list[str], inboxes: Iterable[Inbox]) -> list[Mail]:
-    """One small mail to each inbox, one try each, over a connection to each server."""
+    """Sends one small mail to each inbox, one try each, over a connection to each server."""
     mails = [_make_mail([inbox], _SMALL_LINES) for inbox in inboxes]
     asyncio.run(_send_all(servers, mails))
     return mails
@@ -179,7 +179,7 @@ async def _send_in_turn(server: str, unsent: Iterator[Mail]) -> None:
 
 
 class _Session:
-    """One SMTP connection."""
+    """An SMTP connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

@@ -11,7 +11,8 @@ _PROGRAM = Path(__file__).with_name("event_source.py")
 
 
 class Publisher:
-    """So many `email.received` events for the accounts in turn, `rate` a second or at once.
+    """Publishes so many `email.received` events for the accounts in turn, `rate` a second or at
+    once.
 
     They are on their way from the start.
     """
@@ -29,8 +30,8 @@ class Publisher:
         self._process.stdin.close()
 
     def published(self) -> dict[str, int]:
-        """When each event was handed over (nanoseconds of the Unix clock), in their order, once the
-        broker has them all.
+        """Returns when each event was published (nanoseconds of the Unix clock), in their order,
+        once the broker has them all.
         """
         assert self._process.stdout
         lines = self._process.stdout.read().splitlines()

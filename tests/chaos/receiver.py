@@ -52,7 +52,7 @@ class Receiver:
         self._thread.join()
 
     def taken(self) -> Counter[tuple[str, str]]:
-        """How often each delivery, by path and `webhook-id`, was answered 204."""
+        """Counts how often each delivery, by path and `webhook-id`, was answered 204."""
         with self._lock:
             return self._taken.copy()
 

@@ -56,12 +56,12 @@ class Backup:
         self.archive = data.with_name(data.name + ".archive")
 
     def wipe(self) -> None:
-        """Also what a run that was killed left behind."""
+        """Removes also what a run that was killed left behind."""
         for path in (self.folder, self.archive):
             shutil.rmtree(path, ignore_errors=True)
 
     def archive_wal(self) -> None:
-        """From now on every finished segment is kept."""
+        """Keeps every finished segment from now on."""
         postgres.make_folder(self.archive)
         server = self.suite.server
         command = f"test ! -f {self.archive}/%f && cp %p {self.archive}/%f"
@@ -94,7 +94,7 @@ class Backup:
         postgres.run_as_its_user(["cp", "-a", f"{self.folder}/.", str(data)], data)
         settings = {
             "restore_command": f"cp {self.archive}/%f %p",
-            # As PostgreSQL reads it before it knows abbreviations of time zones: no Z.
+            # PostgreSQL reads this before it knows abbreviations of time zones: no Z.
             "recovery_target_time": moment.replace("T", " ").replace("Z", "+00"),
             "recovery_target_action": "promote",
         }
@@ -113,7 +113,7 @@ class Backup:
 
 @dataclass
 class Before:
-    """What was promised before the moment."""
+    """The promises made before the moment."""
 
     moment: str
     emails: set[str]  # answered 250
@@ -196,7 +196,7 @@ _NOW = "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH2
 
 
 def _change_after(suite: Suite, changed: str) -> str:
-    """What the restore takes back; the id of an account that will be lost."""
+    """Changes what the restore takes back; returns the id of an account that will be lost."""
     suite.operate("account", "set-plan", changed, "--plan", "business")
     return str(
         suite.operate_json("account", "create", "--email", "lost@example.com", "--plan", "pro")[
@@ -257,7 +257,7 @@ def _check_key(suite: Suite, mailboxes: Mailboxes, key_id: str) -> list[str]:
 
 @dataclass
 class _Found:
-    """Where to look when all is quiet, and until when."""
+    """Says where to look when all is quiet, and until when."""
 
     suite: Suite
     mailboxes: Mailboxes
@@ -315,7 +315,7 @@ def as_promised(mail: Mail, before: set[str]) -> Mail:
 
 
 def read_subjects(brokers: str) -> list[tuple[str, str, str]]:
-    """Of each record of email.received: chaos id, inbox, event id."""
+    """Reads from each record of email.received: chaos id, inbox, event id."""
     command = ["kcat", "-C", "-b", brokers, "-t", "email.received", "-o", "beginning", "-e", "-q"]
     command += ["-f", "%h KEY=%k VALUE=%s\\nEND\\n"]
     done = subprocess.run(command, capture_output=True)
@@ -325,7 +325,7 @@ def read_subjects(brokers: str) -> list[tuple[str, str, str]]:
 
 
 def parse_subjects(printed: bytes) -> list[tuple[str, str, str]]:
-    """From what kcat printed."""
+    """Parses what kcat printed."""
     return [
         (subject[1].decode(), event[2].decode(), event[1].decode())
         for event in _EVENT.finditer(printed)
@@ -357,7 +357,7 @@ def _taken(found: _Found, wanted: set[str]) -> set[str]:
 
 
 def _check_sequences(mailboxes: Mailboxes, second: list[Mail]) -> list[str]:
-    """Of mail after the restore: above everything that clients have seen."""
+    """Checks that mail after the restore has sequences above everything that clients have seen."""
     answered = {mail.email_id for mail in second if mail.email_id}
     inboxes: dict[str, Inbox] = {it.inbox_id: it for mail in second for it in mail.inboxes}
     return [
@@ -378,7 +378,7 @@ WHERE a.deleted_at IS NULL
 
 
 def _check_plans(suite: Suite, before: Before, deadline: float) -> list[str]:
-    """As before the moment, in every service; and a new change arrives."""
+    """Checks that every service has the plans of before the moment and gets a new change."""
     violations = []
     for account, plan in before.plans.items():
         shown = suite.operate_json("account", "show", account)["plan"]
@@ -400,7 +400,7 @@ def _check_plans(suite: Suite, before: Before, deadline: float) -> list[str]:
 
 
 def _check_tombstone(suite: Suite, account: str, deadline: float) -> list[str]:
-    """Of an account that only Kafka knew."""
+    """Checks the tombstone of an account that only Kafka knew."""
     command = ["kcat", "-C", "-b", suite.cluster.brokers, "-t", "account.state"]
     command += ["-o", "beginning", "-e", "-q", "-f", "%k %S\\n"]
 

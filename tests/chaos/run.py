@@ -58,7 +58,7 @@ def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Course:
-    """How long, how much, and in which order."""
+    """The course of a run: how long, how much, and in which order."""
 
     seconds: int
     rate: int
@@ -71,7 +71,7 @@ class Course:
 
 
 def run(name: str, preset: str, course: Course, builds: bool) -> int:
-    """One run; the exit code is 0 when every promise was kept."""
+    """Does one run; the exit code is 0 when every promise was kept."""
     stop_on_signals()
     packages.ensure("build", "run")
     if builds:
@@ -161,8 +161,8 @@ def _run_mail(suite: Suite, course: Course) -> int:
     item("suite", f"ready again after {time.monotonic() - started:.1f} s")
     confirmed = {mail.email_id for mail in mails if mail.email_id}
     emails = checks.stored(mails, mailboxes)
-    # Those of a mail whose process was killed before it published them come when the lease of their
-    # outbox row ends.
+    # If a mail's process was killed before it published the events, they come when the lease of
+    # their outbox row ends.
     wanted = confirmed | {email_id for _, email_id in emails}
     published = checks.read_events(suite.cluster.brokers, wanted, deadline)
     item(

@@ -30,7 +30,7 @@ def _take(table: InboxTable, record: Message) -> None:
 
 
 def read(brokers: str) -> dict[str, Any]:
-    """What there is now."""
+    """Returns the table as it is now."""
     consumer = Consumer(
         {
             "bootstrap.servers": brokers,

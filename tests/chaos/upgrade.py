@@ -46,7 +46,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Step:
-    """One replica gets the programs of one of the two releases."""
+    """A step of the upgrade: one replica gets the programs of one of the two releases."""
 
     service: str
     number: int
@@ -54,7 +54,7 @@ class Step:
 
     @property
     def replica(self) -> str:
-        """As in `./dev status`."""
+        """Returns the replica's name as in `./dev status`."""
         return f"{self.service}-{self.number}"
 
 
@@ -270,8 +270,9 @@ def _register(suite: Suite, key: str, url: str) -> None:
 
 
 def mail_violations(mails: list[Mail]) -> list[str]:
-    """What no mail server may do to its clients while it is replaced: refuse for good, or leave
-    them without an answer to a whole message. To be put off is no loss: they send again.
+    """Lists what no mail server may do to its clients while it is replaced: refuse for good, or
+    leave them without an answer to a whole message. A mail that is put off is no loss: they send
+    again.
     """
     found = []
     for mail in mails:
@@ -358,6 +359,6 @@ def _of_processes(suite: Suite) -> list[str]:
 
 
 def _wait(is_so: Callable[[], bool], deadline: float) -> None:
-    """Until it is, or the deadline: what is missing then is counted afterwards."""
+    """Waits until it is so, or for the deadline: what is missing then is counted afterwards."""
     with contextlib.suppress(TimeoutError):
         wait_until(is_so, deadline, "it is so", every=0.25)

@@ -69,7 +69,7 @@ def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is there when all is quiet, or time is over. A delivery is a path and a `webhook-id`."""
+    """The state when all is quiet, or time is over. A delivery is a path and a `webhook-id`."""
 
     wanted: set[tuple[str, str]]
     taken: Counter[tuple[str, str]]  # how often each was answered 204
@@ -103,7 +103,7 @@ class Findings:
         return found
 
     def repeats(self) -> list[int]:
-        """Of each delivery that arrived more than once, how often too often."""
+        """Returns of each delivery that arrived more than once, how often too often."""
         return [times - 1 for times in self.taken.values() if times > 1]
 
 
@@ -226,6 +226,6 @@ def _oldest_due(suite: Suite) -> float:
 
 
 def _wait(is_so: Callable[[], bool], deadline: float) -> None:
-    """Until it is, or the deadline: what is missing then is counted afterwards."""
+    """Waits until it is so, or for the deadline: what is missing then is counted afterwards."""
     with contextlib.suppress(TimeoutError):
         wait_until(is_so, deadline, "it is so", every=0.25)

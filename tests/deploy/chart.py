@@ -22,7 +22,7 @@ CASES = sorted(path.name.removesuffix(".values.yaml") for path in CHART.glob("ci
 SETTINGS = json.loads((CHART / "files" / "settings.json").read_text(encoding="utf-8"))
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-# Of 53 characters, the most that helm allows.
+# A name of 53 characters, the most that helm allows.
 LONG_RELEASE = "a-release-whose-name-has-fifty-three-characters-in-it"
 
 Object = dict[str, Any]
@@ -30,7 +30,7 @@ Values = Mapping[str, Any]
 
 
 def values_file(case: str) -> Path:
-    """One of the chart's examples."""
+    """Returns the path of one of the chart's examples."""
     return CHART / "ci" / f"{case}.values.yaml"
 
 
@@ -49,7 +49,7 @@ def _template(case: str, values: str, release: str) -> subprocess.CompletedProce
 
 
 def text(case: str, values: Values | None = None, release: str = "tempinbox") -> str:
-    """What helm renders for an example with further values, as text."""
+    """Returns what helm renders for an example with further values, as text."""
     ran = _template(case, json.dumps(values or {}, sort_keys=True), release)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -62,14 +62,14 @@ def render(case: str, values: Values | None = None, release: str = "tempinbox") 
 
 
 def refusal(case: str, values: Values) -> str:
-    """What helm says when it renders nothing."""
+    """Returns helm's error message when it renders nothing."""
     ran = _template(case, json.dumps(values, sort_keys=True), "tempinbox")
     assert ran.returncode != 0, "helm took these values"
     return ran.stderr
 
 
 def notes(case: str) -> str:
-    """What an operator reads after an installation."""
+    """Returns the notes that an operator reads after an installation."""
     ran = _helm(
         *("install", "tempinbox", str(CHART), "--namespace", "mail", "--dry-run=client"),
         *("--values", str(values_file(case))),

@@ -10,5 +10,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def updates(request: pytest.FixtureRequest) -> bool:
-    """Whether goldens are to be renewed."""
+    """Returns whether goldens are to be renewed."""
     return bool(request.config.getoption("--update"))

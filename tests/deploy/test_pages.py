@@ -1,4 +1,4 @@
-"""What the pages for operators name is there: values of the chart, settings, commands with flags.
+"""Tests that all the pages for operators name exists: chart values, settings, commands with flags.
 
 Needs the chart and `tempinboxctl`, and nothing that runs. That the commands do what the pages say
 is seen on a cluster; links are looked at by tests/tools/docs_test.py.
@@ -50,7 +50,7 @@ def _resolved(part: Any) -> Any:
 
 
 def _child(part: Any, key: str) -> Any:
-    """What the schema says of a key, True where any key will do, None where it has none."""
+    """Returns the schema of a key, True if any key will do, None if it has none."""
     part = _resolved(part)
     if part is True or not isinstance(part, dict):
         return part
@@ -73,7 +73,7 @@ def _is_value(path: list[str], below: Any = None) -> bool:
 
 
 def _beginnings() -> list[Any]:
-    """Where a shortened path such as `hpa.enabled` may begin."""
+    """Returns where a shortened path such as `hpa.enabled` may begin."""
     services = _resolved(_schema()["properties"]["services"])["properties"]
     return [_schema(), _schema()["properties"]["defaults"], *services.values()]
 
@@ -130,7 +130,7 @@ def _run_by(command: str) -> Iterator[list[str]]:
 
 
 def _problems(arguments: list[str]) -> list[str]:
-    """What tempinboxctl has not of a command."""
+    """Returns the parts of a command that tempinboxctl does not have."""
     verb = next(
         (arguments[:count] for count in (2, 1) if " ".join(arguments[:count]) in _verbs()), None
     )
@@ -195,7 +195,7 @@ def test_settings_named_exist(page: Path) -> None:
     known = _all_settings()
     named = set(re.findall(r"\bsettings? `([a-z][a-z0-9-]*)[`:=]", text))
     variables = set(re.findall(r"\bTEMPINBOX_([A-Z][A-Z0-9_]*[A-Z0-9])\b(?!…)", text))
-    # Of ./dev env, of smoke, of the clients, and of the all-in-one image.
+    # Variables of ./dev env, of smoke, of the clients, and of the all-in-one image.
     of_tests = {"API_KEY", "API", "BASE_URL", "GATEWAY_1_ADMIN", "SMTP"}
     of_tests |= {"ACCOUNT", "DOMAIN", "EMAIL", "PASSWORD"}
     named |= {name.lower().replace("_", "-") for name in variables - of_tests}

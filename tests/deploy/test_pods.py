@@ -1,4 +1,4 @@
-"""What holds for every pod and every service, in each example."""
+"""Tests what holds for every pod and every service, in each example."""
 
 import copy
 import re
@@ -184,7 +184,7 @@ def test_no_secret_is_rendered_but_for_trials(case: str) -> None:
     assert not any(secret in str(others) for secret in _SECRETS)
 
 
-# What each service's change may touch beside its own objects: the budget that doctor compares.
+# The objects that a service's change may touch beside its own: the budget that doctor compares.
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_change_of_one_service_leaves_the_others_byte_for_byte(service: str) -> None:
     change = {

@@ -1,4 +1,4 @@
-"""What contradicts itself is refused before anything is installed, with what to do."""
+"""Tests that contradictory values are refused before anything is installed, with what to do."""
 
 from typing import Any
 

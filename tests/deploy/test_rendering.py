@@ -26,7 +26,7 @@ _CUSTOM = yaml.safe_load(
     Path(__file__).with_name("custom_resources.yaml").read_text(encoding="utf-8")
 )
 _OLDEST, _NEWEST = "1.31", "1.37"
-# What an operator adds by extraObjects is none of the chart's.
+# The chart does not own what an operator adds by extraObjects.
 _OWN_OF_OPERATOR = {"ExternalSecret"}
 
 

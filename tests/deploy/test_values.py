@@ -76,7 +76,7 @@ def _schema_paths(schema: dict[str, Any], at: str = "") -> Iterator[str]:
 
 def test_every_property_of_the_schema_is_a_value() -> None:
     known = set(_paths(VALUES))
-    # What need not be said: Helm's own, settings, and parts of resources.
+    # Values that need no comment: Helm's own, settings, and parts of resources.
     own = re.compile(
         r"global|.*\.settings\..*|.*resources\.(requests|limits)\.(cpu|memory|ephemeral-storage)"
         r"|.*\.existingSecretKeys"

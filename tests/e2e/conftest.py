@@ -53,13 +53,13 @@ def pro(suite: Suite) -> Iterator[Account]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """With a certificate and its key, for a replica that speaks TLS."""
+    """Makes a folder with a certificate and its key, for a replica that speaks TLS."""
     make_certificate(tmp_path, "first.test")
     return tmp_path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What has to wait for a clock comes last: the time passes while the others run."""
+    """Moves tests that wait for a clock to the end: the time passes while the others run."""
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 

@@ -87,7 +87,7 @@ def test_the_limit_by_address_counts_the_announced_address(
         balancer = stack.enter_context(HAProxy(tmp_path, server.proxied, sends))
 
         def answer(source: str) -> str:
-            """What a further connection is greeted with; it stays open."""
+            """Returns the greeting of a further connection, which stays open."""
             return _first_line(stack.enter_context(_connect(balancer.address, source)))
 
         greetings = [answer("127.0.0.2")[:4] for _ in range(2)]

@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r'(?:src|href)="([^"#]+)"')
 def proxy(
     suite: Suite, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Proxy]:
-    """In front of a gateway that is told where it is."""
+    """Starts a proxy in front of a gateway that knows its path."""
     folder = tmp_path_factory.mktemp("proxy")
     make_certificate(folder, "first.test")
     with (
@@ -37,7 +37,7 @@ def _client() -> requests.Session:
 
 @pytest.fixture
 def client(account: Account) -> requests.Session:
-    """With the account's key."""
+    """Makes a client with the account's key."""
     session = _client()
     session.headers["X-API-Key"] = account.key
     return session

@@ -1,4 +1,4 @@
-"""What a session opens: the operations of the API, keys, events; for its own account alone."""
+"""Tests what a session opens: operations of the API, keys, events; for its own account alone."""
 
 import itertools
 import threading
@@ -16,13 +16,13 @@ _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 @pytest.fixture(scope="module")
 def user(suite: Suite) -> User:
-    """On Premium."""
+    """Makes a user on Premium."""
     return User.make(suite)
 
 
 @pytest.fixture(scope="module")
 def free(suite: Suite) -> User:
-    """On Free."""
+    """Makes a user on Free."""
     return User.make(suite, plan="free")
 
 

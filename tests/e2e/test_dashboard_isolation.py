@@ -1,4 +1,6 @@
-"""In the dashboard, too, what belongs to somebody else answers exactly like what never was."""
+"""Tests that in the dashboard, too, what belongs to somebody else answers exactly like what never
+was.
+"""
 
 from typing import Any
 
@@ -37,7 +39,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("DELETE", "/rules/{ruleId}", None),
     ("DELETE", "/keys/{keyId}", None),
 ]
-# What names somebody else's object in its body.
+# Bodies that name somebody else's object.
 _BODIES: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/rules", {"name": "a", "webhookId": "{webhookId}"}),
     ("PATCH", "/rules/{mine}", {"webhookId": "{webhookId}"}),
@@ -47,13 +49,13 @@ _BODIES: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def theirs(suite: Suite) -> Belongings:
-    """Of somebody else."""
+    """Makes the objects of another user."""
     return Belongings.make(suite)
 
 
 @pytest.fixture(scope="module")
 def user(suite: Suite) -> User:
-    """Who must not find it."""
+    """Makes the user who must not find them."""
     return User.make(suite)
 
 

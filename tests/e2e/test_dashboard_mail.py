@@ -17,7 +17,7 @@ _PAGE = "https://mail.example/dashboard"
 
 @pytest.fixture(scope="module")
 def gateway(suite: Suite) -> Iterator[Gateway]:
-    """One with a relay."""
+    """Starts a gateway with a relay."""
     settings = {
         "mail_relay": suite["SMTP"],
         "mail_relay_tls": "none",
@@ -54,7 +54,7 @@ class Mailbox:
         return answer["email"]
 
     def count(self) -> int:
-        """How many came."""
+        """Returns how many mails came."""
         return int(self._api.get(f"/v1/inboxes/{self._id}")["emailCount"])
 
 

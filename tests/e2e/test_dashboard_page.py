@@ -1,4 +1,4 @@
-"""How the dashboard's page is served: its routes, its files, and what keeps it from being
+"""Tests how the dashboard's page is served: its routes, its files, and what keeps it from being
 misused.
 """
 

@@ -103,7 +103,7 @@ def test_an_unknown_address_takes_as_long_as_a_wrong_password(suite: Suite, user
         assert Dashboard(suite["API"]).sign_in(email, "not the password").status_code == 401
         return time.monotonic() - began
 
-    # By turns, so that what the machine does meanwhile falls on both.
+    # They run by turns, so that what the machine does meanwhile falls on both.
     pairs = [(took(_email()), took(user.email)) for _ in range(8)]
     unknown, known = (min(times) for times in zip(*pairs, strict=True))
 

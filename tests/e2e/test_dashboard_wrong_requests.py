@@ -183,7 +183,7 @@ _SIGNED_IN = [
 
 @pytest.fixture(scope="module")
 def user(suite: Suite) -> User:
-    """On Premium."""
+    """Makes a user on Premium."""
     return User.make(suite)
 
 

@@ -35,7 +35,7 @@ def _is_of(event_id: str, request: Request) -> bool:
 
 
 def _refused(suite: Suite, *arguments: str) -> str:
-    """What the command line says when it refuses."""
+    """Returns what the command line says when it refuses."""
     with pytest.raises(AssertionError) as refusal:
         suite.operate(*arguments)
     return str(refusal.value)

@@ -43,7 +43,7 @@ def test_the_mail_of_a_deleted_account_is_gone(suite: Suite) -> None:
 
 
 def _wait_ended(topic: Topic, inboxes: set[str]) -> None:
-    """Until each has its event, which says why."""
+    """Waits until each inbox has its event, which says why."""
     for event in topic.events(seconds=30):
         if event["inbox_id"] in inboxes:
             assert event["reason"] == "EXPIRY_REASON_DELETED"

@@ -76,7 +76,7 @@ def _linked(suite: Suite, path: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def status_of() -> Callable[[str], int]:
-    """Of an address, requested once."""
+    """Returns the status of an address, which is requested once."""
     return functools.cache(lambda address: requests.head(address, timeout=10).status_code)
 
 
@@ -103,7 +103,7 @@ def test_llms_txt_leads_to_every_page(suite: Suite, status_of: Callable[[str], i
     "path", ["/docs/../README.md", "/docs/%2e%2e/README.md", "/docs/..%2fREADME.md", "/docs/x.md"]
 )
 def test_what_is_no_page_is_not_found(suite: Suite, path: str) -> None:
-    # By http.client, which leaves the path as it is.
+    # Uses http.client, which leaves the path as it is.
     address = urlsplit(suite["API"])
     connection = http.client.HTTPConnection(address.netloc, timeout=10)
     connection.request("GET", path)
@@ -173,8 +173,8 @@ _DASHBOARD_ROOT = "/dashboard/api"
 
 
 def _operations_below(root: str) -> list[tuple[str, str]]:
-    """What the gateway's own table of routes has below a root: a path nobody documented would not
-    be asked for.
+    """Lists the operations of the gateway's own table of routes below a root: a path nobody
+    documented would not be requested otherwise.
     """
     source = (_GATEWAY / "resources" / "operations.cpp").read_text(encoding="utf-8")
     found = re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)
@@ -183,7 +183,7 @@ def _operations_below(root: str) -> list[tuple[str, str]]:
 
 
 def _dashboard_routes() -> list[tuple[str, str]]:
-    """Those of its own, and the API's."""
+    """Returns the dashboard's own routes, and the API's."""
     found = _operations_below(_DASHBOARD_ROOT)
     for file in sorted((_GATEWAY / "dashboard").glob("*.cpp")):
         source = file.read_text(encoding="utf-8")
@@ -227,7 +227,7 @@ def test_the_dashboard_s_api_serves_what_its_contract_names(
 
     answer = browser.call(method, below, json=None if method == "GET" else {})
 
-    # What needs a mail relay is refused before the query is read, where there is none.
+    # Operations that need a mail relay are refused before the query is read if there is none.
     assert answer.status_code in ({400, 403} if is_open else {400}), answer.text
 
 
@@ -237,7 +237,7 @@ def test_the_dashboard_s_api_serves_what_its_contract_names(
     ids=[f"{method} {path}" for method, path in contract().operations()],
 )
 def test_the_dashboard_s_contract_shares_what_the_api_has(method: str, path: str) -> None:
-    """One code answers both, so nothing but headers and refusals may differ."""
+    """One code answers both, so that nothing but headers and refusals may differ."""
     shared = _in_full(contract().operation(method, path))
     of_dashboard = _in_full(
         dashboard_contract().operation(method, path.replace("/v1", _DASHBOARD_ROOT, 1))
@@ -268,7 +268,7 @@ def _schemas(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_full(node: Any) -> Any:
-    """With what its references lead to in their place."""
+    """Returns the node with what its references lead to in their place."""
     if isinstance(node, list):
         return [_in_full(inner) for inner in node]
     if not isinstance(node, dict):

@@ -15,7 +15,7 @@ def _execute(suite: Suite, statement: str) -> list[str]:
 
 
 def _lose_events(suite: Suite, inbox: str) -> tuple[str, str]:
-    """As if an inbox of half an hour ago had other events, which nobody sent: their ids."""
+    """Gives an inbox of half an hour ago other events, which nobody sent; returns their ids."""
     made, ended = _execute(
         suite,
         "UPDATE mailbox.inboxes SET created_event_id = mailbox.new_event_id(),"
@@ -28,7 +28,7 @@ def _lose_events(suite: Suite, inbox: str) -> tuple[str, str]:
 
 
 def _follows_creations(server: MailIngest) -> bool:
-    """Whether it takes each inbox.created from now on."""
+    """Returns whether it takes each inbox.created from now on."""
     text = requests.get(f"http://{server.admin}/metrics", timeout=5).text
     return any(
         line.startswith("tempinbox_broadcast_lag_records") and '"inbox.created"' in line

@@ -58,7 +58,7 @@ class Things:
         self._known: dict[str, str] = {}
 
     def id_of(self, kind: str) -> str:
-        """Of a living inbox, email or webhook."""
+        """Returns the id of a living inbox, email or webhook."""
         if not self._lives(kind):
             self._known[kind] = self._make(kind)
         return self._known[kind]
@@ -87,7 +87,7 @@ class Things:
 
 @pytest.fixture(scope="module")
 def things(suite: Suite) -> Things:
-    """For all operations."""
+    """Makes the objects for all operations."""
     return Things(suite)
 
 

@@ -8,7 +8,7 @@ from harness.inbox_states import InboxTable
 
 
 class _Table:
-    """Of the inboxes of one account."""
+    """The table of one account's inboxes."""
 
     def __init__(self, topic: Topic, account: str) -> None:
         self._topic = topic
@@ -16,7 +16,7 @@ class _Table:
         self._table = InboxTable()
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """By inboxId, as the API names the fields."""
+        """Returns the rows by inboxId, with the API's names of the fields."""
         for event in self._topic.events(seconds=0.5):
             if event.headers["ce_accountid"] == self._account:
                 self._table.take(event.key, event.value, event.headers)

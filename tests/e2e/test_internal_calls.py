@@ -13,7 +13,7 @@ _LARGEST_MIB = {"INBOX": 1, "RATE_LIMIT": 4, "WEBHOOK_DISPATCHER": 1}
 
 
 def _header(method: str, length: int, token: str | None) -> bytes:
-    """Of a call whose body never comes."""
+    """Returns the header of a call whose body never comes."""
     credentials = f"Authorization: Bearer {token}\r\n" if token else ""
     return (
         f"POST /{method} HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\n{credentials}"

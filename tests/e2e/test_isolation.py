@@ -1,4 +1,4 @@
-"""What belongs to somebody else answers exactly like what never was."""
+"""Tests that what belongs to somebody else answers exactly like what never was."""
 
 import random
 import re
@@ -17,7 +17,7 @@ _MAX_APART = 1.15
 
 @pytest.fixture(scope="module")
 def theirs(suite: Suite) -> Belongings:
-    """Of somebody else."""
+    """Makes the objects of another account."""
     return Belongings.make(suite)
 
 
@@ -97,7 +97,7 @@ def test_the_measurement_tells_a_quarter_more_from_chance() -> None:
 
 
 def test_the_measurement_would_see_that_something_was_read(theirs: Belongings) -> None:
-    """By whom it belongs to; enough of a difference that a hundred pairs do."""
+    """The owner makes the difference, enough of one that a hundred pairs show it."""
 
     def seconds(ids: dict[str, str], status: int) -> float:
         answer = theirs.api.call("GET", "/v1/emails/{emailId}".format(**ids))

@@ -74,7 +74,7 @@ _OWN_DEAD_LETTERS, _OWN_EVENTS = "example-billing.dead-letter", "example-billing
 
 
 def _user(name: str) -> str:
-    """As the page's commands call it."""
+    """Returns the user's name in the page's commands."""
     return f"tempinbox-{name}"
 
 
@@ -211,12 +211,12 @@ class _Reader:
         return self._keys
 
     def has_read(self, key: str, topics: list[str]) -> bool:
-        """Whether each of the topics had this key by now."""
+        """Returns whether each of the topics had this key by now."""
         found = self.read()
         return all(key in found.get(topic, set()) for topic in topics)
 
     def commit(self) -> list[TopicPartition]:
-        """What its group has read."""
+        """Commits and returns what its group has read."""
         committed = self._consumer.commit(asynchronous=False)
         assert committed is not None
         return committed
@@ -267,8 +267,8 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
 
 @pytest.fixture(scope="module")
 def used(guarded: _Guarded) -> _Guarded:
-    """One inbox has come and gone, another has a mail, and each topic of events holds what nobody
-    can read.
+    """Prepares the topics: one inbox has come and gone, another has a mail, and each topic of
+    events holds a record that nobody can read.
     """
     services = guarded.services
     api = Api(f"http://{services.gateway.address}", services.make_key("pro", 1_000_000))
@@ -337,7 +337,7 @@ def test_the_operators_tools_work(used: _Guarded) -> None:
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What the file says of a user."""
+    """The rights that the file gives a user."""
 
     reads: set[str]
     writes: set[str]
@@ -356,7 +356,9 @@ class _Allowed:
 
 
 def _hidden(guarded: _Guarded, user: str, topics: set[str]) -> set[str]:
-    """Those that the user may not even describe, which the right to read would include."""
+    """Returns the topics that the user may not even describe, which the right to read would
+    include.
+    """
     admin = guarded.admin_of(user)
     errors = {topic: admin.list_topics(topic, timeout=30).topics[topic].error for topic in topics}
     return {
@@ -367,7 +369,7 @@ def _hidden(guarded: _Guarded, user: str, topics: set[str]) -> set[str]:
 
 
 def _refused_reads(guarded: _Guarded, user: str, topics: set[str]) -> set[str]:
-    """Those of the topics that the broker does not let the user read."""
+    """Returns the topics that the broker does not let the user read."""
     hidden = _hidden(guarded, user, topics)
     shown = topics - hidden
     refused: set[str] = set()
@@ -391,7 +393,7 @@ def _refused_reads(guarded: _Guarded, user: str, topics: set[str]) -> set[str]:
 
 
 def _group_error(guarded: _Guarded, user: str, group: str) -> int | None:
-    """What comes of joining a group."""
+    """Returns the error of joining a group."""
     settings = {"group.id": group, "enable.auto.commit": False}
     consumer = Consumer(guarded.client_of(user) | settings)
     try:
@@ -409,7 +411,7 @@ def _group_error(guarded: _Guarded, user: str, group: str) -> int | None:
 
 
 def _error_of(futures: dict[Any, Future[Any]]) -> list[int | None]:
-    """What an operator's requests came to."""
+    """Returns the errors of an operator's requests."""
     codes: list[int | None] = []
     for done in futures.values():
         try:

@@ -66,7 +66,7 @@ def test_an_expired_key_is_shown_and_leaves_its_place(suite: Suite) -> None:
 
 
 def test_a_key_becomes_active_when_an_older_one_ends(suite: Suite, account: Account) -> None:
-    """After the plan shrank: nothing is published when a key ends."""
+    """The plan shrank before; nothing is published when a key ends."""
     key = suite.operate("key", "list", account.account_id)["keys"][0]["keyId"]
     # Four commands come before the first look.
     ends = datetime.now(UTC) + timedelta(seconds=2 * _LIFE)

@@ -60,7 +60,7 @@ _IDS = [operation["operationId"] for _, _, operation in _OPERATIONS]
 
 
 def _path(path: str) -> str:
-    """With ids of nothing."""
+    """Returns the path with ids of nothing."""
     names = ("inboxId", "emailId", "webhookId", "deliveryId")
     return path.format(**dict.fromkeys(names, NOBODY), attachmentId="1")
 

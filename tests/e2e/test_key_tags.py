@@ -1,4 +1,4 @@
-"""For a key with a tag only inboxes with the tag exist, and their emails."""
+"""Tests that for a key with a tag only inboxes with the tag exist, and their emails."""
 
 import re
 import threading
@@ -44,7 +44,7 @@ class _World:
 
     @property
     def all(self) -> Api:
-        """By the key that may do everything."""
+        """Returns the API by the key that may do everything."""
         return self.account.api
 
 
@@ -71,7 +71,7 @@ def _filled(suite: Suite, api: Api, **params: Any) -> dict[str, str]:
 
 @pytest.fixture
 def world(suite: Suite, account: Account) -> _World:
-    """Of the test's own."""
+    """Makes a world of the test's own."""
     tagged = _key(suite, account, "ci")
     return _World(
         account,
@@ -83,7 +83,7 @@ def world(suite: Suite, account: Account) -> _World:
 
 @pytest.fixture(scope="module")
 def shared(suite: Suite) -> _World:
-    """For tests that change nothing."""
+    """Makes the world of tests that change nothing."""
     account = Account.make(suite)
     tagged = _key(suite, account, "ci")
     return _World(
@@ -246,7 +246,7 @@ def test_a_wait_ends_with_404_once_the_inbox_lost_the_tag(suite: Suite, world: _
     began = time.monotonic()
     waiting.start()
     eventually(lambda: _waits(suite) > 0, "it waits")
-    # What is read within a second is still given: the key may do what it could when it asked.
+    # A read within a second is still answered: the key may do what it could when it was sent.
     eventually(lambda: time.monotonic() - began > 1.5, "it has waited for more than a second")
 
     world.all.patch(path, {"tags": []})
@@ -258,7 +258,7 @@ def test_a_wait_ends_with_404_once_the_inbox_lost_the_tag(suite: Suite, world: _
 
 
 def _waits(suite: Suite) -> float:
-    """Of all gateways."""
+    """Returns the number of waiting requests at all gateways."""
     texts = [
         requests.get(f"http://{admin}/metrics", timeout=10).text
         for admin in suite.of_each("gateway", "ADMIN")

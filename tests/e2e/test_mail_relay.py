@@ -1,4 +1,4 @@
-"""How the gateway hands its letters to a relay that wants TLS and a sign-in."""
+"""Tests how the gateway sends its mail through a relay that wants TLS and a sign-in."""
 
 import uuid
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _USER, _PASSWORD = "tempinbox", "a relay's password"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """With the relay's certificate and the password."""
+    """Makes a folder with the relay's certificate and the password."""
     make_certificate(tmp_path, "relay.test")
     (tmp_path / "password").write_text(_PASSWORD + "\n")
     return tmp_path

@@ -1,4 +1,4 @@
-"""What the operator's command line says of the keys that seal secrets."""
+"""Tests what the operator's command line says of the keys that seal secrets."""
 
 from harness import Account, Receiver, Suite
 

@@ -26,7 +26,7 @@ _TOOLS = [
 
 @pytest.fixture
 def mcp(suite: Suite, account: Account) -> McpEndpoint:
-    """Of the newest revision, with a key of the test's own account."""
+    """Makes an endpoint of the newest revision, with a key of the test's own account."""
     return McpEndpoint(suite["API"], account.key)
 
 

@@ -137,7 +137,7 @@ async def _sign_up(suite: Suite, mode: str) -> dict[str, Any]:
         }
 
 
-# What of the suite is about this server, by revision. Left out is what asks for features that it
+# The scenarios about this server, by revision. Others are left out: they need features that it
 # does not have and does not announce (prompts, resources, completion, logging, sampling,
 # elicitation), and for tools of the suite's own (`test_simple_text` …) that no other server has.
 _SCENARIOS = {

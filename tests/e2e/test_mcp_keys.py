@@ -1,4 +1,4 @@
-"""What a key that can do less may do by the tools at /mcp."""
+"""Tests what a restricted key may do by the tools at /mcp."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from harness.mcp_endpoint import McpEndpoint
 
 _NOBODY = "00000000-0000-7000-8000-000000000000"
 _INBOX: dict[str, Any] = {"inboxId": _NOBODY}
-# What each tool is called with, and the scope that it needs.
+# The arguments of each tool, and the scope that it needs.
 _TOOLS: dict[str, tuple[dict[str, Any], str]] = {
     "create_inbox": ({"localPart": "not valid because of spaces"}, "inboxes:write"),
     "list_inboxes": ({}, "inboxes:read"),

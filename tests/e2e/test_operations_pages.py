@@ -81,11 +81,11 @@ class _Shell:
         return ["bash", "-euo", "pipefail", "-c", text]
 
     def run(self, text: str) -> str:
-        """What it printed; it has to succeed."""
+        """Runs it and returns what it printed; it has to succeed."""
         return self.run_with({}, text)
 
     def run_with(self, swaps: dict[str, str], text: str) -> str:
-        """With other texts in place of those of the page."""
+        """Runs it with other texts in place of those of the page."""
         done = subprocess.run(
             self._command(text, swaps),
             cwd=self.folder,
@@ -99,7 +99,9 @@ class _Shell:
 
     @contextlib.contextmanager
     def running(self, swaps: dict[str, str], text: str) -> Iterator[Path]:
-        """Until the end of the block; the file with what is printed meanwhile."""
+        """Keeps it running until the end of the block; yields the file with what is printed
+        meanwhile.
+        """
         printed = self.folder / "printed"
         with printed.open("wb") as output:
             process = subprocess.Popen(
@@ -160,7 +162,7 @@ def _wait_for_listener(address: str) -> None:
     eventually(listens, f"somebody listens at {address}", seconds=30)
 
 
-# What runs each block.
+# The function that runs each block.
 
 
 def _settings(shell: _Shell, block: Block) -> None:
@@ -382,7 +384,7 @@ _PAGES_RUN = sorted({page for page, _ in [*_RUN, *_NOT_RUN]} | {"metrics.md"})
 
 @pytest.fixture
 def shell(suite: Suite, tmp_path: Path) -> _Shell:
-    """In a folder of its own."""
+    """Makes a shell in a folder of its own."""
     return _Shell(suite, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What an operator runs on a new suite, and on one that misbehaves: bootstrap, smoke, doctor."""
+"""Tests bootstrap, smoke and doctor on a new suite, and on one that misbehaves."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What must always hold, seen from outside."""
+"""Tests what must always hold, seen from outside."""
 
 import concurrent.futures
 

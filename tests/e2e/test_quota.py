@@ -47,7 +47,7 @@ def _query(suite: Suite, statement: str) -> str:
 
 
 def _used(suite: Suite, account: Account) -> int:
-    """As stored; blocks in memory not yet told."""
+    """Returns the stored usage, without what blocks in memory have not reported yet."""
     return int(
         _query(
             suite,
@@ -203,7 +203,7 @@ def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account
         def is_so(answer: requests.Response) -> bool | None:
             if (answer.status_code, answer.headers["X-RateLimit-Limit"]) == (status, limit):
                 return True
-            # What is let through carries the limit that was known last.
+            # A request that is let through carries the limit that was known last.
             return None if let_through(suite) > before else False
 
         return is_so

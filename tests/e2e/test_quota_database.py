@@ -36,7 +36,7 @@ def _api(gateway: Gateway, account: Account) -> Api:
 
 
 class _SteadyLoad:
-    """So many requests a second, of every account at every gateway in turn, each client with
+    """Sends so many requests a second, of every account at every gateway in turn, each client with
     connections of its own.
     """
 
@@ -80,7 +80,7 @@ class _Quota:
         )
 
     def unreported(self) -> float:
-        """Those of them that are not counted yet."""
+        """Returns the number of them that are not counted yet."""
         return sum(
             gateway.metric("tempinbox_gateway_quota_unreported_requests")
             for gateway in self.gateways

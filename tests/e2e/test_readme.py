@@ -12,7 +12,9 @@ _BLOCKS = [it.text for it in pages.blocks(ROOT / "README.md") if it.language == 
 
 
 def _run(block: str) -> str:
-    """What it prints; ./dev is left out, for it would start another suite than the one here."""
+    """Runs the block and returns what it prints; ./dev is left out, for it would start another
+    suite than the one here.
+    """
     script = "\n".join(line for line in block.splitlines() if "./dev " not in line)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],

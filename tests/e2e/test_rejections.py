@@ -1,4 +1,4 @@
-"""Why mail did not arrive: what was refused for an inbox, for its owner alone."""
+"""Tests the reasons why mail did not arrive: what was refused for an inbox, for its owner alone."""
 
 import uuid
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def _path(inbox: dict[str, Any]) -> str:
 
 
 def _rejections(api: Api, inbox: dict[str, Any], attempts: int = 1) -> list[dict[str, Any]]:
-    """Once they are so many attempts together."""
+    """Returns the rejections once they are so many attempts together."""
 
     def shown() -> list[dict[str, Any]] | None:
         found: list[dict[str, Any]] = api.get(_path(inbox))["rejections"]

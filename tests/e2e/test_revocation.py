@@ -35,14 +35,14 @@ def _answers(api: Api, status: int) -> bool:
 
 @pytest.fixture
 def relay(suite: Suite) -> Iterator[Relay]:
-    """In front of the suite's PostgreSQL."""
+    """Starts a relay in front of the suite's PostgreSQL."""
     with Relay(_server(Gateway.settings_of(suite)["TEMPINBOX_DATABASE"])) as running:
         yield running
 
 
 @pytest.fixture
 def gateway(suite: Suite, relay: Relay) -> Iterator[Gateway]:
-    """One that reaches PostgreSQL through the relay."""
+    """Starts a gateway that reaches PostgreSQL through the relay."""
     with Gateway(
         suite, database=_through(Gateway.settings_of(suite)["TEMPINBOX_DATABASE"], relay)
     ) as running:
@@ -50,7 +50,7 @@ def gateway(suite: Suite, relay: Relay) -> Iterator[Gateway]:
 
 
 def _statuses(api: Api, seconds: float) -> list[tuple[float, int]]:
-    """Of requests one after the other, each with when it was sent."""
+    """Returns the statuses of requests one after the other, each with when it was sent."""
     began = time.monotonic()
     seen = []
     while (sent := time.monotonic() - began) < seconds:

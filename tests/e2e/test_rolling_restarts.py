@@ -81,7 +81,7 @@ class _Load:
             self._change(apis)
 
     def _change(self, apis: Iterator[Api]) -> None:
-        """What was carried out twice would be answered 404."""
+        """Makes changes of which a second one would be answered 404."""
         inbox = self._call(apis, "POST", "/v1/inboxes")
         if "inboxId" not in inbox:
             return

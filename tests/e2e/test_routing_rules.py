@@ -16,7 +16,7 @@ _SHORTEST_LIFE_SECONDS = 60
 
 @pytest.fixture
 def user(suite: Suite) -> User:
-    """On Premium."""
+    """Makes a user on Premium."""
     return User.make(suite)
 
 
@@ -57,8 +57,8 @@ def test_a_rule_has_these_fields_and_no_others(user: User) -> None:
     assert user.dashboard.get("/rules") == {"rules": []}
 
 
-# Of each field what its mail has there, and per operator a value that fits and one that does not,
-# though it would with another operator or field.
+# Each field with its text in the mail, and for each operator a value that fits and one that does
+# not, though it would with another operator or field.
 _SUBJECT = "Your INVOICE of May"
 _SENDER = "billing@Shop.example"
 _RECIPIENT = "{local}+May@{domain}"
@@ -121,7 +121,7 @@ def test_each_operator_of_a_field_routes_mail(suite: Suite, user: User, field: s
         assert {it["ruleId"]: it["matched"] for it in routing} == made
         assert _deliveries_of(user, targets[1], sent.email_id) == []
         assert [it.webhook_id for it in fitting.requests].count(sent.email_id) == 1
-        # That the inbox was made may be told after the webhooks were there.
+        # The event of the new inbox may come after the webhooks were there.
         assert sent.email_id not in [it.webhook_id for it in unfitting.requests]
 
 

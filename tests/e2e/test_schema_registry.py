@@ -31,7 +31,7 @@ def _publish(suite: Suite, registry: SchemaRegistry, file: Path, *options: str) 
 
 
 def _deserialize(event: Event, registry: SchemaRegistry) -> Any:
-    """As a consumer does that knows the topic's name and the registry."""
+    """Reads a record as a consumer does that knows the topic's name and the registry."""
     read = ProtobufDeserializer(
         message_class(registry.schemas[_SUBJECT]),
         {"use.deprecated.format": False},

@@ -64,13 +64,13 @@ class _Role:
 
     @property
     def dsn(self) -> str:
-        """As this role."""
+        """Returns the DSN of this role."""
         at = urlsplit(self._database.dsn)
         password = quote(self._password, safe="")
         return f"postgresql://{self._name}:{password}@{at.hostname}:{at.port}{at.path}?{at.query}\n"
 
     def connections(self) -> int:
-        """Of all services."""
+        """Returns the number of connections of all services."""
         count = f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{self._name}'"
         return int(self._database.query(count))
 
@@ -216,7 +216,8 @@ class _World:
         self.suite = suite
         self.folder = folder
         names = f"DNS:{HOST},IP:127.0.0.1"
-        # Of the calls between services, of Kafka and its clients: the first and the next.
+        # The certificates of the calls between services, of Kafka and its clients: the first and
+        # the next.
         self.inner, self.next_inner, self.of_kafka, self.next_of_kafka, self.public = (
             Authority(folder / name)
             for name in ("inner", "next-inner", "kafka", "next-kafka", "public")
@@ -278,7 +279,7 @@ class _World:
         )
 
     def settings_of(self, service: str) -> Settings:
-        """By name; of tempinboxctl, too."""
+        """Returns the settings by name; of tempinboxctl, too."""
         settings = {
             "database": "",
             "database_file": self.dsn.file("dsn"),
@@ -317,7 +318,7 @@ class _World:
 
     @property
     def api(self) -> Api:
-        """Of the account that the load uses."""
+        """Returns the API of the account that the load uses."""
         return Api(_base(self.services.gateway), self.key, self.public.ca_file)
 
     def admins(self, *services: str) -> list[str]:
@@ -401,8 +402,8 @@ def _rotate_master_keys(world: _World) -> None:
 
 
 def _rotate_while_one_lags(world: _World, old: str, new: str) -> None:
-    """One replica's file has the old key first still: it opens everything, and nothing is resealed
-    until it has caught up.
+    """Rotates while one replica's file has the old key first still: it opens everything, and
+    nothing is resealed until it has caught up.
     """
     late = MountedSecret(world.folder / "late", keys=old + new)
     settings = world.settings_of("webhook-dispatcher") | {"master_key_file": late.file("keys")}
@@ -476,7 +477,7 @@ def _rotate_certificates_of_calls(world: _World) -> None:
 
 
 def _rotate_certificate(world: _World) -> None:
-    """Of the API, and of STARTTLS."""
+    """Rotates the certificate of the API, and of STARTTLS."""
     trusting = client_context(world.public.ca_file)
 
     def shown_by_ingest() -> str:

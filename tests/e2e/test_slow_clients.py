@@ -99,7 +99,7 @@ def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway
 
 
 def _dribble(connection: socket.socket) -> bool:
-    """One more byte of a header or body that never ends; false once it was answered 408."""
+    """Sends one more byte of a header or body that never ends; false once it was answered 408."""
     connection.settimeout(0.01)
     try:
         connection.sendall(b"x")

@@ -197,7 +197,7 @@ def test_a_web_client_is_sent_away(suite: Suite, line: str) -> None:
 
 @pytest.mark.last
 def test_an_ended_inbox_is_refused_at_rcpt(suite: Suite, soon_ended: dict[str, Any]) -> None:
-    """Also by a server that has it in memory, and with the words for one that never was."""
+    """A server that has it in memory refuses it, too, with the words for one that never was."""
     servers = [url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")]
 
     def answers() -> set[str]:

@@ -1,4 +1,5 @@
-"""What strangers and one account can take: known keys, other accounts and PostgreSQL go on.
+"""Tests how much strangers and one account can take: known keys, other accounts and PostgreSQL go
+on.
 
 By hand at more than the modest load that the tests send:
 TEMPINBOX_STRANGERS_A_SECOND=5000 TEMPINBOX_STRANGERS_SECONDS=20 ./dev test e2e --no-build \

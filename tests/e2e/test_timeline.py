@@ -1,4 +1,4 @@
-"""Why did it not arrive? What an email's timeline shows of its way."""
+"""Tests an email's timeline, which shows why it did not arrive."""
 
 from datetime import datetime
 from typing import Any

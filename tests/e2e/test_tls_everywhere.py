@@ -105,7 +105,7 @@ def _certificate_shown(service: Replica, context: ssl.SSLContext) -> bytes:
 
 
 def _answer(service: Replica, context: ssl.SSLContext | None) -> bytes:
-    """What the port of the service answers to a request; nothing when it refuses."""
+    """Returns what the port of the service answers to a request; nothing when it refuses."""
     host, _, port = service.address.rpartition(":")
     with (
         contextlib.suppress(ssl.SSLError, ConnectionError),
@@ -205,7 +205,7 @@ def test_replicas_of_rate_limit_call_each_other_over_tls(secured: _Secured) -> N
         while answers[200] < 9 and time.monotonic() - started < 8:
             answers += statuses(second, 1)
 
-        # What is left of the other replica's block is asked back before a request is refused. On
+        # The rest of the other replica's block is reclaimed before a request is refused. On
         # a machine that stalls, a late call lets its request through, and may count it as well.
         both = (second, secured.services.gateway)
         let_through, late = (

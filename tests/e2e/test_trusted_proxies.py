@@ -1,4 +1,4 @@
-"""Whose X-Forwarded-For is believed when wrong keys are counted by address."""
+"""Tests whose X-Forwarded-For is believed when wrong keys are counted by address."""
 
 import requests
 from harness import Gateway, Suite
@@ -9,7 +9,7 @@ _ENOUGH = 2 * _ALLOWANCE + 1
 
 
 def _status(gateway: Gateway, forwarded_for: str) -> int:
-    """Of a request with a wrong key."""
+    """Returns the status of a request with a wrong key."""
     headers = {"X-API-Key": "wrong", "X-Forwarded-For": forwarded_for}
     return requests.get(
         f"http://{gateway.address}/v1/domains", headers=headers, timeout=10

@@ -54,7 +54,7 @@ def _operate(suite: Suite, settings: dict[str, str], *arguments: str) -> str:
 
 @pytest.fixture
 def second(suite: Suite, tmp_path: Path) -> Iterator[_Installation]:
-    """One replica of each service."""
+    """Starts one replica of each service."""
     with contextlib.ExitStack() as running:
         database = running.enter_context(Cluster(suite)).dsn
         shared = {"database": database, "kafka_prefix": _PREFIX}

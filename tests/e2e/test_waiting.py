@@ -163,7 +163,7 @@ def test_every_gateway_wakes_those_who_wait_there(
 def test_every_gateway_hears_of_mail_before_it_looks(
     suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
 ) -> None:
-    """Without its events a gateway would find the mail by the look of each second."""
+    """Without events a gateway would find the mail by its poll of each second."""
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     inbox = account.api.new_inbox()
     seconds: list[list[float]] = [[] for _ in gateways]
@@ -183,7 +183,7 @@ def test_every_gateway_hears_of_mail_before_it_looks(
 
 
 def _timed_wait(api: Api, inbox: dict[str, Any], after: int) -> float:
-    """When it was answered with the mail."""
+    """Returns when it was answered with the mail."""
     answer = _wait(api, inbox, after=after)
     assert answer["email"]["sequence"] == after + 1
     return time.monotonic()

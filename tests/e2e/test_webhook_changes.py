@@ -72,8 +72,8 @@ def test_each_change_is_in_force_for_the_next_mail(suite: Suite, account: Accoun
         address = account.api.new_inbox()["emailAddress"]
 
         def arrivals(subject: str) -> tuple[bool, bool]:
-            """Whether the next mail came to the old and to the new place, once the witness has
-            it.
+            """Returns whether the next mail came to the old and to the new address, once the
+            witness has it.
             """
             mail = send(suite, address, subject=subject).email_id
             witness.wait_for(lambda it: it.webhook_id == mail, "the witness has it")

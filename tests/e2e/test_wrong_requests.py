@@ -37,7 +37,7 @@ class Target:
 
 @pytest.fixture(scope="module")
 def target(suite: Suite) -> Target:
-    """One for the whole table, since no row may change it."""
+    """Makes one target for the whole table, since no row may change it."""
     account = Account.make(suite)
     inbox = account.api.new_inbox()
     sent = send(suite, inbox["emailAddress"])
@@ -47,7 +47,7 @@ def target(suite: Suite) -> Target:
 
 
 def _next_midnight() -> str:
-    """In Unix seconds."""
+    """Returns the next midnight in Unix seconds."""
     day = 24 * 60 * 60
     return str((int(time.time()) // day + 1) * day)
 

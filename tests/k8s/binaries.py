@@ -26,7 +26,7 @@ _KUBERNETES_PROGRAMS = [
     "kube-scheduler",
     "kube-proxy",
 ]
-# Of these versions because their client-go is that of the Kubernetes above, or near it.
+# These versions are chosen because their client-go is that of the Kubernetes above, or near it.
 _COREDNS = "1.14.0"
 _METRICS_SERVER = "0.9.0"
 _TOOLS = ["kubectl", "helm"]
@@ -59,7 +59,7 @@ def lacking() -> list[str]:
 
 
 def needs_go() -> bool:
-    """Whether one of these is built by Go."""
+    """Returns whether one of these is built by Go."""
     return bool(set(lacking()) - {"pause", *_TOOLS})
 
 
@@ -140,7 +140,7 @@ def _build_kubernetes(work: Path, name: str) -> None:
 
 
 def _build_coredns(work: Path) -> None:
-    """With the plugins used here alone; its own list brings the clients of three clouds."""
+    """Builds it with the plugins used here; its own list brings the clients of three clouds."""
     folder = work / "coredns"
     folder.mkdir(exist_ok=True)
     imports = "".join(f'_ "github.com/coredns/coredns/plugin/{it}"\n' for it in _COREDNS_PLUGINS)

@@ -21,7 +21,7 @@ _OLDEST_GO = (1, 24)
 
 
 def missing() -> list[str]:
-    """What this machine has not and ./dev cannot bring, each with what to do."""
+    """Lists what this machine lacks and ./dev cannot bring, each with what to do."""
     found = []
     if os.geteuid() != 0:
         found.append("root: the cluster makes namespaces and groups of processes; run it as root")
@@ -138,7 +138,7 @@ def _is_good(command: list[str]) -> bool:
 
 
 def answers(name: str = "kubernetes.default.svc.cluster.local") -> bool:
-    """Whether the cluster's name server, by its Service's address, knows the name."""
+    """Returns whether the cluster's name server, by its Service's address, knows the name."""
     encoded = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
     question = b"\0\1\1\0\0\1\0\0\0\0\0\0" + encoded + b"\0\0\1\0\1"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
@@ -157,7 +157,7 @@ def down() -> None:
 
 
 def left_behind() -> list[str]:
-    """What is still there after `down` and should not be."""
+    """Lists what is still there after `down` and should not be."""
     found = [f"a group of processes: {it}" for it in namespaces.leftover_cgroups()]
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

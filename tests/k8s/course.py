@@ -1,4 +1,4 @@
-"""What the steps of a rehearsal share."""
+"""Holds what the steps of a rehearsal share."""
 
 import time
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Connections:
 
 @dataclass
 class Course:
-    """What the steps share."""
+    """The state that the steps share."""
 
     load: ClusterLoad
     sink: OtlpSink

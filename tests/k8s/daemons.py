@@ -17,7 +17,7 @@ def _pid_file(name: str) -> Path:
 
 
 def pid(name: str) -> int | None:
-    """Of a program that runs."""
+    """Returns the pid of a program that runs."""
     try:
         number = int(_pid_file(name).read_text())
         state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]

@@ -1,4 +1,4 @@
-"""What a cluster finds outside itself: PostgreSQL, three Kafka brokers, Prometheus, the lag.
+"""Runs what a cluster finds outside itself: PostgreSQL, three Kafka brokers, Prometheus, the lag.
 
 All of it runs in the cluster's network, is `host.cluster` to pods, and speaks TLS with certificates
 of one authority. Runs inside.
@@ -45,7 +45,7 @@ class Secrets:
     kafka: str
 
     def save(self) -> None:
-        """For the next start, readable by root alone."""
+        """Writes them for the next start, readable by root alone."""
         path = FOLDER / "secrets.json"
         path.touch(mode=0o600)
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
@@ -62,7 +62,7 @@ def known_secrets() -> Secrets:
 
 
 def authority() -> Authority:
-    """Of every certificate beside the cluster and in the pods."""
+    """Returns the authority of every certificate beside the cluster and in the pods."""
     return Authority(FOLDER / "authority")
 
 
@@ -138,7 +138,7 @@ _IDENTITY = FOLDER / "authority" / HOST
 
 
 def _pem(name: str) -> str:
-    """As a value of a properties file, which is one line."""
+    """Returns a file as a value of a properties file, which is one line."""
     return (_IDENTITY / name).read_text(encoding="ascii").replace("\n", "\\n")
 
 
@@ -153,7 +153,7 @@ def brokers() -> Brokers:
 
 
 def dsn(password: str | None = None) -> str:
-    """As pods are given it; authorities and mode come by other settings."""
+    """Returns the DSN for pods; authorities and mode come by other settings."""
     secret = password or known_secrets().postgres
     return f"postgresql://{postgres.ROLE}:{secret}@{HOST}:{POSTGRES_PORT}/{postgres.ROLE}"
 
@@ -246,7 +246,7 @@ def stop_broker(number: int, sent: signal.Signals = signal.SIGTERM) -> None:
 
 
 def write_client_properties() -> None:
-    """What kcat needs to be let in."""
+    """Writes the properties by which kcat is let in."""
     CLIENT_PROPERTIES.touch(mode=0o600)
     CLIENT_PROPERTIES.write_text(
         "".join(f"{name}={value}\n" for name, value in client_properties().items()),
@@ -255,7 +255,7 @@ def write_client_properties() -> None:
 
 
 def client_properties() -> dict[str, str]:
-    """Of librdkafka, for clients beside the cluster."""
+    """Returns librdkafka's properties for clients beside the cluster."""
     return {
         "bootstrap.servers": brokers().brokers,
         "security.protocol": "SASL_SSL",
@@ -326,5 +326,5 @@ def start_lag_metric() -> None:
 
 
 def kcat_environment() -> None:
-    """From here on kcat, wherever it is run, is let in."""
+    """Lets kcat in from here on, wherever it is run."""
     os.environ["KCAT_CONFIG"] = str(CLIENT_PROPERTIES)

@@ -98,7 +98,7 @@ def named_in(archive: Path) -> list[str]:
 
 
 def load(archives: list[Path]) -> None:
-    """Into every node, side by side."""
+    """Loads archives into every node, side by side."""
 
     def load_into(node: str) -> None:
         for archive in archives:

@@ -44,7 +44,7 @@ _PROFILE = {
 
 
 def version() -> str:
-    """Of the images of this checkout."""
+    """Returns the version of this checkout's images."""
     return (paths.ROOT / "VERSION").read_text(encoding="ascii").strip()
 
 
@@ -84,7 +84,7 @@ def get(kind: str, *more: str, namespace: str = NAMESPACE) -> Any:
 
 
 def make_namespace(name: str, profile: str = "latest") -> None:
-    """With the restricted profile of that version enforced."""
+    """Makes a namespace with the restricted profile of that version enforced."""
     labels = _PROFILE | {"pod-security.kubernetes.io/enforce-version": profile}
     described = {
         "apiVersion": "v1",
@@ -111,17 +111,17 @@ def put_secret(name: str, data: dict[str, str], kind: str = "Opaque") -> None:
 
 
 def secret(name: str, key: str) -> str:
-    """One value of a Secret."""
+    """Returns one value of a Secret."""
     return base64.b64decode(get("secret", name)["data"][key]).decode()
 
 
 def new_token() -> str:
-    """Of internal calls, or a password."""
+    """Makes a token of internal calls, or a password."""
     return secrets.token_urlsafe(32)
 
 
 def new_master_key(name: str) -> str:
-    """One line of the file."""
+    """Makes one line of the file."""
     return f"{name}:{base64.b64encode(secrets.token_bytes(32)).decode()}"
 
 
@@ -135,7 +135,7 @@ def issue(name: str, *hosts: str) -> dict[str, str]:
 
 
 def rpc_names() -> list[str]:
-    """What services call each other by."""
+    """Returns the names by which services call each other."""
     return [
         f"{RELEASE}-{service}.{NAMESPACE}.svc.cluster.local"
         for service in ("inbox", "rate-limit", "webhook-dispatcher")
@@ -171,7 +171,9 @@ def make_secrets() -> None:
 
 
 def values() -> Object:
-    """What the rehearsal installs: two pods of each service, TLS everywhere, small requests."""
+    """Returns the values of the rehearsal: two pods of each service, TLS everywhere, small
+    requests.
+    """
     host = f"{layout.HOST_ADDRESS}/32"
     nodes = f"{layout.NETWORK}.0/24"
     pods = f"{layout.POD_NETWORK}.0.0/16"
@@ -259,7 +261,9 @@ def without(unknown: list[str]) -> Object:
 
 
 def with_all(unknown: list[str]) -> Object:
-    """What the upgrade from there changes. A port is plain or TLS, so calls stay plain."""
+    """Returns the values that the upgrade from there changes. A port is plain or TLS, so calls stay
+    plain.
+    """
     over: Object = {}
     if DATABASE_FILE in unknown:
         over |= {"defaults": {"extraEnv": []}, "tools": {"extraEnv": []}}
@@ -269,7 +273,7 @@ def with_all(unknown: list[str]) -> Object:
 
 
 def laid_over(base: Object, over: Object) -> Object:
-    """As helm lays one file of values over another."""
+    """Lays one file of values over another, as helm does."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)
@@ -280,7 +284,7 @@ def laid_over(base: Object, over: Object) -> Object:
 
 @dataclass(frozen=True)
 class Budget:
-    """Of connections to PostgreSQL, by an upgrade that took from here to there."""
+    """The budget of connections to PostgreSQL, by an upgrade that took from here to there."""
 
     began: float
     ended: float
@@ -288,7 +292,7 @@ class Budget:
 
 
 def _connection_budget() -> int:
-    """What the chart adds up for all pods and their surge, as it tells the doctor."""
+    """Returns what the chart adds up for all pods and their surge, as it gives it to the doctor."""
     hooks = helm("get", "hooks", RELEASE)
     found = re.search(r"--connection-budget\"?\n\s*- \"?(\d+)", hooks)
     if not found:
@@ -320,7 +324,7 @@ class Installation:
     def try_upgrade(
         self, wanted: Object, *options: str, seconds: int = 300
     ) -> "subprocess.CompletedProcess[str]":
-        """With exactly these values; it may fail."""
+        """Tries an upgrade with exactly these values; it may fail."""
         command = ["helm", "-n", NAMESPACE, "upgrade", "--install", RELEASE, str(self.chart)]
         command += ["--wait", f"--timeout={seconds}s", "--history-max=20", "-f", "-", *options]
         began = time.monotonic()
@@ -330,8 +334,8 @@ class Installation:
         return done
 
     def connection_budget(self, at: float) -> int:
-        """What the chart allowed at that moment: what was chosen last, and what was before it
-        until the last pod of that has ended.
+        """Returns what the chart allowed at that moment: what was chosen last, and what was before
+        it until the last pod of that has ended.
         """
         ends = [it.ended + _DRAINING_SECONDS for it in self._budgets[1:]] + [math.inf]
         allowed = [
@@ -350,7 +354,7 @@ class Installation:
 
 
 def pods(service: str | None = None) -> list[Object]:
-    """Of the release, or of one service; none that ends."""
+    """Returns the pods of the release, or of one service; none that ends."""
     labels = f"app.kubernetes.io/instance={RELEASE}"
     if service:
         labels += f",app.kubernetes.io/component={service}"
@@ -359,7 +363,7 @@ def pods(service: str | None = None) -> list[Object]:
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether it is in its Service."""
+    """Returns whether it is in its Service."""
     conditions = pod["status"].get("conditions") or []
     return any(it["type"] == "Ready" and it["status"] == "True" for it in conditions)
 
@@ -375,12 +379,12 @@ def ready_all() -> list[Object]:
 
 
 def name_of(item: Object) -> str:
-    """Of an object."""
+    """Returns the name of an object."""
     return str(item["metadata"]["name"])
 
 
 def deployment(service: str) -> str:
-    """As kubectl takes it."""
+    """Returns the deployment's name as kubectl takes it."""
     return f"deploy/{RELEASE}-{service}"
 
 
@@ -416,7 +420,7 @@ def service_address(service: str) -> str:
 
 
 def restarts() -> dict[str, int]:
-    """How often each pod's container was started again."""
+    """Returns how often each pod's container was started again."""
     return {
         name_of(pod): sum(it["restartCount"] for it in pod["status"].get("containerStatuses") or [])
         for pod in pods()

@@ -72,7 +72,7 @@ def _value(metric: str, value: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Until it is killed."""
+    """Runs until it is killed."""
     lag = Lag()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Where the cluster keeps its things, and the addresses in its network."""
+"""The paths of the cluster's files, and the addresses in its network."""
 
 import os
 from pathlib import Path
@@ -40,17 +40,19 @@ def node_name(number: int) -> str:
 
 
 def node_address(number: int) -> str:
-    """On the bridge."""
+    """Returns the node's address on the bridge."""
     return f"{NETWORK}.{10 + number}"
 
 
 def node_names() -> list[str]:
-    """Of all nodes."""
+    """Returns the names of all nodes."""
     return [node_name(number) for number in range(1, NODES + 1)]
 
 
 def environment() -> dict[str, str]:
-    """For every program of the cluster: its own binaries first, and what kubectl and helm need."""
+    """Returns the environment of every program of the cluster: its own binaries first, and what
+    kubectl and helm need.
+    """
     own = {
         "PATH": f"{BIN}:/usr/sbin:/usr/bin:/sbin:/bin",
         "KUBECONFIG": str(ADMIN),

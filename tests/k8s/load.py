@@ -27,7 +27,7 @@ from k8s import installation, layout
 MAILS_A_SECOND = 50
 _CONNECTIONS = 8
 _CALLERS = 5
-# Of each caller; a round is four calls and a half.
+# The rounds of each caller; a round is four calls and a half.
 _ROUNDS_A_SECOND = 4.5
 _INBOXES = 32
 _HOOK = "/hook"
@@ -42,8 +42,8 @@ OF_FAULTS = {"503", "451", "452", PUT_OFF, "cut", "refused"}
 
 @dataclass(frozen=True)
 class Failure:
-    """One call or mail that failed: `kind` is a status or reply code, `refused` where no
-    connection was made, or `cut` where it broke.
+    """A call or mail that failed: `kind` is a status or reply code, `refused` if no connection was
+    made, or `cut` if it broke.
     """
 
     at: float
@@ -118,11 +118,11 @@ class ClusterLoad:
 
     @property
     def is_running(self) -> bool:
-        """Whether mails are being sent."""
+        """Returns whether mails are being sent."""
         return bool(self._working)
 
     def start(self, key: str) -> None:
-        """On the Services of the release, with an account that may do as much."""
+        """Starts the load on the Services of the release, with an account that may do as much."""
         self.key = key
         self.gateway = installation.service_address("gateway")
         self.smtp = installation.service_address("mail-ingest")
@@ -153,7 +153,7 @@ class ClusterLoad:
         self._working = []
 
     def failures(self, since: float, until: float | None = None) -> list[Failure]:
-        """What failed in this time."""
+        """Returns what failed in this time."""
         end = time.monotonic() if until is None else until
         mails = self._load.failures.copy() if self._load else []
         found = [
@@ -180,11 +180,11 @@ class ClusterLoad:
         installation.wait_for(has_gone_on, seconds, "mails and calls go on")
 
     def new_inboxes(self, count: int) -> list[Inbox]:
-        """For a step of its own."""
+        """Makes inboxes for a step of its own."""
         return Mailboxes(self.gateway, self.key).create(count)
 
     def judge(self) -> tuple[str, list[str]]:
-        """After the end: what there is, and what was promised and is missing."""
+        """Judges after the end: returns what there is, and what was promised and is missing."""
         mailboxes = Mailboxes(self.gateway, self.key)
         confirmed = {mail.email_id for mail in self._mails if mail.email_id}
         listed = Counter(row["emailId"] for row in _listed(self._mails, mailboxes))
@@ -217,7 +217,7 @@ def _listed(mails: list[Mail], mailboxes: Mailboxes) -> Iterator[dict[str, Any]]
 
 
 def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
-    """Until all came, or the deadline; what is missing then is counted."""
+    """Waits until all came, or for the deadline; what is missing then is counted."""
     with contextlib.suppress(TimeoutError):
         wait_until(
             lambda: wanted <= {event for _, event in receiver.taken()},
@@ -228,7 +228,7 @@ def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
 
 
 def _of_inboxes(callers: list[_Calls], mailboxes: Mailboxes) -> list[str]:
-    """What the calls were summary of inboxes must be so in the end."""
+    """Checks that inboxes are in the end as the calls were answered."""
     status = {inbox["inboxId"]: inbox["status"] for inbox in mailboxes.inboxes("chaos")}
     found = []
     for inbox in (inbox for caller in callers for inbox in caller.inboxes):

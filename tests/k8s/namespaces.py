@@ -1,4 +1,4 @@
-"""What keeps the cluster apart from the machine: one process whose end is the end of everything.
+"""Keeps the cluster apart from the machine: one process whose end is the end of everything.
 
 It owns a PID, a network and a mount namespace; each node has a further network and mount namespace
 below. The machine's own network is neither touched nor reachable from inside.
@@ -40,12 +40,12 @@ _NAMESPACES = ["--mount", "--net", "--pid", "--uts", "--ipc"]
 
 
 def is_inside() -> bool:
-    """Whether this process runs in the cluster's namespaces."""
+    """Returns whether this process runs in the cluster's namespaces."""
     return bool(os.environ.get(layout.INSIDE))
 
 
 def is_running() -> bool:
-    """Whether a cluster is there (asked from outside)."""
+    """Returns whether a cluster is there (from outside)."""
     try:
         command = Path(f"/proc/{_INIT_PID.read_text().strip()}/cmdline").read_bytes()
     except OSError:
@@ -54,7 +54,9 @@ def is_running() -> bool:
 
 
 def entrance(node: str | None = None) -> list[str]:
-    """What to put before a command, so that it runs in the cluster's or a node's namespaces."""
+    """Returns what to put before a command, so that it runs in the cluster's or a node's
+    namespaces.
+    """
     found = []
     if not is_inside():
         found += ["nsenter", "-t", _INIT_PID.read_text().strip(), *_NAMESPACES, "--"]
@@ -189,7 +191,7 @@ def make_cgroup(node: str) -> None:
 
 
 def remove() -> None:
-    """Ends the holder, and with it everything; then its groups and its folder."""
+    """Ends the first process, and with it everything; then its groups and its folder."""
     if is_running():
         pid = int(_INIT_PID.read_text())
         os.kill(pid, signal.SIGKILL)
@@ -205,7 +207,7 @@ def remove() -> None:
 
 
 def leftover_cgroups() -> list[Path]:
-    """What is left of the groups when they were removed."""
+    """Returns what is left of the groups when they were removed."""
     for top in _hierarchies():
         with contextlib.suppress(TimeoutError):
             wait_until(

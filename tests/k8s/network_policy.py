@@ -34,7 +34,7 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 
 
 def matches(selector: Object, labels: dict[str, str]) -> bool:
-    """Whether a label selector chooses these labels; an empty one chooses all."""
+    """Returns whether a label selector chooses these labels; an empty one chooses all."""
     wanted = selector.get("matchLabels") or {}
     return all(labels.get(name) == value for name, value in wanted.items()) and all(
         _OPERATORS[it["operator"]](labels.get(it["key"]), it.get("values") or [])
@@ -107,7 +107,9 @@ def _port(port: Object, listener: Object | None) -> str | None:
 
 
 def allowed(rule: Object, side: str, namespace: str, own: Object, world: World) -> list[str]:
-    """What one ingress (side `from`) or egress (side `to`) rule lets through, as nft statements."""
+    """Returns what one ingress (side `from`) or egress (side `to`) rule lets through, as nft
+    statements.
+    """
     field = "saddr" if side == "from" else "daddr"
     peers = rule.get(side) or []
     # Pods here have addresses of version 4 alone; a single rule of 6 would void the whole table.
@@ -178,7 +180,7 @@ def render(node: str, world: World, policies: list[Object]) -> str:
 
 
 def main() -> None:
-    """Until it is killed."""
+    """Runs until it is killed."""
     node = sys.argv[1]
     tls = ssl.create_default_context(cafile=str(layout.PKI / "ca.crt"))
     tls.load_cert_chain(layout.PKI / "admin.crt", layout.PKI / "admin.key")

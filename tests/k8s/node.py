@@ -1,4 +1,4 @@
-"""One node: containerd, kubelet, kube-proxy and the agent for network policies.
+"""Runs one node: containerd, kubelet, kube-proxy and the agent for network policies.
 
 Runs in the node's namespaces: `python3 -m k8s.node NUMBER`.
 """
@@ -130,7 +130,7 @@ def _kubelet(name: str, address: str) -> dict[str, object]:
         "resolvConf": "",
         "failSwapOn": False,
         "oomScoreAdj": 0,
-        # How soon a changed Secret reaches a pod; a minute unless one says so.
+        # The delay until a changed Secret reaches a pod; a minute by default.
         "syncFrequency": "10s",
         "nodeStatusUpdateFrequency": "5s",
         "systemReserved": {"memory": f"{reserved}Mi"},

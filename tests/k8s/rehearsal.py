@@ -91,7 +91,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _archives(folder: Path | None) -> list[Path]:
-    """Of all six images; none where they cannot be had."""
+    """Returns the archives of all six images; none if they cannot be had."""
     wanted = [*_SERVICES, "tools"]
     if folder is None:
         folder = paths.build_folder("k8s-images")
@@ -114,7 +114,9 @@ def _archives(folder: Path | None) -> list[Path]:
 
 
 def _load_images(archives: list[Path], older: Path | None) -> None:
-    """Into the nodes where they differ from what was loaded before; an older release's beside."""
+    """Loads images into the nodes if they differ from what was loaded before; an older release's,
+    too.
+    """
     known = layout.STATE / "images.json"
     wanted = {str(path): path.stat().st_mtime_ns for path in archives}
     wanted["older"] = older.stat().st_mtime_ns if older else 0
@@ -191,7 +193,7 @@ def _inside(chosen: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """As ./dev ends."""
+    """Runs the rehearsal and returns the exit code of ./dev."""
     try:
         return run(sys.argv[1:])
     except Failure as problem:

@@ -1,4 +1,4 @@
-"""What pods say of themselves on their port for the operator. Runs inside."""
+"""Reads what pods say of themselves on their port for the operator. Runs inside."""
 
 import urllib.request
 

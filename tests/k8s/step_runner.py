@@ -36,7 +36,7 @@ class Step:
 
 @dataclass
 class Row:
-    """What became of a step."""
+    """The outcome of a step."""
 
     name: str
     is_good: bool
@@ -72,7 +72,7 @@ STEPS = {
 
 
 def _needs(name: str, course: Course) -> bool:
-    """Whether the release must be there before the step, and is not."""
+    """Returns whether the release must be there before the step, and is not."""
     return name not in ("dry-run", "install", "uninstall") and not course.load.key
 
 

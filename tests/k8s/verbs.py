@@ -34,7 +34,7 @@ def run(action: str, arguments: list[str]) -> int:
 
 
 def _rehearse(arguments: list[str]) -> int:
-    """With the packages of the end-to-end tests."""
+    """Runs the rehearsal with the packages of the end-to-end tests."""
     packages.ensure("test")
     command = [str(python_packages.python()), "-B", "-m", "k8s.rehearsal", *arguments]
     environment = paths.clean_environment() | {"PYTHONPATH": paths.HARNESS_PYTHON_PATH}
@@ -45,7 +45,7 @@ def _rehearse(arguments: list[str]) -> int:
 
 
 def lacks_something() -> bool:
-    """Says what, if so."""
+    """Says what is missing, if anything is."""
     found = cluster.missing()
     for each in found:
         say(paint("missing: ", "red") + each)

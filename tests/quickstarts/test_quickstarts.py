@@ -90,7 +90,7 @@ def test_agent(tmp_path: Path) -> None:
 
 
 def test_tester(tmp_path: Path) -> None:
-    """With the packages that ./dev has brought, in place of those from registries."""
+    """Uses the packages that ./dev has brought, in place of those from registries."""
     client = paths.ROOT / "clients" / "typescript"
     programs = node_packages.ensure(client)["PATH"]  # a newer Node.js than Debian 12's
     chromium = shutil.which("chromium")
@@ -121,7 +121,7 @@ def test_consumer(clone: Path) -> None:
 
 
 def test_operator(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With a suite of its own, which the page starts and ends; this tier has built the programs."""
+    """Uses a suite of its own, which the page starts and ends; this tier has built the programs."""
     suite = tmp_path_factory.mktemp("suite")
     programs = f"{kubernetes_tools.helm().parent}:{os.environ['PATH']}"
     try:

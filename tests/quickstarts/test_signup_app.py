@@ -37,7 +37,7 @@ def app() -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def address() -> str:
-    """Of a new inbox."""
+    """Returns the address of a new inbox."""
     made: dict[str, Any] = _API.post("/v1/inboxes").raise_for_status().json()
     return str(made["emailAddress"])
 

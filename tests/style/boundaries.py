@@ -1,6 +1,6 @@
-"""Which folder may include what: libraries stay in their room, arrows between rooms point down, no
-service knows another, and inside a service arrows between folders point down, too. No id passes as
-one of another kind.
+"""Checks which folder includes which: libraries stay in their room, arrows between rooms point
+down, no service knows another, and inside a service arrows between folders point down, too. No id
+passes as one of another kind.
 """
 
 import re

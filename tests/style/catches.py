@@ -1,4 +1,4 @@
-"""Where exceptions are caught: in the four places that handle what nobody else does, in the
+"""Checks where exceptions are caught: in the four places that handle what nobody else does, in the
 toolbox, and wherever a comment says why.
 """
 

@@ -1,5 +1,5 @@
-"""What is wrong around co_await with every compiler and shows in the text; clang-tidy sees captures
-and locks.
+"""Finds what is wrong around co_await with every compiler and shows in the text; clang-tidy sees
+captures and locks.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What a schema makes and nobody uses: tables, columns, types and functions that no statement of
-the schema's own code names. Statements stand in .sql files and in the literals of C++.
+"""Finds what a schema makes and nobody uses: tables, columns, types and functions that no statement
+of the schema's own code names. Statements stand in .sql files and in the literals of C++.
 """
 
 import re
@@ -33,7 +33,7 @@ class Name:
 
     @property
     def word(self) -> str:
-        """What a statement calls it."""
+        """Returns the name by which statements call it."""
         return self.shown.rpartition(".")[2]
 
 
@@ -43,8 +43,8 @@ def names(sources: list[Source]) -> list[Name]:
 
 
 def dead(sources: list[Source]) -> list[str]:
-    """Those that the home's own C++ and SQL, and the rooms of libs/common, name nowhere but where
-    they are made. A word that two things of a home share counts as used if either is.
+    """Returns the names that the home's own C++ and SQL, and the rooms of libs/common, name nowhere
+    but where they are made. A word that two things of a home share counts as used if either is.
     """
     all_names = names(sources)
     found = []

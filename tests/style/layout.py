@@ -8,7 +8,7 @@ from source import Problem, Source
 
 MAX_LINES = 700
 _EMPTY_NAMES = re.compile(r"^(?:.*[_-])?(?:utils?|helpers?|manager|base|impl|data)$", re.IGNORECASE)
-# By a program, from the contract.
+# A program writes it from the contract.
 _GENERATED = {Path("clients/python/src/tempinbox/types.py")}
 _SOURCE = {".cpp", ".hpp", ".py", ".ts", ".tsx", ".sh", ".cmake"}
 

@@ -1,4 +1,4 @@
-"""What must not stay in the tree: unfinished work, sleeps, hand-written waiting, paths of one
+"""Finds what must not stay in the tree: unfinished work, sleeps, hand-written waiting, paths of one
 machine.
 """
 
@@ -19,7 +19,7 @@ _SLEEPS = re.compile(
     r"Timeout\(|\bu?"
     r"sleep\("
 )
-# What a load may not do either: its coroutines keep a rhythm, but no thread of it waits blindly.
+# A load may not block either: its coroutines keep a rhythm, but no thread of it waits blindly.
 _BLOCKS = re.compile(r"time\." r"sleep\(")
 _MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+)/")
 # A loop with a deadline or a pause of its own, in place of a call of dev.waiting.

@@ -1,4 +1,5 @@
-"""What a release's migrations may do while the release before it still runs: add, never take away.
+"""Checks what a release's migrations do while the release before it still runs: they add, and never
+take away.
 
 What takes something away (DROP, RENAME, another type) is the contract of a change whose expansion
 was released before. Such a file says of which: a line `-- contract of v1.2` names the first release
@@ -31,7 +32,7 @@ _TAKES_AWAY = re.compile(
     r"\bDROP\b(?!\s+NOT\s+NULL)|\bRENAME\b|\bALTER\s+(?:COLUMN\s+)?[\w.\"]+\s+(?:SET\s+DATA\s+)?TYPE\b",
     re.IGNORECASE,
 )
-# What makes a file outside a transaction right to repeat: an index that an attempt left invalid.
+# A file outside a transaction is right to repeat if it drops an index that an attempt left invalid.
 _MAKES_AGAIN = re.compile(
     r"\bDROP\s+INDEX\s+CONCURRENTLY\s+IF\s+EXISTS\s+([\w.]+)\s*;", re.IGNORECASE
 )
@@ -80,7 +81,7 @@ def _blank(text: str) -> str:
 
 
 def _statements(text: str) -> str:
-    """What runs at once, each character at its old offset."""
+    """Returns the statements that run at once, each character at its old offset."""
 
     def blank(found: re.Match[str]) -> str:
         if not found["do"]:

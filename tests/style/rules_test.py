@@ -24,7 +24,7 @@ def _problems(rule: ModuleType, path: str, text: str, *others: Source) -> list[P
 
 
 class Coroutines(unittest.TestCase):
-    """What must not surround co_await."""
+    """Tests what must not surround co_await."""
 
     def accept(self, body: str) -> None:
         self.assertEqual(_problems(coroutines, "libs/mime/a.cpp", body), [])
@@ -48,7 +48,7 @@ class Coroutines(unittest.TestCase):
 
 
 class Boundaries(unittest.TestCase):
-    """Who may include what."""
+    """Tests which folder may include which."""
 
     def test_libraries_stay_in_their_room(self) -> None:
         self.assertEqual(
@@ -153,7 +153,7 @@ class Boundaries(unittest.TestCase):
 
 
 class Catches(unittest.TestCase):
-    """Who handles an exception, and why there."""
+    """Tests who handles an exception, and why there."""
 
     def found(self, body: str, path: str = "services/inbox/a.cpp") -> list[int]:
         return [problem.line for problem in _problems(catches, path, body)]
@@ -234,7 +234,7 @@ class RpcMethods(unittest.TestCase):
 
 
 class Leftovers(unittest.TestCase):
-    """What must not stay."""
+    """Tests what must not stay in the tree."""
 
     def test_unfinished_work(self) -> None:
         self.assertEqual(len(_problems(leftovers, "libs/a.cpp", "// " + "TO" + "DO: later\n")), 1)
@@ -266,7 +266,7 @@ class Leftovers(unittest.TestCase):
 
 
 class House(unittest.TestCase):
-    """What the figures count."""
+    """Tests what the figures count."""
 
     def figure(self, name: str, *sources: tuple[str, str]) -> house.Figure:
         found = house.figures([Source(Path(path), text) for path, text in sources])
@@ -369,7 +369,7 @@ class Words(unittest.TestCase):
 
 
 class Migrations(unittest.TestCase):
-    """What the release before must survive."""
+    """Tests that the release before survives a migration."""
 
     path = "libs/mailbox/schema/0042_more.sql"
 

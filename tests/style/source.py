@@ -35,17 +35,17 @@ class Source:
 
     @property
     def is_cpp(self) -> bool:
-        """Whether rules about C++ apply."""
+        """Returns whether rules about C++ apply."""
         return self.path.suffix in {".cpp", ".hpp"}
 
     @property
     def is_test(self) -> bool:
-        """Whether it is only run by tests."""
+        """Returns whether it is only run by tests."""
         return self.path.parts[0] == "tests" or "testing" in self.path.parts
 
     @property
     def is_load(self) -> bool:
-        """Whether it puts load on a suite, and so keeps a rhythm."""
+        """Returns whether it puts load on a suite, and so keeps a rhythm."""
         return self.path.parts[:2] in {("tests", "bench"), ("tests", "chaos")}
 
     @cached_property

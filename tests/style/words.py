@@ -63,7 +63,7 @@ _AFFIXES = {
     "hand_over": "publish",
     "by_hand": "manual",
 }
-# By path: the word is good elsewhere.
+# Words that are refused below a path, and good elsewhere.
 _SCOPED = {
     "services/rate-limit/*": {"lease": "block", "recall": "reclaim", "elsewhere": "held_by_others"},
 }

@@ -1,4 +1,4 @@
-"""What `./dev chaos api` takes for a violation, by made-up histories."""
+"""Tests what `./dev chaos api` counts as a violation, by made-up histories."""
 
 import unittest
 from collections import Counter
@@ -179,7 +179,7 @@ class Limits(unittest.TestCase):
 
 
 class _Scripted(Caller):
-    """One whose calls are answered as they are told to be: status and JSON."""
+    """A caller whose calls get scripted answers: status and JSON."""
 
     def __init__(self, *answers: tuple[int, Any]) -> None:
         super().__init__(["nowhere"], "", 1.0, [], 10)
@@ -193,7 +193,7 @@ class _Scripted(Caller):
 
 
 class Answers(unittest.TestCase):
-    """What a caller takes for wrong while it runs."""
+    """Tests what a caller counts as wrong while it runs."""
 
     def _found(self, caller: Caller, call: Callable[..., Any], *arguments: Any) -> list[str]:
         call(caller, *arguments)

@@ -1,4 +1,4 @@
-"""What a chaos run takes for a violation of what the API answered."""
+"""Tests which answers of the API a chaos run counts as a violation."""
 
 import unittest
 from collections import Counter

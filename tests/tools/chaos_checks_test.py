@@ -1,4 +1,4 @@
-"""What a chaos run takes for a violation."""
+"""Tests what a chaos run counts as a violation."""
 
 import unittest
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What `./dev chaos events` counts as a violation, and when its brokers are in sync."""
+"""Tests what `./dev chaos events` counts as a violation, and when its brokers are in sync."""
 
 import contextlib
 import sqlite3
@@ -52,7 +52,7 @@ _LISTING: dict[str, Any] = {
 
 
 class Consumers(unittest.TestCase):
-    """What a consumer stored, in the tables of examples/consumers, beside what SQL holds."""
+    """Compares what a consumer stored, in the tables of examples/consumers, with what SQL holds."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -148,7 +148,7 @@ def _listed(*inboxes: dict[str, Any]) -> Rows:
 
 
 class Table(unittest.TestCase):
-    """That of inbox.state beside the API's list."""
+    """Compares the table of inbox.state with the API's list."""
 
     def test_the_same_inboxes_are_fine(self) -> None:
         both = [_inbox(), _inbox(inboxId="b")]
@@ -187,7 +187,7 @@ class Table(unittest.TestCase):
 
 
 class Brokers(unittest.TestCase):
-    """What a broker says of the partitions."""
+    """Reads what a broker says of the partitions."""
 
     def test_a_partition_with_too_few_copies_is_named(self) -> None:
         self.assertEqual(out_of_sync(_LISTING, 2, copies=3), ["email.received/1"])

@@ -1,4 +1,4 @@
-"""What a chaos run kills, and when."""
+"""Tests what a chaos run kills, and when."""
 
 import signal
 import unittest

@@ -1,4 +1,4 @@
-"""When a chaos run freezes Kafka, and what it leaves alone meanwhile."""
+"""Tests when a chaos run freezes Kafka, and what it leaves alone meanwhile."""
 
 import itertools
 import signal

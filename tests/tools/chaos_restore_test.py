@@ -1,4 +1,4 @@
-"""What `./dev chaos restore` counts as a violation."""
+"""Tests what `./dev chaos restore` counts as a violation."""
 
 import unittest
 
@@ -39,7 +39,7 @@ class EventIds(unittest.TestCase):
 
 
 class Promises(unittest.TestCase):
-    """What was answered after the moment is no promise."""
+    """An answer after the moment is no promise."""
 
     def test_a_mail_answered_after_the_moment_may_be_lost(self) -> None:
         mail = Mail(_FIRST, [Inbox(_INBOX, "a@b")], b"", email_id=_ID, dot_was_sent=True)

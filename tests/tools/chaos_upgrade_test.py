@@ -1,4 +1,4 @@
-"""How an upgrade is rehearsed, and what of it is a violation."""
+"""Tests how an upgrade is rehearsed, and what of it is a violation."""
 
 import http.server
 import json

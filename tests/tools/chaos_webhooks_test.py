@@ -1,4 +1,4 @@
-"""What a chaos run of webhooks takes for a violation, and how its receiver fails."""
+"""Tests what a chaos run of webhooks counts as a violation, and how its receiver fails."""
 
 import http.client
 import unittest

@@ -1,4 +1,4 @@
-"""What ./dev makes of its command line."""
+"""Tests how ./dev reads its command line."""
 
 import unittest
 

@@ -11,7 +11,7 @@ from dev.terminal import Failure
 
 
 class Types(unittest.TestCase):
-    """What the generator says decides, not its exit code alone."""
+    """The generator's output decides, not its exit code alone."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

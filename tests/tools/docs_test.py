@@ -1,4 +1,4 @@
-"""What documents list is what there is: plans, statuses, topics, metrics, replies, limits."""
+"""Tests that documents list what exists: plans, statuses, topics, metrics, replies, limits."""
 
 import json
 import re
@@ -33,7 +33,7 @@ _UNITS = {
     "MiB": 1 << 20,
     "GiB": 1 << 30,
 }
-# What the HTTP server answers before a request is one to the API.
+# Answers of the HTTP server before a request is one to the API.
 _TRANSPORT = {"400", "408", "413", "431", "501", "505"}
 
 
@@ -197,7 +197,7 @@ class WatchedMetrics(unittest.TestCase):
         return re.findall(rf"^```{language}\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL)
 
     def _expressions(self) -> list[str]:
-        """One a line; a line that begins with a space goes on."""
+        """Reads one expression a line; a line that begins with a space goes on."""
         joined = re.sub(r"\n +", " ", "\n".join(self._blocks("promql")))
         return [line for line in joined.splitlines() if line and not line.startswith("#")]
 
@@ -243,7 +243,7 @@ class WatchedMetrics(unittest.TestCase):
 
     @staticmethod
     def _unexplained() -> set[str]:
-        """Whose threshold needs no reason beyond its summary."""
+        """Returns the alerts whose threshold needs no reason beyond its summary."""
         return {"TempinboxFilesOutdated"}
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not here: ./dev test brings it")
@@ -380,7 +380,7 @@ class Tools(unittest.TestCase):
         return node
 
     def _accepted(self, method: str, path: str) -> dict[str, dict[str, Any]]:
-        """What an operation accepts, by name: its parameters and the members of its body."""
+        """Returns what an operation accepts, by name: parameters and members of its body."""
         item = self.contract["paths"][path]
         operation = item[method.lower()]
         schemas = {}
@@ -394,7 +394,7 @@ class Tools(unittest.TestCase):
         return schemas
 
     def _bounds(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """What a schema asks of the size of a value, and of what is in it."""
+        """Returns the bounds that a schema sets for a value and for what is in it."""
         found = {name: one for name, one in schema.items() if name.startswith(("min", "max"))}
         for name in ("items", "propertyNames", "additionalProperties"):
             if isinstance(schema.get(name), dict):
@@ -494,7 +494,7 @@ class Links(unittest.TestCase):
         return re.sub(r"^ *```.*?^ *```", "", _read(page), flags=re.MULTILINE | re.DOTALL)
 
     def _anchors(self, page: Path) -> set[str]:
-        """Of a page's headings, as the sites that show Markdown make them."""
+        """Returns the anchors of a page's headings, as the sites that show Markdown make them."""
         seen: dict[str, int] = {}
         for heading in re.findall(r"^#+ (.*)$", self._prose(page), re.MULTILINE):
             shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()

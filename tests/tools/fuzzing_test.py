@@ -1,4 +1,6 @@
-"""What ./dev fuzz runs is there: every target is built, and begins with inputs and words."""
+"""Tests that ./dev fuzz finds what it runs: every target is built, and begins with inputs and
+words.
+"""
 
 import re
 import unittest

@@ -29,7 +29,7 @@ class Versions(unittest.TestCase):
 
 
 class OlderGo(unittest.TestCase):
-    """With a Go of Debian 12 that answers as it would, with a module of one program."""
+    """Uses a Go of Debian 12 that answers as it would, with a module of one program."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Which images are built in which order, and what is said to be in them."""
+"""Tests which images are built in which order, and what is said to be in them."""
 
 import io
 import tarfile

@@ -11,7 +11,7 @@ from dev.tally import Tally
 
 
 class ClosingLine(unittest.TestCase):
-    """What a ./dev said last is what passed and failed."""
+    """The last line of a ./dev says what passed and failed."""
 
     def test_the_last_line_counts(self) -> None:
         text = "9 passed, 0 failed\nmore\n\n41 passed, 2 failed, 3 skipped\n"

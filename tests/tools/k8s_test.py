@@ -1,4 +1,4 @@
-"""What of the rehearsal on Kubernetes can be told without a cluster."""
+"""Tests the parts of the rehearsal on Kubernetes that need no cluster."""
 
 import json
 import tarfile

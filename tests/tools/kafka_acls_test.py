@@ -25,7 +25,7 @@ def _values(line: str, option: str) -> list[str]:
 
 
 class Commands(unittest.TestCase):
-    """One line of kafka-acls.sh each."""
+    """Each command is one line of kafka-acls.sh."""
 
     def test_a_prefix_goes_before_every_topic_and_group(self) -> None:
         lines = _run("--prefix", "staging.").stdout.splitlines()

@@ -1,4 +1,4 @@
-"""What benches measure with: reports of others, waiting, processes."""
+"""Tests what benches measure with: reports of others, waiting, processes."""
 
 import http.server
 import subprocess

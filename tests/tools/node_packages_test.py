@@ -39,7 +39,7 @@ class Digest(unittest.TestCase):
 
 
 class Ensure(unittest.TestCase):
-    """With an npm that only notes how it was called."""
+    """Uses an npm that only notes how it was called."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -97,7 +97,7 @@ class Ensure(unittest.TestCase):
 
 
 class BroughtNode(Ensure):
-    """With the Node.js of Debian 12, and an npm that makes no link in .bin, as its npm 9 does."""
+    """Uses the Node.js of Debian 12, and an npm that makes no link in .bin, as its npm 9 does."""
 
     def setUp(self) -> None:
         super().setUp()

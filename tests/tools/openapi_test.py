@@ -39,7 +39,7 @@ class Markdown(unittest.TestCase):
 
 
 class Schemas(unittest.TestCase):
-    """In words and as examples."""
+    """Schemas are shown in words and as examples."""
 
     def test_types_and_limits(self) -> None:
         document = Document(
@@ -70,7 +70,7 @@ class Schemas(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    """Of the real file."""
+    """Tests the page of the real file."""
 
     page = render(Document.read(ROOT / "docs" / "openapi.yaml"))
 

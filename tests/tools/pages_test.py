@@ -12,7 +12,7 @@ from dev.waiting import wait_until
 
 
 def _runs(stat: Path) -> bool:
-    """Whether the process is there and no zombie."""
+    """Returns whether the process is there and no zombie."""
     with contextlib.suppress(FileNotFoundError):
         return stat.read_text(encoding="ascii").split()[2] != "Z"
     return False

@@ -1,4 +1,4 @@
-"""What fails quickly fails before anything is compiled, with words that say what to do."""
+"""Tests that quick failures come before anything is compiled, with words that say what to do."""
 
 import socket
 import tempfile
@@ -35,7 +35,7 @@ class Ports(unittest.TestCase):
 
 
 class Order(unittest.TestCase):
-    """With a build that only notes that it began."""
+    """Uses a build that only notes that it began."""
 
     def setUp(self) -> None:
         self.built: list[object] = []

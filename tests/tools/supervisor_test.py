@@ -1,4 +1,4 @@
-"""What a supervisor says of the processes it owns."""
+"""Tests what a supervisor says of the processes it owns."""
 
 import shutil
 import tempfile

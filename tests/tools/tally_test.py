@@ -46,7 +46,7 @@ class Catch2(unittest.TestCase):
 
 
 class Junit(unittest.TestCase):
-    """What pytest writes."""
+    """Reads what pytest writes."""
 
     def count(self, attributes: str, exit_code: int) -> Tally:
         with tempfile.TemporaryDirectory() as folder:

@@ -27,17 +27,17 @@ class Contract(Document):
 
     @property
     def messages(self) -> dict[str, Node]:
-        """By their names in the file."""
+        """Returns the messages by their names in the file."""
         found: dict[str, Node] = self.content["components"]["messages"]
         return found
 
     @staticmethod
     def is_internal(channel: Node) -> bool:
-        """Whether other teams keep away from it."""
+        """Returns whether other teams keep away from it."""
         return bool(channel.get("x-audience") == "internal")
 
     def messages_of(self, channel: Node) -> list[Node]:
-        """What goes through a channel."""
+        """Returns the messages of a channel."""
         return [self.resolve(message) for message in channel["messages"].values()]
 
     def properties(self, schema: Node) -> dict[str, Node]:

@@ -31,7 +31,7 @@ def fill(contract: Contract, access: Access, text: str) -> str:
 
 
 def retention(channel: Node) -> str:
-    """How long a topic keeps a record, in words."""
+    """Returns how long a topic keeps a record, in words."""
     settings = channel["bindings"]["kafka"]["topicConfiguration"]
     if settings["cleanup.policy"] == ["compact"]:
         return "compacted: the last record of each key"
@@ -75,7 +75,7 @@ def _headers(contract: Contract, schema: str) -> str:
 
 
 def _more_headers(contract: Contract, _: str) -> str:
-    """Those of one topic alone."""
+    """Returns the headers of one topic alone."""
     schemas = contract.content["components"]["schemas"]
     shared = contract.properties(schemas["EventHeaders"])
     rows = [

@@ -1,1 +1,1 @@
-"""What ./dev does: builds the suite, runs it on this machine, tests and checks it."""
+"""The package behind ./dev: it builds the suite, runs it on this machine, tests and checks it."""

@@ -42,7 +42,7 @@ def _configure(preset: str) -> None:
 
 
 def _build_quietly(command: list[str]) -> int:
-    """In a log, one progress line in fifty is enough; a failure shows its last lines."""
+    """Shows one progress line in fifty, enough for a log, and the last lines of a failure."""
     recent: deque[str] = deque(maxlen=_SHOWN_LINES)
     with subprocess.Popen(
         command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -51,7 +51,7 @@ class Bar:
 
     @property
     def total(self) -> float:
-        """How long it is."""
+        """Returns the length of the bar."""
         return sum(self.parts.values())
 
 
@@ -65,13 +65,15 @@ class Chart:
 
     @property
     def parts(self) -> list[str]:
-        """Of all bars, in the order in which they first came; none where no bar is divided."""
+        """Returns the parts of all bars, in the order in which they first came; none if no bar is
+        divided.
+        """
         names = dict.fromkeys(name for bar in self.bars for name in bar.parts)
         return list(names) if any(names) else []
 
     @property
     def height(self) -> int:
-        """In pixels."""
+        """Returns the height in pixels."""
         return _HEAD + _ROW * len(self.bars) + (_LEGEND if self.parts else 0) + _FOOT
 
 
@@ -142,7 +144,7 @@ def svg(charts: list[Chart]) -> str:
 
 
 def _as_text(chart: Chart) -> str:
-    """For those who cannot see it."""
+    """Describes the chart for people who cannot see it."""
     bars = []
     for bar in chart.bars:
         parts = ", ".join(f"{name} {number(value)}" for name, value in bar.parts.items() if name)

@@ -73,8 +73,8 @@ def _check_tools() -> bool:
 
 
 def _check_python(fix: bool) -> bool:
-    """What the Python client has from the contract; ruff's layout and rules, mypy's types, which
-    are told what to look at by pyproject.toml.
+    """Compares the Python client with the contract, then runs ruff for layout and rules, and mypy
+    for types; pyproject.toml says what they look at.
     """
     caches = paths.build_folder("python-checks")
     interpreter = python_packages.python(python_packages.CLIENTS, python_packages.CHECKS)

@@ -1,4 +1,4 @@
-"""What a supervised process is, and finding the processes of a suite whose supervisor is gone."""
+"""Describes a supervised process, and finds the processes of a suite whose supervisor is gone."""
 
 import hashlib
 import json
@@ -11,7 +11,8 @@ from pathlib import Path
 from dev.paths import SUITE_VARIABLE
 from dev.waiting import wait_until
 
-# What ends a process by a fault of its own; it is asked to end, or killed, by others.
+# Signals by which a process ends through a fault of its own; others end it by a request, or kill
+# it.
 _CRASH_SIGNALS = {
     signal.SIGILL,
     signal.SIGTRAP,
@@ -32,7 +33,7 @@ def layer(name: str) -> int:
 
 
 def stop_signal(name: str) -> signal.Signals:
-    """How the process is asked to end; SIGINT is PostgreSQL's fast shutdown."""
+    """Returns the signal that ends the process; SIGINT is PostgreSQL's fast shutdown."""
     return signal.SIGINT if layer(name) == 1 else signal.SIGTERM
 
 
@@ -49,7 +50,7 @@ def crash_of(exit_code: int | str | None) -> str:
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """How to start one process.
+    """Says how to start one process.
 
     Equal fingerprints mean that a running one need not be started again.
     """
@@ -77,7 +78,7 @@ class Process:
     started: str
 
     def is_alive(self) -> bool:
-        """Whether it still runs, and is not another process with the same id."""
+        """Returns whether it still runs, and is not another process with the same id."""
         return _start_time(self.pid) == self.started
 
     def send(self, what: signal.Signals) -> None:

@@ -180,7 +180,7 @@ class Demo:
     def _call(
         self, method: str, path: str, body: dict[str, Any] | None = None, quietly: bool = False
     ) -> Any:
-        """One request by curl; its JSON. Anything but success ends the demo."""
+        """Sends one request by curl and returns its JSON. Anything but success ends the demo."""
         command = [
             "curl",
             "-sS",

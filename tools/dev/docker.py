@@ -31,13 +31,13 @@ class Docker:
 
     @property
     def environment(self) -> dict[str, str]:
-        """For docker and docker-compose."""
+        """Returns the environment for docker and docker-compose."""
         chosen = {"DOCKER_HOST": self.host} if self.host else {}
         # Without its buildx plugin a new client has the classic builder alone.
         return paths.clean_environment() | chosen | ({} if _has_buildx() else _CLASSIC)
 
     def run(self, *arguments: str, seconds: float | None = None) -> str:
-        """What docker says; what it says on a failure is shown."""
+        """Returns docker's output; on a failure the output is shown."""
         done = self.attempt(*arguments, seconds=seconds)
         if done.returncode != 0:
             fail(
@@ -66,7 +66,7 @@ class Docker:
         return ["nsenter", "--net", "--target", str(self.namespace), *command]
 
     def has_image(self, name: str) -> bool:
-        """Whether the daemon has it already."""
+        """Returns whether the daemon has it already."""
         return self.attempt("image", "inspect", name).returncode == 0
 
 
@@ -111,7 +111,9 @@ def _need(program: str, why: str) -> None:
 
 @contextlib.contextmanager
 def _private(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
-    """What must outlive it is in the folder; sockets are elsewhere, for their paths are short."""
+    """Starts a daemon whose data lie in the folder; sockets lie elsewhere, since their paths must
+    be short.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "dockerd.log"
     with (

@@ -32,7 +32,9 @@ _PATH_OF_MESSAGE, _PATH_OF_FIELD = 4, 2  # field numbers in descriptor.proto
 
 @dataclass(frozen=True)
 class Field:
-    """One of a Protobuf message; `values` are the names of an enum, `comment` what stands above."""
+    """A field of a Protobuf message; `values` are the names of an enum, `comment` what stands
+    above.
+    """
 
     number: int
     kind: str
@@ -42,7 +44,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Sources:
-    """What the contract is compared with; tests give copies with a drift."""
+    """The files that the contract is compared with; tests give copies with a drift."""
 
     contract: Path = _FOLDER / "asyncapi.yaml"
     changes: Path = _FOLDER / "changes.md"
@@ -63,7 +65,7 @@ def check(fix: bool) -> bool:
 
 
 def validate(contract: Path) -> list[str]:
-    """What the AsyncAPI project's parser says against it."""
+    """Returns what the AsyncAPI project's parser says against it."""
     environment = node_packages.ensure(_VALIDATOR)
     done = subprocess.run(
         ["node", str(_VALIDATOR / "validate.mjs"), str(contract)],
@@ -206,7 +208,7 @@ def _compare_schemas(contract: Contract, messages: dict[str, dict[str, Field]]) 
 def _described_field(described: Node | None, real: Field | None) -> Field | None:
     if described is None:
         return None
-    # What has no comment in its schema may be explained in the contract.
+    # A message without a comment in its schema may be explained in the contract.
     comment = (
         "" if real and not real.comment else " ".join(described.get("description", "").split())
     )

@@ -19,12 +19,14 @@ from dev.terminal import fail
 LANGUAGES = ["python", "java", "go"]
 TOPICS = ["email.received", "inbox.created", "inbox.expired"]
 _SCHEMAS = paths.ROOT / "proto-schemas"
-# What build.sh makes, or a build by hand left.
+# Files that build.sh makes, or that a build by hand left.
 _MADE = {"build", "target", "events", "__pycache__"}
 
 
 def dead_letter_topic(group: str) -> str:
-    """Where a group puts what it cannot read; has to be there before it needs it."""
+    """Returns the topic for records that a group cannot read; it must exist before the group needs
+    it.
+    """
     return f"{group}.dead-letter"
 
 
@@ -66,7 +68,7 @@ def _environment(language: str) -> dict[str, str]:
 
 
 class ExampleConsumer:
-    """One of them, with a group and a file of its own. Use as a context manager."""
+    """Runs one of the consumers, with a group and a file of its own. Use as a context manager."""
 
     def __init__(self, brokers: str, language: str, group: str, folder: Path) -> None:
         self.language = language
@@ -97,11 +99,11 @@ class ExampleConsumer:
             )
 
     def kill(self) -> None:
-        """As a crash ends it."""
+        """Ends it as a crash does."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """As its operator ends it; it has an exit code of its own then."""
+        """Ends it as its operator does; it has an exit code of its own then."""
         self._end(signal.SIGTERM)
 
     def _end(self, sent: signal.Signals) -> None:
@@ -132,11 +134,13 @@ class ExampleConsumer:
         return set(self.types())
 
     def counts(self) -> Counter[str]:
-        """How many events were counted in each inbox."""
+        """Returns how many events were counted in each inbox."""
         return Counter(dict(self._rows("SELECT id, events FROM inboxes")))
 
     def work(self) -> int:
-        """How many events were counted in all inboxes: as many as ids, where none was twice."""
+        """Returns how many events were counted in all inboxes: as many as ids if none was counted
+        twice.
+        """
         return self.counts().total()
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:

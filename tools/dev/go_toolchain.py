@@ -15,7 +15,7 @@ from dev.locks import in_turn
 from dev.terminal import fail, say
 
 VERSION = "1.26.0"
-# What Go itself calls the sum of a module: any other content is refused.
+# The module's checksum in Go's own notation: any other content is refused.
 _SUMS = {
     "x86_64": ("amd64", "h1:1p2G5COR51f8Q3EQ4HLJQDDL2ytLEqfL/yTawB0Jr8w="),
     "aarch64": ("arm64", "h1:lAFrRm35hIzvRSMYiELtaPaitr22pp6iaBbdPBuJg2U="),
@@ -35,7 +35,7 @@ def ensure() -> dict[str, str]:
 
 
 def is_new_enough(printed: str) -> bool:
-    """Whether a Go that prints this as its version is of VERSION or later."""
+    """Returns whether a Go that prints this as its version is of VERSION or later."""
     found = re.match(r"go version go(\d+)\.(\d+)", printed)
     wanted = tuple(int(part) for part in VERSION.split(".")[:2])
     return found is not None and (int(found[1]), int(found[2])) >= wanted

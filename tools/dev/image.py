@@ -18,7 +18,7 @@ from dev.docker import Docker, engine
 from dev.terminal import Missing, fail, heading, item, say
 
 SERVICE_IMAGES = [*services.SERVICES, "tools"]
-# For machines that cannot pull the public ones.
+# Images for machines that cannot pull the public ones.
 DATA_IMAGES = ["postgres", "kafka"]
 IMAGES = [*SERVICE_IMAGES, "all-in-one", *DATA_IMAGES]
 PUBLIC_BASE = "debian:bookworm-slim"
@@ -33,7 +33,7 @@ _SOURCES = ["sources.list.d/debian.sources", "sources.list"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where the programs come from: a folder, this machine's build, or a build inside."""
+    """The source of the programs: a folder, this machine's build, or a build inside."""
 
     folder: Path | None = None
     from_source: bool = False
@@ -151,7 +151,7 @@ def _context(source: Source) -> Iterator[Path]:
 
 
 def _export_source(context: Path) -> None:
-    """What is committed: the build sees neither caches nor half of a change."""
+    """Exports what is committed: the build sees neither caches nor half of a change."""
     archive = context / "source.tar"
     command = ["git", "-C", str(paths.ROOT), "archive", "--output", str(archive), "HEAD"]
     subprocess.run(command, check=True)
@@ -181,7 +181,7 @@ def _pack(context: Path, programs: Path | None) -> None:
 
 
 def _build_stages(docker: Docker, last: str, context: Path, base: str, fresh: bool) -> None:
-    """What needs a network: the stages up to this one, of which the images are then made."""
+    """Builds the stages that need a network, up to this one; the images are then made of them."""
     started = time.monotonic()
     command = [*_command(last, base), "--tag", f"localhost/tempinbox/build-{last}"]
     if docker.is_private:
@@ -193,7 +193,7 @@ def _build_stages(docker: Docker, last: str, context: Path, base: str, fresh: bo
 
 
 def _build(docker: Docker, name: str, context: Path, base: str) -> None:
-    """Without a network: what runs meanwhile meets no port of this machine."""
+    """Builds without a network: no step meets a port of this machine."""
     started = time.monotonic()
     command = [*_command(name, base), "--tag", tag(name), "--network=none"]
     command += ["--label", f"org.opencontainers.image.version={version()}"]
@@ -214,7 +214,7 @@ def _revision() -> str:
     return git.stdout.strip() or "unknown"
 
 
-# What was built.
+# The images that were built.
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ class Job:
 
 @dataclass
 class Result:
-    """What became of one job."""
+    """The outcome of one job."""
 
     seconds: float
     tally: Tally
@@ -144,7 +144,7 @@ class Board:
 
 
 def read_tally(output: str, exit_code: int, counts: bool) -> Tally:
-    """From the closing line of a ./dev; one that ended without, or badly, counts as a failure."""
+    """Reads the closing line of a ./dev; one that ended without, or badly, counts as a failure."""
     found = _CLOSING_LINE.match(output.rstrip().rsplit("\n", 1)[-1]) if counts else None
     tally = Tally(*(int(number or 0) for number in found.groups())) if found else Tally()
     if tally.failed == 0 and (exit_code != 0 or (counts and tally.passed == 0)):
@@ -153,7 +153,7 @@ def read_tally(output: str, exit_code: int, counts: bool) -> Tally:
 
 
 def table(results: dict[str, Result]) -> str:
-    """What each job took, the longest first."""
+    """Returns a table of what each job took, the longest first."""
     rows = sorted(results.items(), key=lambda entry: -entry[1].seconds)
     return "\n".join(
         (

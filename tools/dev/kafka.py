@@ -49,7 +49,7 @@ class Cluster:
 
     @property
     def version(self) -> str:
-        """Of the brokers."""
+        """Returns the version of the brokers."""
         return VERSION
 
     @property
@@ -58,7 +58,7 @@ class Cluster:
         return min(3, len(self.ports))
 
     def specs(self, logs: Path) -> list[ChildSpec]:
-        """How the supervisor runs the nodes; formats the storage of new ones."""
+        """Returns how the supervisor runs the nodes; formats the storage of new ones."""
         return [self._node(number, logs) for number in range(1, len(self.ports) + 1)]
 
     def _node(self, number: int, logs: Path) -> ChildSpec:
@@ -144,11 +144,11 @@ class Cluster:
             fail("Kafka could not format its storage:\n" + done.stdout + done.stderr)
 
     def _format_options(self) -> list[str]:
-        """More of the storage tool's, such as users."""
+        """Returns further options of the storage tool, such as users."""
         return []
 
     def _client_options(self) -> list[str]:
-        """What kcat needs to be let in."""
+        """Returns the options by which kcat is let in."""
         return []
 
     def _class_archive_options(self, number: int) -> list[str]:
@@ -162,7 +162,7 @@ class Cluster:
         return self.folder / "classes.jsa"
 
     def keep_class_archive(self) -> None:
-        """After a clean stop: the archive that the first node wrote serves all later starts."""
+        """Keeps the archive that the first node wrote at a clean stop: it serves later starts."""
         if self._written_archive().exists() and not has_class_archive():
             partial = _class_archive().with_suffix(f".{uuid.uuid4().hex[:8]}")
             shutil.copyfile(self._written_archive(), partial)
@@ -299,7 +299,7 @@ def _class_archive() -> Path:
 
 
 def has_class_archive() -> bool:
-    """Whether later starts are quick already."""
+    """Returns whether later starts are quick already."""
     return _class_archive().exists()
 
 

@@ -1,4 +1,4 @@
-"""One ./dev at a time where two would undo each other's work."""
+"""Lets one ./dev at a time do what would undo another's work."""
 
 import contextlib
 import fcntl

@@ -30,7 +30,9 @@ class Nginx:
         self.pid = self._process.pid
 
     def is_listening(self) -> bool:
-        """Whether it takes connections; raises ChildProcessError with its log once it has ended."""
+        """Returns whether it takes connections; raises ChildProcessError with its log once it has
+        ended.
+        """
         ended = self._process.poll()
         if ended is not None:
             said = self._log.read_text(encoding="utf-8") if self._log.exists() else ""

@@ -31,7 +31,7 @@ def ensure(folder: Path, major: int = 20) -> dict[str, str]:
 
 
 def digest(root: Path, files: Iterable[Path]) -> str:
-    """One name for what is in these files and how they are called."""
+    """Returns one name for the content and the names of these files."""
     total = hashlib.sha256()
     for path in sorted(files):
         total.update(f"{os.path.relpath(path, root)}\0{path.stat().st_size}\0".encode())
@@ -40,8 +40,8 @@ def digest(root: Path, files: Iterable[Path]) -> str:
 
 
 def is_new_enough(version: str, least: int = 20) -> bool:
-    """Whether a Node.js that calls itself so runs Vite and ESLint (20.19, or 22.13 and later), and
-    is of that major version or a later one.
+    """Returns whether a Node.js itself so runs Vite and ESLint (20.19, or 22.13 and later), and is
+    of that major version or a later one.
     """
     found = re.fullmatch(r"v(\d+)\.(\d+)\..*", version.strip())
     if not found:
@@ -52,7 +52,8 @@ def is_new_enough(version: str, least: int = 20) -> bool:
 
 
 def _packages(folder: Path, environment: dict[str, str]) -> Path:
-    """Where the cache holds the packages of a folder's lock file; brings them when it does not.
+    """Returns the folder of the cache with the packages of a lock file; brings them if they are
+    missing.
 
     No program of theirs is run meanwhile, and npm compares each with its digest in the lock file.
     """
@@ -111,7 +112,7 @@ def _with_node(least: int) -> dict[str, str]:
 
 
 def read_stamp(stamp: Path) -> str:
-    """What a stamp file says; nothing where there is none."""
+    """Returns what a stamp file says; nothing if there is none."""
     return stamp.read_text(encoding="ascii") if stamp.exists() else ""
 
 

@@ -55,7 +55,7 @@ def _installed(names: list[str]) -> set[str]:
 
 
 def missing(groups: list[str]) -> list[Package]:
-    """What of these groups is not there yet."""
+    """Returns the packages of these groups that are not installed."""
     wanted: dict[str, Package] = {}
     for package in read_list(LIST.read_text(encoding="utf-8")):
         if package.group in groups:
@@ -139,7 +139,9 @@ def _keep_postgresql_from_starting() -> None:
 
 
 def _keep_postfix_from_starting() -> None:
-    """Without a configuration Debian's package starts no mail server; benches run a private one."""
+    """Installs Postfix without a configuration, so that Debian's package starts no mail server;
+    benches run a private one.
+    """
     item(
         "postfix",
         "installed without a configuration, so that the package starts no server of its own",

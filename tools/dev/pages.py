@@ -34,12 +34,12 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """In their order."""
+    """Returns the blocks of a page in their order."""
     return blocks_of(page.name, page.read_text(encoding="utf-8"))
 
 
 def blocks_of(page: str, text: str) -> list[Block]:
-    """Those of a text."""
+    """Returns the blocks of a text."""
     found = []
     for fenced in _FENCED.finditer(text):
         name = _NAME.search(text[: fenced.start()])
@@ -104,7 +104,7 @@ def _run_script(
         try:
             printed, said = running.communicate(timeout=seconds)
         finally:
-            # What the page started, where it did not get as far as ending it.
+            # Processes that the page started, if it did not get as far as ending them.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
     assert running.returncode == 0, f"{name} ended with {running.returncode}:\n{printed}{said}"

@@ -1,12 +1,10 @@
-"""Where things are: the checkout, the cache outside it, and the folder a suite keeps its data
-in.
-"""
+"""The paths of the checkout, of the cache outside it, and of a suite's data folder."""
 
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What ./dev is made of, and the packages of tests/ that its verbs run.
+# The modules of ./dev, and the packages of tests/ that its verbs run.
 PYTHON_PATH = f"{ROOT / 'tools'}:{ROOT / 'tests'}"
 # The same with the harness of the end-to-end tests, for programs that run with its packages.
 HARNESS_PYTHON_PATH = f"{PYTHON_PATH}:{ROOT / 'tests' / 'e2e'}"
@@ -29,7 +27,7 @@ def default_suite_folder() -> Path:
 
 
 def build_folder(preset: str) -> Path:
-    """Where CMake builds a preset."""
+    """Returns the folder in which CMake builds a preset."""
     return ROOT / "build" / preset
 
 

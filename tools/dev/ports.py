@@ -14,7 +14,7 @@ _given: set[int] = set()
 
 
 def is_free(port: int) -> bool:
-    """Whether a service could listen on it now."""
+    """Returns whether a service could listen on it now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -20,7 +20,7 @@ OS_USER = "postgres"  # PostgreSQL refuses to run as root
 
 @dataclass(frozen=True)
 class Server:
-    """One cluster: where it is and how to reach it."""
+    """A cluster: where it is and how to reach it."""
 
     data: Path
     port: int
@@ -32,7 +32,7 @@ class Server:
         return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{database}"
 
     def spec(self, logs: Path) -> ChildSpec:
-        """How the supervisor runs it."""
+        """Returns how the supervisor runs it."""
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
@@ -101,7 +101,7 @@ def _as_user() -> dict[str, Any]:
 
 
 def choose_folder(suite: Path) -> Path:
-    """Where the cluster of a suite lives: with the rest, or where its OS user can reach it."""
+    """Returns the folder of a suite's cluster: with the rest, or where its OS user reaches it."""
     preferred = suite / "postgres"
     preferred.mkdir(parents=True, exist_ok=True)
     if _can_use(preferred):

@@ -1,5 +1,5 @@
-"""What can fail quickly is tried before the long build: room on the disk and the ports that were
-asked for. What is brought from elsewhere is brought then, too.
+"""Tries before the long build what can fail quickly: room on the disk and the requested ports. What
+is brought from elsewhere is brought then, too.
 """
 
 import shutil

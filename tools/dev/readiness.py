@@ -13,7 +13,7 @@ _DEATHS_THAT_ARE_NO_ACCIDENT = 3
 
 
 def probe(admin: str) -> tuple[bool, str]:
-    """Whether /readyz says 200, and what else is to be known: what it waits for, or what it
+    """Returns whether /readyz says 200, and what else is to be known: what it waits for, or what it
     lost.
     """
     connection = http.client.HTTPConnection(admin, timeout=2)

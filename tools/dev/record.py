@@ -1,5 +1,5 @@
-"""What a suite remembers between two starts: ports, replicas, passwords, the demo account.
-suite.json in its data folder.
+"""Holds what a suite remembers between two starts: ports, replicas, passwords, the demo account. It
+lies in suite.json in the data folder.
 """
 
 import json
@@ -44,7 +44,7 @@ class Record:
 
 
 def find(suite: Path) -> Record | None:
-    """What the folder remembers; None in a new one."""
+    """Returns the record of the folder; None in a new one."""
     try:
         text = (suite / _FILE).read_text(encoding="utf-8")
     except FileNotFoundError:

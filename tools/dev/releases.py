@@ -11,7 +11,7 @@ from dev.terminal import fail
 
 @dataclass(frozen=True)
 class Release:
-    """Where the programs of a suite come from."""
+    """The programs that a suite runs."""
 
     root: Path
     preset: str
@@ -30,7 +30,7 @@ class Release:
         return path if path.exists() else fail(f"{path} is not built: ./dev build")
 
     def environment(self, program: str, wanted: dict[str, str]) -> dict[str, str]:
-        """Without the settings that the program does not know."""
+        """Returns the settings that the program knows."""
         known = (self.known or {}).get(program)
         return {name: value for name, value in wanted.items() if known is None or name in known}
 

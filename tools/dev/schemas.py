@@ -17,7 +17,7 @@ _TOOLS = paths.ROOT / "tools" / "npm" / "schemas"
 
 
 def _buf(arguments: list[str], folder: Path = paths.ROOT) -> tuple[bool, str]:
-    """Whether it was content, and what it said."""
+    """Returns whether buf was content, and what it said."""
     # The package of this processor is the only one npm brings. @bufbuild/buf, which would choose
     # it, starts it through Node.js and wants those of all systems in the lock file.
     node_packages.ensure(_TOOLS)
@@ -36,7 +36,7 @@ def _buf(arguments: list[str], folder: Path = paths.ROOT) -> tuple[bool, str]:
 
 
 def breaks(schemas: Path) -> str:
-    """What these do to who knows the released ones; empty when nothing."""
+    """Returns what these schemas break for readers of the released ones; empty when nothing."""
     is_good, said = _buf(["breaking", str(schemas), "--against", str(RELEASED)])
     return "" if is_good else said or "buf failed and did not say why"
 

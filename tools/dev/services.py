@@ -30,7 +30,7 @@ class Replica:
 
     @property
     def name(self) -> str:
-        """As in `./dev status`."""
+        """Returns the name as in `./dev status`."""
         return f"{self.service}-{self.number}"
 
     @property
@@ -46,7 +46,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class ServiceContext:
-    """What every service is told about the suite it is part of."""
+    """The facts about its suite that every service gets."""
 
     release: Release
     database: str
@@ -158,7 +158,7 @@ def as_environment(settings: dict[str, str]) -> dict[str, str]:
 
 
 def spec(replica: Replica, replicas: list[Replica], context: ServiceContext) -> ChildSpec:
-    """How the supervisor runs a replica.
+    """Returns how the supervisor runs a replica.
 
     A program built anew makes the description differ, so that it is started again.
     """
@@ -188,19 +188,21 @@ def _version(service: str, program: Path) -> str:
 
 
 def api_url(replicas: list[Replica]) -> str:
-    """Where the first gateway takes requests; empty if there is none."""
+    """Returns the address of the first gateway; empty if there is none."""
     return next((f"http://{replica.listener}" for replica in of("gateway", replicas)), "")
 
 
 def smtp_address(replicas: list[Replica]) -> str:
-    """Where the first mail-ingest takes mail; empty if there is none."""
+    """Returns the address of the first mail-ingest; empty if there is none."""
     return next((replica.listener for replica in of("mail-ingest", replicas)), "")
 
 
 def operator_environment(
     replicas: list[Replica], context: ServiceContext, api_key: str
 ) -> dict[str, str]:
-    """What tempinboxctl needs to reach the suite, as an operator and, for `smoke`, as a user."""
+    """Returns what tempinboxctl needs to reach the suite, as an operator and, for `smoke`, as a
+    user.
+    """
     settings = {
         "database": context.database,
         "inbox-rpc": _addresses("inbox", replicas),

@@ -1,4 +1,6 @@
-"""What is in an image, as an SPDX 2.3 document: its Debian packages, and the jars of Kafka."""
+"""Lists the content of an image as an SPDX 2.3 document: its Debian packages, and the jars of
+Kafka.
+"""
 
 import hashlib
 import io

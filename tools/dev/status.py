@@ -1,4 +1,4 @@
-"""What runs, as a table or as JSON."""
+"""Shows what runs, as a table or as JSON."""
 
 import json
 from typing import Any

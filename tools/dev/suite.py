@@ -29,7 +29,7 @@ _LOG_BYTES_KEPT = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class SuiteOptions:
-    """What the user said about the suite; None leaves it as it is."""
+    """The options that the user gave for the suite; None leaves it as it is."""
 
     replicas: str | None = None
     brokers: int | None = None
@@ -41,7 +41,7 @@ class SuiteOptions:
 
 
 class Suite:
-    """One data folder and what runs from it.
+    """A data folder and the processes that run from it.
 
     Owns nothing itself: the supervisor does, so that any ./dev can work on it.
     """
@@ -56,7 +56,7 @@ class Suite:
 
     @property
     def record(self) -> record.Record:
-        """What the folder remembers."""
+        """Returns what the folder remembers."""
         if self._record is None:
             self._record = record.find(self.folder) or fail(
                 f"there is no suite in {self.folder}: ./dev up"
@@ -65,7 +65,7 @@ class Suite:
 
     @property
     def release(self) -> Release:
-        """Whose programs it runs."""
+        """Returns the release whose programs it runs."""
         return self._release or releases.this(self.record.preset)
 
     def use(self, release: Release) -> None:
@@ -73,12 +73,12 @@ class Suite:
         self._release = release
 
     def preset(self) -> str:
-        """What its programs were built with; release in a new one."""
+        """Returns the preset of its programs; release in a new suite."""
         known = record.find(self.folder)
         return known.preset if known else record.Record.preset
 
     def is_running(self) -> bool:
-        """Whether its supervisor answers."""
+        """Returns whether its supervisor answers."""
         return self.supervision.is_running()
 
     # Bringing up.
@@ -265,7 +265,7 @@ class Suite:
             with contextlib.suppress(OSError):  # holds something of somebody else's
                 self.folder.rmdir()
 
-    # What it consists of.
+    # Its parts.
 
     @cached_property
     def _ports(self) -> Ports:
@@ -306,7 +306,7 @@ class Suite:
 
     @property
     def context(self) -> ServiceContext:
-        """What its services are told."""
+        """Returns the facts that its services get."""
         known = self.record
         made = keys.prepare(self.folder / "keys", f"mx.{known.domain}")
         return ServiceContext(

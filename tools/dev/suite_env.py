@@ -54,5 +54,5 @@ def _of_replica(replica: Replica, pid: str) -> dict[str, str]:
 
 
 def as_exports(found: dict[str, str]) -> str:
-    """For `eval "$(./dev env)"`."""
+    """Returns the lines for `eval "$(./dev env)"`."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in found.items())

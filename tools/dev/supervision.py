@@ -18,8 +18,8 @@ from dev.waiting import wait_until
 
 
 def crashes(logs: Path) -> list[str]:
-    """What a suite's supervisor said of processes that a fault of their own has ended, from the
-    folder of its logs.
+    """Returns what a suite's supervisor logged of processes that ended through a fault of their
+    own.
     """
     log = logs / "supervisor.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
@@ -39,7 +39,7 @@ class Supervision:
         )
 
     def is_running(self) -> bool:
-        """Whether it answers."""
+        """Returns whether it answers."""
         try:
             self.status()
         except Failure:

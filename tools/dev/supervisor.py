@@ -25,7 +25,7 @@ RESTART_AFTER_SECONDS = 1.0
 
 
 class Child:
-    """One supervised process over its restarts. Ends only by `stop`."""
+    """A supervised process over its restarts. Ends only by `stop`."""
 
     def __init__(self, spec: ChildSpec, suite: Path, changed: Callable[[], None]) -> None:
         self.spec = spec
@@ -115,7 +115,7 @@ class Child:
         self.was_tried.set()
 
     def describe(self) -> dict[str, Any]:
-        """What `status` shows."""
+        """Returns what `status` shows."""
         return {
             "name": self.spec.name,
             "pid": self.pid,
@@ -201,7 +201,7 @@ class Supervisor:
             return await self._commands[command](**request)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection: one request, one answer."""
+        """Serves one connection: one request, one answer."""
         task = asyncio.current_task()
         assert task
         self._answering.add(task)

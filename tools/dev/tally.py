@@ -38,7 +38,7 @@ class Tally:
 
 
 def of_catch2(output: str, exit_code: int) -> Tally:
-    """From the closing line of Catch2's console reporter; a program that died before it counts as
+    """Reads the closing line of Catch2's console reporter; a program that died before it counts as
     one failure.
     """
     if found := _CATCH2_ALL.search(output):
@@ -57,7 +57,7 @@ def of_catch2(output: str, exit_code: int) -> Tally:
 
 
 def of_junit(report: Path, exit_code: int) -> Tally:
-    """From pytest's --junitxml; a run that wrote none, or failed outside its tests, counts as one
+    """Reads pytest's --junitxml ; a run that wrote none, or failed outside its tests, counts as one
     failure.
     """
     tally = Tally()
@@ -78,8 +78,8 @@ def of_junit(report: Path, exit_code: int) -> Tally:
 
 
 def of_node(report: Path, exit_code: int) -> Tally:
-    """From the junit report of `node --test`, where describe blocks are suites within suites; a run
-    without one counts as one failure.
+    """Reads the junit report of `node --test`, where describe blocks are suites within suites; a
+    run without one counts as one failure.
     """
     tally = Tally()
     if report.exists():

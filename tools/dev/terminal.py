@@ -1,4 +1,4 @@
-"""What ./dev says on the screen."""
+"""Prints what ./dev says on the screen."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def paint(text: str, color: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """One line for the user."""
+    """Prints one line for the user."""
     print(text, flush=True)
 
 
@@ -39,7 +39,7 @@ def heading(text: str) -> None:
 
 
 def item(name: str, text: str) -> None:
-    """One named result, in columns."""
+    """Prints one named result, in columns."""
     say(f"  {paint(f'{name:<20}', 'cyan')} {text}")
 
 

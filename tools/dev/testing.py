@@ -63,14 +63,14 @@ _CLIENT_TESTS = [
 ]
 _WITH_COMMAND_LINE = [*services.PROGRAMS, "tempinbox"]
 _E2E_SUITES = 2
-# What runs side by side can be ended from the thread that a signal interrupts.
+# Parallel runs can be ended from the thread that a signal interrupts.
 _interrupted = threading.Event()
 _running: set[int] = set()  # process groups
 
 
 @dataclass(frozen=True)
 class Run:
-    """How one tier is to be run."""
+    """The options of one tier's run."""
 
     preset: str
     arguments: list[str] = field(default_factory=list)
@@ -256,7 +256,7 @@ def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
         suite.start_services(options)
         environment = node_packages.ensure(_E2E / "node") | suite_env.variables(suite)
         environment[paths.SUITE_VARIABLE] = str(suite.folder)
-        # What ./dev is made of, for the harness.
+        # The modules of ./dev, for the harness.
         environment["PYTHONPATH"] = str(paths.ROOT / "tools")
         report = suite.folder.with_suffix(".xml")
         tally = _run_pytest("e2e", report, _E2E, [*run.arguments, *files], environment)
@@ -281,7 +281,7 @@ def _run_pytest(
 
 
 def _run_deploy(run: Run) -> Tally:
-    """What is installed elsewhere, as far as that shows without a cluster; no suite runs."""
+    """Tests what is installed elsewhere, as far as that shows without a cluster; no suite runs."""
     python_packages.python()
     kubernetes_tools.helm()
     report = _folder("deploy", run.preset).with_suffix(".xml")
@@ -380,8 +380,8 @@ def _run_client_tests(folder: Path, suite: Suite, flags: list[str], known: dict[
 
 
 def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
-    """What the tests of every client find the suite by: an account with room for all of them, and
-    the operator's command line for accounts, plans and keys of their own.
+    """Returns the variables by which the tests of every client find the suite: an account with room
+    for all of them, and the operator's command line for accounts, plans and keys of their own.
     """
     plan = ["--requests-per-day", "1000000", "--burst-per-second", "0", "--live-inboxes", "10000"]
     suite.operate("plan", "set", "premium", *plan)
@@ -403,8 +403,8 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Tier:
-    """One kind of tests: what runs them, of which preset unless another is asked for, and what that
-    needs built and brought.
+    """A kind of tests: what runs them, of which preset by default, and what that needs built and
+    brought.
     """
 
     run: Callable[[Run], Tally]
@@ -483,7 +483,7 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
 
 
 def _build(tiers: list[str], preset: str | None) -> None:
-    """What the tiers need, each preset once."""
+    """Builds what the tiers need, each preset once."""
     targets: dict[str, list[str]] = {}
     for tier in tiers:
         targets.setdefault(preset or TIERS[tier].preset, []).extend(TIERS[tier].targets)
@@ -504,7 +504,7 @@ def _close(results: dict[str, Result], total: Tally) -> int:
 
 
 def _attempt(tier: str, how: Run) -> Tally:
-    """One tier; what keeps it from running counts as a failure and the others go on."""
+    """Runs one tier; what keeps it from running counts as a failure and the others go on."""
     heading(f"Tests: {tier} ({how.preset})")
     try:
         tally = TIERS[tier].run(how)
@@ -546,7 +546,7 @@ def _ci_jobs() -> list[Job]:
         Job("clients", ["test", "clients", "--no-build"], after=[release]),
         Job("integration", ["test", "integration", "--no-build"], after=[sanitize]),
         Job("unit", ["test", "unit", "--no-build"], after=[sanitize]),
-        # From one seed: what breaks is the change, not the luck of the run.
+        # Uses one seed, so that a failure comes from the change and not from the luck of the run.
         Job("fuzz", fuzz, after=[sanitize]),
         Job("tidy", ["check", "tidy"], after=[sanitize]),
     ]

@@ -19,7 +19,7 @@ from dev.terminal import fail, item, say
 
 _PROGRAM = "clang-tidy-19"
 _PRESET = build.SANITIZE  # the one that compiles every file
-# What its compile commands name: precompiled headers, and headers made of proto-schemas.
+# Its compile commands name these: precompiled headers, and headers made of proto-schemas.
 _TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_proto"]
 _ONE_FILE_SECONDS = 300
 _CHANGED_WITHIN = 12 * 3600  # seconds before the newest commit, in a clone without work of its own
@@ -29,14 +29,14 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Unit:
-    """One file that is compiled, and everything that decides what clang-tidy says of it."""
+    """A file that is compiled, and everything that decides what clang-tidy says of it."""
 
     name: str
     key: str
 
 
 def check(files: list[str], everything: bool) -> bool:
-    """Whether clang-tidy has nothing to say.
+    """Returns whether clang-tidy has nothing to say.
 
     A file it could not look at within its time is a failure.
     """
@@ -69,7 +69,7 @@ def check(files: list[str], everything: bool) -> bool:
 
 
 def _run(name: str) -> str:
-    """What clang-tidy complains of in one file; empty when nothing."""
+    """Returns clang-tidy's findings in one file; empty when there are none."""
     command = [_PROGRAM, "--quiet", "-p", str(paths.build_folder(_PRESET)), name]
     try:
         done = subprocess.run(

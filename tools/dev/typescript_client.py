@@ -16,7 +16,7 @@ _RULES = FOLDER / "src" / "contract.ts"
 
 def check(fix: bool = False) -> bool:
     """Drift from docs/openapi.yaml, with `fix` written anew; then the compiler's findings."""
-    # By its name, for it needs PyYAML, which `./dev` itself goes without.
+    # Imported by its name, since it needs PyYAML, which `./dev` itself goes without.
     rules = importlib.import_module("generate.typescript_contract")
     found = [_is_current(_RULES, rules.text(), fix), _runs("check", bring_packages())]
     return all(found)

@@ -42,7 +42,7 @@ async def wait_until_async(
 
 
 def delay_until(moment: float) -> None:
-    """For loads and faults that keep a rhythm: returns at this moment of `time.monotonic()`."""
+    """Returns at this moment of `time.monotonic()`, for loads and faults that keep a rhythm."""
     threading.Event().wait(max(0.0, moment - time.monotonic()))
 
 

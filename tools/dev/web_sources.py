@@ -37,7 +37,7 @@ def check(fix: bool) -> bool:
 
 
 def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -> bool:
-    """Not asked again for the same input.
+    """Returns whether there are no findings; the same input is not checked again.
 
     ESLint's own cache looks at one file at a time, but a rule about types may say something else
     once another file has changed.

@@ -21,13 +21,13 @@ Webhook(given["secret"]).verify(given["body"], given["headers"])
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came."""
+    """A request as it came."""
 
     headers: dict[str, str]
     body: str
 
     def is_signed_with(self, secret: str) -> bool:
-        """Whether the library from PyPI takes the signature."""
+        """Returns whether the library from PyPI takes the signature."""
         given = json.dumps({"secret": secret, **asdict(self)})
         return (
             subprocess.run(

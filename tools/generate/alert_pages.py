@@ -81,7 +81,7 @@ def dashboard_expressions() -> list[tuple[str, str]]:
 
 
 def expressions() -> list[tuple[str, str]]:
-    """Those of alerts and dashboard, with where they stand."""
+    """Returns the expressions of alerts and dashboard, with where they stand."""
     of_alerts = [(alert, rule["expr"]) for alert in alerts() for rule in rules(alert)]
     return of_alerts + dashboard_expressions()
 

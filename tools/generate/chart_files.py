@@ -28,7 +28,7 @@ PROGRAMS = {
 
 
 def as_json(content: object) -> str:
-    """As these files are written."""
+    """Returns the text of a JSON file in the layout of the chart's files."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -46,7 +46,7 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a panel."""
+    """A line of a panel."""
 
     name: str
     points: Points
@@ -169,7 +169,7 @@ def _chart(
 
 
 def _legend(lines: Sequence[Series], width: float, height: float) -> list[str]:
-    """In two columns of three."""
+    """Draws the legend in two columns of three."""
     out = []
     for number, line in enumerate(lines):
         x = 12 + (width - 24) / 3 * (number % 3)

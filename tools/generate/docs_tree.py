@@ -1,4 +1,4 @@
-"""What the gateway serves of docs/, as it serves it: Markdown, contracts and pictures.
+"""Writes what the gateway serves of docs/, as it serves it: Markdown, contracts and pictures.
 
 A link that leads to another of these files stays. One that leads elsewhere in the repository would
 be dead at a gateway, so the file's name stands in its place.

@@ -20,7 +20,7 @@ TOPICS = _KAFKA / "topics.json"
 TOOLS = "tools"
 READS = {"Describe", "Read"}
 WRITES = {"Describe", "Write"}
-# What `topics apply` and `doctor` do with every topic of the installation.
+# Operations of `topics apply` and `doctor` on every topic of the installation.
 MANAGES = {"Alter", "AlterConfigs", "Create", "Describe", "DescribeConfigs"}
 # Begins the groups of the suite, which are nobody else's.
 _OWN_GROUPS = "tempinbox-"
@@ -50,7 +50,7 @@ class Program:
 
     @classmethod
     def read(cls, content: dict[str, Any]) -> Self:
-        """As the file has it."""
+        """Reads the file."""
         return cls(content["writes"], content["groups"], content["broadcasts"])
 
     def topics(self) -> set[str]:
@@ -61,7 +61,9 @@ class Program:
 
 @dataclass(frozen=True)
 class Consumer:
-    """Of another team: what it reads, and how the names of its own groups and topics begin."""
+    """A consumer of another team: what it reads, and how the names of its own groups and topics
+    begin.
+    """
 
     reads: list[str]
     name_prefix: str
@@ -132,7 +134,7 @@ class Access:
         return found
 
     def rights(self) -> dict[str, Rights]:
-        """Of every user: the services, the tools, the consumers."""
+        """Returns the rights of every user: the services, the tools, the consumers."""
         users = {name: self._of_program(of) for name, of in self.services.items()}
         tools = self._of_program(self.tools)
         for topic in self.topics:
@@ -145,7 +147,7 @@ class Access:
                 own: READS | WRITES,
                 **{Resource("topic", "literal", topic): set(READS) for topic in consumer.reads},
             }
-            # Of events that are written again for a consumer.
+            # Topics of events that are written again for a consumer.
             _grant(tools, own, WRITES)
         return users
 
@@ -169,8 +171,8 @@ def _grant(rights: Rights, resource: Resource, operations: set[str]) -> None:
 
 
 def commands(rights: Rights, *, connection: list[str], principal: str, prefix: str) -> list[str]:
-    """One for all resources of a pattern that have the same operations; `prefix` is the setting
-    kafka-prefix, which goes before every name.
+    """Returns one command for all resources of a pattern that have the same operations; `prefix` is
+    the setting kafka-prefix, which goes before every name.
     """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for resource, operations in sorted(rights.items(), key=lambda right: right[0]):

@@ -28,7 +28,7 @@ class Limit(NamedTuple):
 
 
 def limits() -> list[Limit]:
-    """In their order."""
+    """Returns the limits in their order."""
     lines = _LIMITS.read_text(encoding="utf-8").partition("facts_of_limits[] = {")[2]
     lines = lines.partition("\n};")[0]
     found = re.findall(

@@ -38,7 +38,9 @@ _WITHOUT_ASYNC = [
 
 
 def snake_case(name: str) -> str:
-    """As Python spells a name of the API; a word of the language gets an underscore behind."""
+    """Returns a name of the API as Python spells it; a word of the language gets an underscore
+    behind.
+    """
     spelled = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
     return f"{spelled}_" if spelled in ("from", "import", "class") else spelled
 
@@ -57,7 +59,9 @@ class Types:
             self._add(name)
         imports = "from dataclasses import dataclass, field\nfrom datetime import datetime\n"
         imports += "from typing import Any, Literal\n\nfrom tempinbox._answers import Answer\n\n"
-        head = _HEAD.format("What the API answers: dataclasses with the names of the contract.")
+        head = _HEAD.format(
+            "The answers of the API, as dataclasses with the names of the contract."
+        )
         names = f"__all__ = {sorted([*self._done, 'Answer'])!r}\n\n"
         return head + imports + names + "\n\n".join(self._done.values())
 
@@ -141,7 +145,7 @@ def _answers_of(operation: Node) -> Iterator[str]:
 
 
 def _docstring(text: str, indent: int) -> str:
-    """As a docstring, in lines of at most 100 columns."""
+    """Returns a docstring in lines of at most 100 columns."""
     words = text.replace("\\", "\\\\").split()
     lines = [""]
     for word in words:
@@ -154,7 +158,7 @@ def _docstring(text: str, indent: int) -> str:
 
 
 def _bounds(document: Document, schema: Node) -> Node:
-    """What of a schema says which values are allowed."""
+    """Returns the part of a schema that says which values are allowed."""
     resolved = document.resolve(schema)
     kept = {name: resolved[name] for name in _BOUNDS if name in resolved}
     for name in ("items", "propertyNames", "additionalProperties"):
@@ -195,7 +199,7 @@ def without_async(text: str) -> str:
 
 
 def _laid_out(text: str, name: str) -> str:
-    """By ruff, as the rest of the tree."""
+    """Lays the text out by ruff, like the rest of the tree."""
     ruff = str(Path(sys.executable).with_name("ruff"))
     at = f"--stdin-filename={_PACKAGE / name}"
     for how in (["check", "--quiet", "--fix-only", "--select=I,F401"], ["format"]):

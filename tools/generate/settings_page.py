@@ -38,7 +38,7 @@ an end-to-end test fails when it is not up to date.
 
 
 class Setting(TypedDict):
-    """One, as --print-settings shows it."""
+    """A setting as --print-settings shows it."""
 
     name: str
     environment: str
@@ -112,7 +112,7 @@ def page(programs: list[Program]) -> str:
 
 
 def read_program(text: str) -> Program:
-    """What a program prints."""
+    """Reads what a program prints."""
     program: Program = json.loads(text)
     return program
 

@@ -74,7 +74,7 @@ def _required(is_required: bool) -> dict[str, bool]:
 
 
 def _rule(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """What arguments.ts checks a value by."""
+    """Returns the rule by which arguments.ts checks a value."""
     schema = _resolved(document, schema)
     given = schema["type"]
     types = given if isinstance(given, list) else [given]
@@ -112,7 +112,7 @@ def _given(schema: dict[str, Any], **names: str) -> dict[str, Any]:
 
 
 def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """What a reference within the file names."""
+    """Returns what a reference within the file names."""
     while "$ref" in schema:
         found: dict[str, Any] = document
         for part in schema["$ref"].removeprefix("#/").split("/"):

@@ -13,7 +13,7 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path (or one webhook of ours, where the path is an event's name)."""
+    """A method of a path (or one webhook of ours, where the path is an event's name)."""
 
     method: str
     path: str
@@ -34,7 +34,7 @@ class Document:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """From YAML."""
+        """Reads YAML."""
         return cls(yaml.safe_load(path.read_text(encoding="utf-8")))
 
     def resolve(self, node: Node) -> Node:

@@ -10,7 +10,7 @@ _INLINE = re.compile(
 
 
 def inline(text: str) -> str:
-    """One line's worth; everything that is not Markdown is escaped."""
+    """Renders one line; everything that is not Markdown is escaped."""
     pieces = []
     end = 0
     for found in _INLINE.finditer(text):

@@ -109,7 +109,7 @@ def _operation(document: Document, it: Operation) -> str:
 
 
 def _scopes(it: Operation) -> str:
-    """What a key needs that has scopes."""
+    """Says what a key with scopes needs."""
     named = [name for each in it.node.get("security", []) for name in each.get("apiKey", [])]
     scopes = ", ".join(f"<code>{html.escape(name)}</code>" for name in named)
     return f"<p>Scope of the key: {scopes}</p>" if scopes else ""

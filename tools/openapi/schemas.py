@@ -32,7 +32,7 @@ def _kind(document: Document, schema: Node, kind: str) -> str:
 
 
 def limits_of(schema: Node) -> str:
-    """What a value must keep to, in words. HTML."""
+    """Returns the limits of a value, in words. HTML."""
     said = []
     if "enum" in schema:
         said.append(
@@ -74,7 +74,7 @@ def field(
     is_required: bool,
     description: str | None = None,
 ) -> str:
-    """One field: name, type, limits, description, and what is inside it. HTML."""
+    """Renders one field: name, type, limits, description, and what is inside it. HTML."""
     whole = document.resolve(schema)
     text = description if description is not None else whole.get("description", "")
     lines = [

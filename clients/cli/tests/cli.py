@@ -26,7 +26,7 @@ class Cli:
     variables: dict[str, str]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Of a process: nothing of this one but where programs are."""
+        """Returns the environment of a process: of this one's it has the path to programs alone."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -46,7 +46,7 @@ class Cli:
         return type(self)(self.program, self.home, self.variables | more)
 
     def run(self, *words: str, seconds: float = _SECONDS) -> subprocess.CompletedProcess[str]:
-        """One run to its end."""
+        """Runs the program to its end."""
         return subprocess.run(
             [str(self.program), *words],
             env=self.environment(),
@@ -57,7 +57,7 @@ class Cli:
         )
 
     def text(self, *words: str) -> str:
-        """What a run that succeeds prints."""
+        """Returns what a run that must succeed prints."""
         done = self.run(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -67,7 +67,7 @@ class Cli:
         return json.loads(self.text(*words, "--json"))
 
     def fails(self, code: int, *words: str) -> str:
-        """What a run that fails so says."""
+        """Returns the error message of a run that must end with this code."""
         done = self.run(*words)
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         return done.stderr
@@ -108,12 +108,12 @@ class Running:
         return self._said.get(timeout=seconds)
 
     def kill(self) -> None:
-        """At once, without a chance to tidy up."""
+        """Kills it at once, without a chance to clean up."""
         self.process.kill()
         self.process.wait(timeout=_SECONDS)
 
     def exit_code(self, seconds: float = _SECONDS) -> int:
-        """Of a run that ends by itself."""
+        """Waits for the run to end by itself, and returns its exit code."""
         return self.process.wait(timeout=seconds)
 
     def __enter__(self) -> Self:
@@ -149,7 +149,7 @@ class Account:
 
     @classmethod
     def make(cls, plan: str = "premium") -> Self:
-        """On the plan."""
+        """Makes an account on the plan."""
         email = f"{uuid.uuid4().hex[:12]}@example.com"
         made = control("account", "create", "--email", email, "--plan", plan)
         key = control("key", "create", made["accountId"], "--label", "test")["key"]
@@ -164,7 +164,7 @@ def send_mail(
     attachment: bytes | None = None,
     sender: str = "Robot <robot@sender.example>",
 ) -> None:
-    """By SMTP, as any application does."""
+    """Sends a mail by SMTP, as any application does."""
     message = EmailMessage()
     message["From"] = sender
     message["To"] = to

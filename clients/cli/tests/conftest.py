@@ -54,7 +54,7 @@ def account() -> Account:
 
 @pytest.fixture
 def tag() -> str:
-    """One that nobody else has."""
+    """Returns a tag that no other test uses."""
     return uuid.uuid4().hex[:12]
 
 

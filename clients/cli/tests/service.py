@@ -100,7 +100,7 @@ class Service:
 
 
 def free_port() -> int:
-    """One on which nobody listens."""
+    """Returns a port on which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -31,7 +31,7 @@ def script(cli: Cli, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 def _bash(script: Path, line: str) -> list[str]:
-    """What bash offers at the end of the line."""
+    """Returns what bash offers at the end of the line."""
     words = line.split(" ")
     quoted = " ".join(f"'{word}'" for word in words)
     typed = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}"
@@ -87,7 +87,7 @@ def test_zsh(cli: Cli, script: Path, tmp_path: Path) -> None:
     shell = _need("zsh")
 
     def typed(line: str) -> str:
-        """What stands on the line after a tab."""
+        """Returns the line as it is after a tab."""
         master, terminal = pty.openpty()
         with subprocess.Popen(
             [shell, "-f", "-i"],

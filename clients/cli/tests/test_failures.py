@@ -1,4 +1,4 @@
-"""What goes wrong, each with its exit code and a message that says what to do."""
+"""Tests failures: each has its exit code and a message that says what to do."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_a_wrong_key_says_where_to_make_one(cli: Cli) -> None:
 
 
 def _ends_by(user: Cli, code: int) -> str:
-    """What `list` says once a change of the plan is in force, which takes about a second."""
+    """Waits about a second until a change of the plan is in force; returns what `list` says."""
     end = time.monotonic() + 20
     done = user.run("list")
     while done.returncode != code and time.monotonic() < end:

@@ -17,7 +17,7 @@ def _listen(inbox: Inbox, target: str, *more: str) -> tuple[str, ...]:
 
 
 def _is_signed(post: Post) -> bool:
-    """By the text of Standard Webhooks alone."""
+    """Checks the signature by the text of Standard Webhooks alone."""
     key = base64.b64decode(_SECRET.removeprefix("whsec_"))
     head = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode()
     digest = hmac.new(key, head + post.body, hashlib.sha256).digest()
@@ -165,7 +165,7 @@ def test_two_of_the_same_do_not_run_at_once(cli: Cli, inbox: Inbox) -> None:
 
 
 def test_it_asks_about_once_a_minute_while_nothing_comes(cli: Cli, inbox: Inbox) -> None:
-    """By what it asks for: holds of 55 s, one after the other, as many proxies end one at 60."""
+    """It holds requests of 55 s, one after the other, as many proxies end one at 60."""
     nothing = {"outcome": "timeout", "email": None, "lastSequence": 0, "nearMisses": []}
     gone = Reply(404, {"statusCode": 404, "error": "Not Found", "message": "gone"})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from cli import Cli, Inbox
 
 _README = Path(__file__).resolve().parents[1] / "README.md"
-# What the page leaves to the reader's application.
+# The page leaves these to the reader's application.
 _SEND_MAIL = """
 send_mail() {
     python3 - "$1" <<'PYTHON'

@@ -12,14 +12,14 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture
 def client() -> Iterator[Tempinbox]:
-    """Of the suite's account, from the environment."""
+    """Makes a client of the suite's account, from the environment."""
     with Tempinbox() as made:
         yield made
 
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    """What the real suite cannot be made to do on demand."""
+    """Starts a server that does what the real suite cannot do on demand."""
     with ScriptedServer() as made:
         yield made
 
@@ -33,5 +33,5 @@ def scripted(server: ScriptedServer) -> Iterator[Tempinbox]:
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """What runs the tests that await."""
+    """Returns the backend that runs the tests that await."""
     return str(request.param)

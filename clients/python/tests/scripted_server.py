@@ -104,7 +104,7 @@ class ScriptedServer:
         self._thread.join()
 
     def next_step(self) -> Answer | Cut | Together | Trickle:
-        """What comes now."""
+        """Returns the next step of the script."""
         return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
 
     def headers(self, name: str) -> list[str | None]:

@@ -1,4 +1,4 @@
-"""What is repeated, how, and what is not."""
+"""Tests which requests are repeated, and how."""
 
 import json
 import time
@@ -71,7 +71,7 @@ EMAIL |= {"emailId": INBOX_ID, "sequence": 1, "links": []}
 
 
 def answer(status: int, body: Any = None, **headers: str) -> Response:
-    """What a transport makes of an answer."""
+    """Makes the response that a transport returns."""
     names = {name.lower().replace("_", "-"): value for name, value in headers.items()}
     return Response(status, names, json.dumps({} if body is None else body).encode())
 
@@ -85,7 +85,7 @@ class Driver:
         self.delays: list[float] = []
 
     def monotonic(self) -> float:
-        """As that of `time`."""
+        """Stands in for the function of `time`."""
         return self.now
 
     def run(self, flow: Flow[T], respond: Callable[[Send], Outcome]) -> T:
@@ -122,7 +122,7 @@ class Driver:
 
 
 def hold_of(request: Send) -> int:
-    """How long the service may keep it."""
+    """Returns how long the service may hold the request."""
     return int(parse_qs(urlsplit(request.url).query)["timeoutSeconds"][0])
 
 
@@ -538,7 +538,7 @@ def test_a_long_wait_keeps_few_misses(driver: Driver, monkeypatch: pytest.Monkey
 
 
 def send_once(url: str) -> Flow[Outcome]:
-    """One request without its retries."""
+    """Sends one request without its retries."""
     return (yield Send("GET", url, {}, None, 20))
 
 

@@ -37,7 +37,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _left(client: Tempinbox, run: str) -> tuple[int, int]:
-    """How many inboxes of a run live, and how many there were."""
+    """Returns how many inboxes of a run live, and how many there were."""
     live = sum(1 for _ in client.list_inboxes(tag=f"run-{run}", page_size=100))
     ended = client.list_inboxes(tag=f"run-{run}", status="all", page_size=100)
     return live, sum(1 for _ in ended)
@@ -68,7 +68,7 @@ def test_mail(inbox, number):
 
 
 def _color_of_first_pixel(picture: Path) -> tuple[int, ...]:
-    """Of a PNG with eight bits a channel; no filter of a first line alters its first pixel."""
+    """Reads a PNG of eight bits a channel; no filter of a first line alters its first pixel."""
     content = picture.read_bytes()
     data, at = b"", 8
     while at < len(content):
@@ -82,7 +82,7 @@ def _color_of_first_pixel(picture: Path) -> tuple[int, ...]:
 def test_the_report_of_a_failed_test_has_its_mail(
     pytester: pytest.Pytester, run: str, client: Tempinbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # By name: these tests may run as root.
+    # Chosen by name: these tests may run as root.
     browser = next(filter(None, map(shutil.which, _BROWSERS)))
     monkeypatch.setenv("TEMPINBOX_BROWSER", browser)
     pytester.makepyfile(

@@ -60,7 +60,7 @@ def must_arrive(error: KafkaError | None, _: Message) -> None:
 
 
 def main() -> None:
-    """Until SIGTERM or Ctrl-C."""
+    """Runs until SIGTERM or Ctrl-C."""
     stopped: list[int] = []
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda number, _: stopped.append(number))

@@ -1,1 +1,1 @@
-"""What benches share: peers to compare with, what processes use, clients that load."""
+"""The parts that benches share: peers to compare with, what processes use, clients that load."""

@@ -15,7 +15,7 @@ _PERIOD_MICROSECONDS = 20_000
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where groups with a share of the CPU are made."""
+    """The place of groups with a share of the CPU."""
 
     folder: Path
     is_v2: bool
@@ -30,7 +30,7 @@ class Hierarchy:
 
 
 def find(mounts: str) -> Hierarchy:
-    """From /proc/self/mounts; fails with what this machine lacks."""
+    """Finds it in /proc/self/mounts; fails with what this machine lacks."""
     of_v2 = None
     for line in mounts.splitlines():
         _, folder, kind, options, *_ = line.split()
@@ -47,7 +47,7 @@ def find(mounts: str) -> Hierarchy:
 
 
 def limits(hierarchy: Hierarchy, share: float) -> dict[str, str]:
-    """What is written into a group's files, in this order."""
+    """Returns what is written into a group's files, in this order."""
     quota = round(share * _PERIOD_MICROSECONDS)
     if hierarchy.is_v2:
         return {"cpu.max": f"{quota} {_PERIOD_MICROSECONDS}"}

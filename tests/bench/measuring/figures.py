@@ -8,7 +8,7 @@ from dev.charts import FIGURES_VARIABLE
 
 
 def note(chart: str, unit: str, bar: str, value: float, part: str = "") -> None:
-    """One bar of a chart, or one part of a bar that has several."""
+    """Notes a bar of a chart, or a part of a bar that has several."""
     target = os.environ.get(FIGURES_VARIABLE)
     if target:
         noted = {"chart": chart, "unit": unit, "bar": bar, "part": part, "value": value}

@@ -1,4 +1,4 @@
-"""What the machine can do at most: nginx with a file, PostgreSQL with one prepared row."""
+"""Measures what the machine can do at most: nginx with a file, PostgreSQL with one prepared row."""
 
 import contextlib
 import re
@@ -28,7 +28,9 @@ class FileServer:
 
 @contextlib.contextmanager
 def nginx(answer: bytes) -> Iterator[FileServer]:
-    """One worker that serves the bytes from a file; settings, port and folders of its own."""
+    """Runs one worker that serves the bytes from a file, with settings, port and folders of its
+    own.
+    """
     port = free_port()
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-nginx-"))
     (folder / "answer.json").write_bytes(answer)
@@ -45,7 +47,7 @@ def nginx(answer: bytes) -> Iterator[FileServer]:
 
 
 def _run_pgbench(arguments: list[str], statement: str, seconds: float) -> str:
-    """What it printed."""
+    """Returns what it printed."""
     program = next(filter(None, map(shutil.which, _PGBENCH)), None)
     if program is None:
         raise SystemExit("pgbench is not installed")

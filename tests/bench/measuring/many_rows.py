@@ -90,8 +90,8 @@ def _quarantined(begin: int, end: int, rows: int) -> str:
 
 
 def load(dsn: str, rows: int, quarantined: int, is_late: Callable[[], bool]) -> tuple[int, int]:
-    """So many live inboxes of strangers, with one email each, and quarantined addresses, until it
-    is late; how many of both were made.
+    """Adds so many live inboxes of strangers, with one email each, and quarantined addresses, until
+    it is late; returns how many of both were made.
     """
     steps = max(1, -(-rows // _ROWS_A_STEP))
     made = [0, 0]
@@ -110,7 +110,7 @@ def load(dsn: str, rows: int, quarantined: int, is_late: Callable[[], bool]) -> 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a statement was run."""
+    """The plan by which a statement was run."""
 
     statement: str
     millis: float

@@ -32,7 +32,7 @@ class Peer:
     queue: Path | None = None
 
     def is_idle(self) -> bool:
-        """Whether nothing waits in its queue."""
+        """Returns whether nothing waits in its queue."""
         if self.queue is None:
             return True
         return not any(files for name in _QUEUES for _, _, files in os.walk(self.queue / name))

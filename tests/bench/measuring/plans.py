@@ -16,8 +16,8 @@ _TIMEOUT_SECONDS = 10.0
 
 
 def set_numbers(plan: str, **numbers: int) -> None:
-    """As `tempinboxctl plan set` (requests_per_day=5 for --requests-per-day 5); returns when every
-    gateway goes by them.
+    """Changes a plan as `tempinboxctl plan set` does (requests_per_day=5 for --requests-per-day 5);
+    returns when every gateway goes by them.
     """
     options = [
         part
@@ -49,8 +49,8 @@ def set_numbers(plan: str, **numbers: int) -> None:
 
 
 def wait_known(version: int, gateways: list[str], seconds: float = _TIMEOUT_SECONDS) -> None:
-    """Until the gateways behind these admin addresses have read all changes of accounts and plans
-    up to the version.
+    """Waits until the gateways behind these admin addresses have read all changes of accounts and
+    plans up to the version.
     """
     deadline = time.monotonic() + seconds
     for address in gateways:
@@ -63,7 +63,7 @@ def _knows(gateway: str, version: int) -> bool:
 
 
 def known_version(gateway: str) -> int:
-    """How far a gateway has read the changes; -1 before its first look."""
+    """Returns how far a gateway has read the changes; -1 before its first look."""
     with urllib.request.urlopen(f"http://{gateway}/metrics", timeout=5) as answer:
         found = _KNOWN.search(answer.read().decode())
     return int(float(found[1])) if found else -1

@@ -1,4 +1,4 @@
-"""What processes use, read from /proc."""
+"""Reads what processes use from /proc."""
 
 import contextlib
 import math
@@ -15,7 +15,7 @@ _QUIET_LOOK_SECONDS = 0.25
 
 
 def _fields(pid: int) -> list[str]:
-    """Of /proc/PID/stat from the third on; empty when it has ended."""
+    """Returns the fields of /proc/PID/stat from the third on; none when it has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -46,7 +46,7 @@ def cpu_seconds(root: int) -> float:
 
 
 def idle_seconds() -> float:
-    """What all cores together have not used so far."""
+    """Returns how long all cores together have been idle so far."""
     fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
     return (int(fields[4]) + int(fields[5])) / _TICKS  # waiting for a disk is idle, too
 

@@ -1,4 +1,4 @@
-"""What the replicas of a service carried while each had a share of a core."""
+"""Measures what the replicas of a service carried while each had a share of a core."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _IDLE_CORES = 0.15  # with less the machine is full
 
 @dataclass(frozen=True)
 class Carried:
-    """One load on so many replicas."""
+    """A load on so many replicas."""
 
     replicas: int
     rate: float  # of all
@@ -19,12 +19,12 @@ class Carried:
 
     @property
     def each(self) -> float:
-        """Of a replica."""
+        """Returns the rate of each replica."""
         return self.rate / self.replicas
 
 
 def explain(alone: Carried, more: Carried) -> tuple[bool, str]:
-    """Whether nothing that the replicas share holds them up, and why not."""
+    """Returns whether nothing that the replicas share holds them up, and why not."""
     share = more.each / alone.each
     if alone.used_share < _FULL_SHARE:
         return False, (

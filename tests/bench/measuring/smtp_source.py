@@ -11,8 +11,8 @@ _TIMEOUT_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class Load:
-    """So many sessions at once; `is_kept`: each sends all its mails over one connection, else one
-    connection a mail.
+    """A load of so many sessions at once; `is_kept`: each sends all its mails over one connection,
+    else one connection a mail.
     """
 
     sessions: int

@@ -51,11 +51,11 @@ class Sink:
         return content
 
     def count(self) -> int:
-        """How many webhooks came since the last reset."""
+        """Returns how many webhooks came since the last reset."""
         return int(self._get("/count"))
 
     def unanswered(self) -> int:
-        """How many of /slow wait for their answer."""
+        """Returns how many of /slow wait for their answer."""
         return int(self._get("/unanswered"))
 
     def reset(self) -> None:
@@ -118,8 +118,8 @@ class Accounts:
             raise SystemExit(f"{method} answered {answer.status}: {content.decode()}")
 
     def make(self, urls: list[str], rules: int = 0) -> str:
-        """One with a webhook for each URL and so many rules of five conditions for the first, of
-        which the last one matches every mail.
+        """Makes an account with a webhook for each URL and so many rules of five conditions for the
+        first, of which the last one matches every mail.
         """
         account = {
             "accountId": str(uuid.uuid4()),
@@ -155,14 +155,14 @@ class Accounts:
         return self._made[-1]
 
     def make_many(self, count: int, url: str, rules: int = 0) -> list[str]:
-        """So many accounts with one webhook each."""
+        """Makes so many accounts with one webhook each."""
         with concurrent.futures.ThreadPoolExecutor(_CALLERS) as pool:
             return list(
                 pool.map(lambda number: self.make([f"{url}/{number}"], rules), range(count))
             )
 
     def delete_all(self) -> None:
-        """So that nothing is sent for them any more."""
+        """Deletes them, so that nothing is sent for them any more."""
         for made in _chunks(self._made, 1000):
             ids = "ARRAY['" + "','".join(made) + "']::uuid[]"
             for table in ("rules", "due_deliveries", "endpoints", "config_versions"):
@@ -177,7 +177,7 @@ def _chunks(ids: list[str], size: int) -> Iterator[list[str]]:
 
 
 def wait_count(receiver: Sink, wanted: int, seconds: float) -> int:
-    """Until so many webhooks have come or the time is over; how many did."""
+    """Waits until so many webhooks have come or the time is over; returns how many did."""
     with contextlib.suppress(TimeoutError):
         deadline = time.monotonic() + seconds
         wait_until(lambda: receiver.count() >= wanted, deadline, f"{wanted} webhooks")

@@ -25,7 +25,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Rate:
-    """What came of it."""
+    """The result of a run."""
 
     requests: int
     seconds: float

@@ -21,7 +21,7 @@ FIELDS = [
 
 
 def expected_view(message: dict[str, Any]) -> dict[str, Any]:
-    """What the API would answer if mail-parser had read the mail."""
+    """Returns what the API would answer if mail-parser had read the mail."""
     root = message["parts"][0]
     text, html = _bodies(message)
     attachments = list(_attachments(message, {text, html}))
@@ -78,7 +78,7 @@ def _first(part: dict[str, Any], name: str, kind: str) -> Any:
 
 
 def _pair(name: str | None, address: str | None) -> list[str]:
-    """What has no address is kept as text in its place (docs/api.md)."""
+    """Keeps as text what has no address (docs/api.md)."""
     shown = " ".join((name or "").split())
     return [shown, address.strip()] if address else ["", shown]
 

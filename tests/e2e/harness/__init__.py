@@ -1,4 +1,4 @@
-"""What end-to-end tests use: clients written by others, pointed at a running suite."""
+"""The harness of the end-to-end tests: clients written by others, pointed at a running suite."""
 
 from harness.accounts import Account
 from harness.api import Api

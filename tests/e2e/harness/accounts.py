@@ -18,7 +18,7 @@ class Account:
 
     @classmethod
     def make(cls, suite: Suite, plan: str = "premium", email: str | None = None) -> "Account":
-        """On the named plan, which must allow keys."""
+        """Makes an account on the named plan, which must allow keys."""
         email = email or f"{uuid.uuid4().hex[:12]}@example.com"
         made = suite.operate("account", "create", "--email", email, "--plan", plan)
         key = suite.operate("key", "create", made["accountId"], "--label", "test")["key"]

@@ -12,7 +12,7 @@ _SECONDS = 70.0  # past the longest wait the API offers
 
 
 class Api:
-    """One key's view; with a file of authorities, over TLS that trusts them alone.
+    """The API as one key sees it; with a file of authorities, over TLS that trusts them alone.
 
     `call` answers the response whatever its status; `get`, `post`, `patch` and `delete` insist on
     success and answer the JSON.
@@ -29,7 +29,7 @@ class Api:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What each request carries, for those who send one by other means."""
+        """Returns the headers of each request, for those who send one by other means."""
         return {name: str(value) for name, value in self._session.headers.items()}
 
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
@@ -56,7 +56,7 @@ class Api:
         )
 
     def post(self, path: str, body: Any = None) -> Any:
-        """Without a body nothing is sent."""
+        """Sends a POST; without a body nothing is sent."""
         return self._insist("POST", path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:

@@ -62,7 +62,7 @@ class AuthorizingKafka(OwnKafka):
         for name, password in self._passwords.items():
             properties = _CLIENT + f"sasl.username={name}\nsasl.password={password}\n"
             (folder / f"{name}.properties").write_text(properties, encoding="ascii")
-        # For Kafka's own tools.
+        # The settings of Kafka's own tools.
         self.admin_config = folder / "admin.java.properties"
         login = _login(_ADMIN, self._passwords[_ADMIN])
         self.admin_config.write_text(f"{_CLIENT}sasl.jaas.config={login};\n", encoding="ascii")
@@ -76,7 +76,7 @@ class AuthorizingKafka(OwnKafka):
         self.brokers = node.brokers
 
     def settings_of(self, user: str) -> dict[str, str]:
-        """What a service needs to be this user, by name."""
+        """Returns the settings by which a service is this user, by name."""
         properties = self._folder / f"{user}.properties"
         return {"kafka_brokers": self.brokers, "kafka_properties_file": str(properties)}
 

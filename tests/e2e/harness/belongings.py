@@ -21,7 +21,7 @@ NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 @dataclass(frozen=True)
 class Belongings:
-    """What an account has, by the names the paths give it; how it reaches it."""
+    """The objects of an account, by the names the paths give them, and how it reaches them."""
 
     ids: dict[str, str]
     api: Api

@@ -51,8 +51,8 @@ class Authority:
 
 
 def client_context(ca_file: Path, identity: Path | None = None) -> ssl.SSLContext:
-    """Of a client that trusts the authority, and shows the certificate of a folder if there is
-    one.
+    """Makes the context of a client that trusts the authority, and shows the certificate of a
+    folder if there is one.
     """
     context = ssl.create_default_context(cafile=str(ca_file))
     if identity:

@@ -50,8 +50,8 @@ class Answer:
 
 
 class Contract:
-    """One of the files, with every object closed: a field of an answer that the file does not know
-    is a failure, too. It may refer to the others.
+    """A file of the contract, with every object closed: a field of an answer that the file does not
+    know is a failure, too. It may refer to the others.
     """
 
     def __init__(self, name: str, root: str) -> None:
@@ -107,7 +107,9 @@ class Contract:
         return min(fitting, key=lambda known: known.count("{"), default=None)
 
     def _check_unrouted(self, answer: Answer, *, is_known_path: bool, where: str) -> None:
-        """What no operation answered: 404, 405, or a refusal from before the path was looked at."""
+        """Checks an answer of no operation: 404, 405, or a refusal from before the path was looked
+        at.
+        """
         if answer.method == "OPTIONS" and answer.status == 204:
             return
         allowed = _ANYWHERE | _BEFORE_ROUTING | {"405" if is_known_path else "404"}
@@ -183,8 +185,8 @@ class Contract:
         )
 
     def operation(self, method: str, path: str) -> dict[str, Any]:
-        """What the file says of it, the parameters of the path among its own; references hold the
-        address of their file, see `resolve`.
+        """Returns the operation as the file has it, the parameters of the path among its own;
+        references hold the address of their file, see `resolve`.
         """
         item = self._items[path]
         operation: dict[str, Any] = item[method.lower()]
@@ -192,7 +194,7 @@ class Contract:
         return operation | {"parameters": [*shared, *operation.get("parameters", [])]}
 
     def resolve(self, node: dict[str, Any]) -> dict[str, Any]:
-        """What a reference leads to, in whichever file, and what stands beside it."""
+        """Returns what a reference leads to, in whichever file, and what stands beside it."""
         while "$ref" in node:
             file, _, pointer = node["$ref"].removeprefix(_FOLDER).partition("#/")
             found: Any = self._files[file]
@@ -208,13 +210,13 @@ def _error_of(name: str) -> dict[str, Any]:
 
 @functools.cache
 def contract() -> Contract:
-    """Of the API."""
+    """Returns the contract of the API."""
     return Contract(API_FILE, "/v1")
 
 
 @functools.cache
 def dashboard_contract() -> Contract:
-    """Of the dashboard's API."""
+    """Returns the contract of the dashboard's API."""
     return Contract(DASHBOARD_FILE, "/dashboard/api")
 
 
@@ -260,7 +262,7 @@ def _close(node: Any) -> None:
 
 
 def _leaves(problem: ValidationError) -> Iterator[ValidationError]:
-    """Of a choice the branch that got furthest: it names the field."""
+    """Yields of a choice the branch that got furthest: it names the field."""
     if not problem.context:
         yield problem
         return

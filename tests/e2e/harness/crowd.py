@@ -13,7 +13,7 @@ _TRIES = 100
 
 @dataclass(frozen=True)
 class Answered:
-    """What a client needs to know of one answer."""
+    """The part of an answer that a client needs to know."""
 
     status: int
     remaining: int

@@ -46,7 +46,7 @@ class Event:
 
 
 class Dashboard:
-    """One browser; with a file of authorities, over TLS that trusts them alone.
+    """A browser; with a file of authorities, over TLS that trusts them alone.
 
     `call` answers the response whatever its status; `get`, `post`, `patch`, `delete` insist on
     success and answer the JSON.
@@ -105,7 +105,7 @@ class Dashboard:
         return self._insist("GET", path, params=query)
 
     def post(self, path: str, body: Any = None) -> Any:
-        """Without a body nothing is sent."""
+        """Sends a POST; without a body nothing is sent."""
         return self._insist("POST", path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:

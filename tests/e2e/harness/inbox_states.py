@@ -9,7 +9,8 @@ _STATUS = {1: "active", 2: "expired"}
 
 
 class InboxTable:
-    """Of each inbox the state with the highest version; of equal versions the later record counts.
+    """Keeps of each inbox the state with the highest version; of equal versions the later record
+    counts.
 
     A tombstone ends a row for good.
     """
@@ -21,7 +22,7 @@ class InboxTable:
         self.overtaken: set[str] = set()
 
     def take(self, key: str, value: bytes, headers: dict[str, str]) -> None:
-        """One record; an empty value is a tombstone."""
+        """Takes one record; an empty value is a tombstone."""
         state: Any = _STATE.FromString(value) if value else None
         version = state.version if state else int(headers["inbox_version"])
         if version < self._versions.get(key, 0):
@@ -35,7 +36,7 @@ class InboxTable:
             self._states.pop(key, None)
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """By inboxId, as the API names the fields."""
+        """Returns the rows by inboxId, with the API's names of the fields."""
         return {inbox_id: _row(state) for inbox_id, state in self._states.items()}
 
 

@@ -21,7 +21,7 @@ class Delivery:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the final dot was answered with 250."""
+        """Returns whether the final dot was answered with 250."""
         return self.exit_code == 0
 
     @property
@@ -43,8 +43,8 @@ def send(
     server: str | None = None,
     more: tuple[str, ...] = (),
 ) -> Delivery:
-    """One mail by swaks, to the first mail server unless another is named; `more` are further
-    options of it.
+    """Sends one mail by swaks, to the first mail server by default; `more` are further options of
+    it.
     """
     command = [
         "swaks",

@@ -84,7 +84,7 @@ class McpEndpoint:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def error(self, tool: str, **arguments: Any) -> str:
-        """What a tool says that fails."""
+        """Returns the error of a tool that fails."""
         result = self.call_any(tool, **arguments)
         assert result["isError"], result
         text: str = result["content"][0]["text"]

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Span:
-    """One span with its process's name; attributes by key."""
+    """A span with its process's name; attributes by key."""
 
     service: str
     trace_id: str
@@ -23,7 +23,7 @@ class Span:
 
     @classmethod
     def read(cls, service: str, given: dict[str, Any]) -> Self:
-        """From OTLP's JSON."""
+        """Reads a span from OTLP's JSON."""
         return cls(
             service=service,
             trace_id=given["traceId"],

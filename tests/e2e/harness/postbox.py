@@ -16,8 +16,8 @@ Protection = Literal["none", "starttls", "tls"]
 
 
 class Postbox:
-    """On 127.0.0.1, with the certificate of a folder; takes mail from who signs in, for all but
-    those in `replies`. Use as a context manager.
+    """A mail server on 127.0.0.1, with the certificate of a folder; takes mail from who signs in,
+    for all but those in `replies`. Use as a context manager.
     """
 
     def __init__(self, folder: Path, user: str, password: str, protection: Protection) -> None:
@@ -53,11 +53,11 @@ class Postbox:
         self._server.stop()
 
     def use_certificate(self, folder: Path) -> None:
-        """For connections from now on."""
+        """Shows another certificate on connections from now on."""
         self._tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
 
     def use_password(self, user: str, password: str) -> None:
-        """Of those who sign in from now on."""
+        """Expects another password of those who sign in from now on."""
         self._login = LoginPassword(user.encode(), password.encode())
 
     async def handle_EHLO(  # noqa: N802 - the library calls it so
@@ -112,10 +112,10 @@ class Postbox:
         return self._letters.pop(0)
 
     def was_attempted(self, address: str) -> bool:
-        """Whether somebody wanted to write to the address."""
+        """Returns whether somebody tried to write to the address."""
         return address in self.recipients
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing came."""
+        """Returns whether nothing came."""
         return not self._letters

@@ -1,4 +1,4 @@
-"""That a change is in force within its time."""
+"""Checks that a change is in force within its time."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -41,5 +41,5 @@ def in_force(
 
 
 def status_is(status: int) -> Callable[[requests.Response], bool]:
-    """For `is_new`: the answer has this status."""
+    """Makes an `is_new`: the answer has this status."""
     return lambda answer: answer.status_code == status

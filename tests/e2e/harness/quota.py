@@ -14,7 +14,8 @@ Result = TypeVar("Result")
 
 
 def let_through(suite: Suite, *gateways: Gateway) -> int:
-    """How many requests passed uncounted so far, since rate-limit did not answer within 250 ms.
+    """Returns how many requests passed uncounted so far, since rate-limit did not answer within 250
+    ms.
 
     At the suite's gateways and at those given.
     """
@@ -27,7 +28,7 @@ def let_through(suite: Suite, *gateways: Gateway) -> int:
 
 
 def in_time(suite: Suite, attempt: Callable[[], Result], *gateways: Gateway) -> Result:
-    """What an attempt returns during which no request was let through.
+    """Repeats an attempt until no request was let through during it, and returns its result.
 
     An attempt may be made again, so what it counts begins with it.
     """

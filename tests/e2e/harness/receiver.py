@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 @dataclass(frozen=True)
 class Request:
-    """One delivery attempt as it arrived."""
+    """A delivery attempt as it arrived."""
 
     headers: dict[str, str]
     body: bytes
@@ -87,7 +87,7 @@ class Receiver:
         self._server.server_close()
 
     def use_certificate(self, folder: Path) -> None:
-        """For connections from now on."""
+        """Shows another certificate on connections from now on."""
         self._tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
 
     def _keep(self, request: Request) -> int:

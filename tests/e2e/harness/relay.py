@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Relay:
-    """In front of a server on loopback.
+    """A relay in front of a server on loopback.
 
     Use as a context manager; one that is closed at first refuses connections until it is opened.
     """
@@ -33,7 +33,7 @@ class Relay:
         self._listener.close()
 
     def open(self) -> None:
-        """From now on connections are taken."""
+        """Takes connections from now on."""
         self._listener.listen()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -48,7 +48,7 @@ class Relay:
         self._listener = self._bind(self.port)
 
     def freeze(self) -> None:
-        """From now on nothing passes, in neither direction; what was under way stays there."""
+        """Lets nothing pass from now on, in neither direction; what was under way stays there."""
         self._flows.clear()
 
     def thaw(self) -> None:

@@ -14,7 +14,7 @@ from harness.waiting import eventually
 
 
 class Replica:
-    """One more of `service`: the settings of the suite's first one, changed by name
+    """A further replica of `service`: the settings of the suite's first one, changed by name
     (`tls_key_file`). Use as a context manager; ends with it.
     """
 
@@ -62,7 +62,7 @@ class Replica:
         assert not crash_of(ended), f"{self.service} crashed ({crash_of(ended)})"
 
     def is_ready(self) -> bool:
-        """What the status of /readyz says; fails when the process has ended."""
+        """Returns what the status of /readyz says; fails when the process has ended."""
         ended = self._process.poll()
         assert ended is None, f"{self.service} has ended with {ended}"
         return self.readiness()[0] == 200

@@ -47,7 +47,7 @@ class SchemaRegistry:
                 self.wfile.write(text)
 
             def log_message(self, *_: object) -> None:
-                """Not on the test's output."""
+                """Keeps the log off the test's output."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -61,7 +61,7 @@ class SchemaRegistry:
         self._server.server_close()
 
     def guid(self, subject: str) -> uuid.UUID:
-        """That of the subject's schema: the same text has the same one."""
+        """Returns the id of the subject's schema: the same text has the same one."""
         return uuid.uuid5(uuid.NAMESPACE_OID, self.schemas[subject])
 
     def _refuses(self, authorization: str) -> bool:

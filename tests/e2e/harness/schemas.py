@@ -16,7 +16,7 @@ _EVENTS = ROOT / "proto-schemas" / "tempinbox" / "events" / "v1"
 
 
 def compile_schema(text: str) -> FileDescriptorProto:
-    """One schema by protoc, under the name that registries give it."""
+    """Compiles a schema by protoc, under the name that registries give it."""
     with tempfile.TemporaryDirectory() as folder:
         source, compiled = Path(folder, "default"), Path(folder, "compiled")
         source.write_text(text, encoding="utf-8")
@@ -36,5 +36,5 @@ def message_class(text: str) -> type[Message]:
 
 
 def event_class(file: str) -> type[Message]:
-    """That of an event, by the name of its file in proto-schemas/."""
+    """Returns the class of an event, by the name of its file in proto-schemas/."""
     return message_class((_EVENTS / file).read_text(encoding="utf-8"))

@@ -40,12 +40,12 @@ class _Node(kafka.Cluster):
 
     @property
     def version(self) -> str:
-        """Whose SCRAM the librdkafka of the suite speaks."""
+        """Returns the version of Kafka whose SCRAM the librdkafka of the suite speaks."""
         return kafka.OLDER_VERSION
 
     @property
     def brokers(self) -> str:
-        """By the name that its certificate is for."""
+        """Returns the address by the name that its certificate is for."""
         return f"localhost:{self.ports[0][0]}"
 
     def _properties(self, number: int, folder: Path) -> dict[str, object]:
@@ -86,12 +86,12 @@ class _Node(kafka.Cluster):
 
 
 def _pem(file: Path) -> str:
-    """As a value of a properties file, which is one line."""
+    """Returns a file as a value of a properties file, which is one line."""
     return file.read_text(encoding="ascii").replace("\n", "\\n")
 
 
 def certificate_properties(identity: Path) -> dict[str, str]:
-    """What a broker shows its clients, with a folder's certificate."""
+    """Returns the properties by which a broker shows a folder's certificate."""
     listener = "listener.name.sasl_ssl.ssl.keystore."
     return {
         f"{listener}type": "PEM",
@@ -161,7 +161,9 @@ class SecureKafka(OwnKafka):
         self.password = password
 
     def use_certificate(self, identity: Path) -> None:
-        """That of another folder, for the same names, from the next connections on."""
+        """Shows the certificate of another folder, for the same names, from the next connections
+        on.
+        """
         changes = [
             ConfigEntry(
                 name, value.replace("\\n", "\n"), incremental_operation=AlterConfigOpType.SET

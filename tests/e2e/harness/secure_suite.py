@@ -21,7 +21,7 @@ Settings = dict[str, str]
 
 
 def rpc_tls_settings(identity: Path) -> Settings:
-    """With the files of a folder, as Authority.issue makes it for HOST."""
+    """Returns settings with the files of a folder, as Authority.issue makes it for HOST."""
     return {
         "rpc_tls_certificate_file": f"{identity}/certificate.pem",
         "rpc_tls_key_file": f"{identity}/key.pem",
@@ -30,7 +30,7 @@ def rpc_tls_settings(identity: Path) -> Settings:
 
 
 def by_name(service: Replica) -> str:
-    """How callers reach it, so that its name is in its certificate."""
+    """Returns how callers reach it, so that its name is in its certificate."""
     return f"{HOST}:{service.address.rpartition(':')[2]}"
 
 
@@ -47,7 +47,7 @@ class SecureSuite:
         self.inbox = Inbox(suite, **settings_of("inbox"))
         self.dispatcher = WebhookDispatcher(suite, **settings_of("webhook-dispatcher"))
         self.ingest = MailIngest(suite, **settings_of("mail-ingest"))
-        # Where a gateway finds the others.
+        # The addresses by which a gateway finds the others.
         self.calls = {
             "inbox_rpc": by_name(self.inbox),
             "rate_limit_rpc": by_name(self.rate_limit),
@@ -99,7 +99,7 @@ class SecureSuite:
         return json.loads(done.stdout)
 
     def make_key(self, plan: str, requests_per_day: int) -> str:
-        """Of a new account on the plan, which has the limit from now on."""
+        """Makes a key of a new account on the plan, which has the limit from now on."""
         limits = ("--requests-per-day", str(requests_per_day), "--burst-per-second", "0")
         self.operate("plan", "set", plan, *limits)
         email = f"{plan}@example.com"

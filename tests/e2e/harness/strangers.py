@@ -1,4 +1,4 @@
-"""Those who guess API keys: well-formed ones that nobody has, from several addresses at once."""
+"""Guesses API keys: well-formed ones that nobody has, from several addresses at once."""
 
 import asyncio
 import collections
@@ -30,7 +30,7 @@ def random_key() -> str:
 
 @dataclass
 class Guessed:
-    """What came of it: how many answers of each status, in how many seconds."""
+    """The result of guessing: how many answers of each status, in how many seconds."""
 
     statuses: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0

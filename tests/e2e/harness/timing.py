@@ -1,4 +1,4 @@
-"""Whether two requests take the same time, on a machine that does other things as well."""
+"""Judges whether two requests take the same time, on a machine that does other things as well."""
 
 import statistics
 from collections.abc import Callable
@@ -8,8 +8,9 @@ _MAX_PAIRS = 800
 
 
 def times_apart(first: Callable[[], float], second: Callable[[], float], most: float) -> float:
-    """How many times as long the slower of the two takes: by the median over pairs of one of each,
-    in turns before and after the other, so that what the machine does meanwhile falls on both.
+    """Returns how many times as long the slower of the two takes: by the median over pairs of one
+    of each, in turns before and after the other, so that what the machine does meanwhile falls on
+    both.
 
     Above `most` more pairs are taken: with them chance goes away and a difference stays.
     """

@@ -40,7 +40,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True)
 class Event:
-    """One record; its value is decoded with nothing but proto-schemas, when it is asked for."""
+    """A record; its value is decoded with nothing but proto-schemas, when it is read."""
 
     topic: str
     partition: int
@@ -108,8 +108,8 @@ class Topic:
         self.seen: list[Event] = []
 
     def _end(self, partition: TopicPartition) -> TopicPartition:
-        """Where the partition ends now: asked here, since "from the end" is only looked up with the
-        first fetch.
+        """Returns where the partition ends now: looked up here, since "from the end" is only looked
+        up with the first fetch.
         """
         _, end = eventually(lambda: self._bounds(partition), f"the end of {partition}")
         return TopicPartition(partition.topic, partition.partition, end)

@@ -1,5 +1,5 @@
-"""How receivers judge a webhook: the Standard Webhooks libraries of other languages, each on its
-own clock.
+"""Judges a webhook as receivers do: with webhook: the Standard Webhooks libraries of other
+languages, each on its own clock.
 """
 
 import base64
@@ -30,7 +30,7 @@ class Signed:
 
     @classmethod
     def of(cls, request: Request, secret: str) -> "Signed":
-        """As it arrived."""
+        """Takes a request as it arrived."""
         return cls(
             secret,
             request.body,

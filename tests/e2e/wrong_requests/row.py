@@ -1,4 +1,4 @@
-"""One row of the table."""
+"""The type of a row of the table."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Row:
     has_key: bool = True
 
     def named(self, group: str) -> "Row":
-        """With the group before its name."""
+        """Returns the row with the group before its name."""
         return replace(self, name=f"{group}: {self.name}")
 
 

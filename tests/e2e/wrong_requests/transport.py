@@ -1,4 +1,6 @@
-"""What is no sound HTTP/1.1: answered by the server itself, before there is an operation."""
+"""Requests that are no sound HTTP/1.1: the server itself answers them, before there is an
+operation.
+"""
 
 from dataclasses import dataclass
 
@@ -19,7 +21,7 @@ def _post(framing: bytes, body: bytes, path: bytes = b"/v1/inboxes") -> bytes:
 
 
 def _post_chunks(chunks: bytes) -> bytes:
-    """Where no key is needed: without one a body would not be read."""
+    """Sends chunks to a path that needs no key: without one a body would not be read."""
     return _post(b"Transfer-Encoding: chunked", chunks, path=b"/docs")
 
 

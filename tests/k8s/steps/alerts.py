@@ -16,12 +16,12 @@ from k8s.publishing import publish
 _URL = f"http://{layout.HOST_ADDRESS}:{host_services.PROMETHEUS_PORT}/api/v1"
 _FOR = re.compile(r"^(\s+for:) .*$", re.MULTILINE)
 _HELD_EVENTS = 2_000
-# How long a consumer may be behind in a rehearsal, and the chart's value.
+# The time a consumer may be behind in a rehearsal, and the chart's value.
 _BEHIND_SECONDS, _BEHIND_PATTERN = 15, re.compile(r"(oldest_age_seconds\)) > 300\b")
 
 
 def fire_and_resolve(course: Course) -> str:
-    """With waits of seconds in place of minutes; the expressions are the chart's."""
+    """Uses waits of seconds in place of minutes; the expressions are the chart's."""
     rules = _quick_rules()
     targets = [_target(pod) for pod in installation.ready_all()]
     host_services.start_prometheus(rules, targets)
@@ -40,7 +40,9 @@ def fire_and_resolve(course: Course) -> str:
 
 
 def _target(pod: Object) -> Object:
-    """With the labels that a PodMonitor gives; Debian's Prometheus cannot ask the API for pods."""
+    """Returns a target with the labels that a PodMonitor gives; Debian's Prometheus cannot ask the
+    API for pods.
+    """
     labels = {
         "namespace": NAMESPACE,
         "pod": installation.name_of(pod),

@@ -1,4 +1,4 @@
-"""What is seen of mails: one whole trace, and in the end everything that was promised."""
+"""Checks what is seen of mails: one whole trace, and in the end everything that was promised."""
 
 from dev.terminal import fail, paint, say
 
@@ -52,7 +52,9 @@ def _connections(course: Course) -> str:
 
 
 def judge(course: Course) -> str:
-    """After the load: no mail answered 250 is lost, no webhook missed; connections in budget."""
+    """Checks after the load that no mail answered 250 is lost, no webhook missed, and connections
+    are in budget.
+    """
     summary = _connections(course)
     if not course.with_load:
         return summary

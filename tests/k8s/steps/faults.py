@@ -1,4 +1,4 @@
-"""What breaks: pods, PostgreSQL, a broker, and more load than memory."""
+"""Breaks pods, PostgreSQL, a broker, and sends more load than memory."""
 
 import contextlib
 import http.client
@@ -42,7 +42,7 @@ def _is_started_again(name: str, before: int) -> bool:
 
 
 def _kill(pod: Object) -> None:
-    """By its container's runtime: the image has no shell to do it from inside."""
+    """Kills a pod by its container's runtime: the image has no shell to do it from inside."""
     container = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
     node = (layout.STATE / pod["spec"]["nodeName"] / "pid").read_text().strip()
     command = ["nsenter", "-t", node, "--mount", "--net", "--uts", "--"]
@@ -78,7 +78,7 @@ def postgres(course: Course) -> str:
 
 
 def broker(course: Course) -> str:
-    """One of three is killed: two copies of each partition are left, which is enough to write."""
+    """Kills one of three: two copies of each partition are left, which is enough to write."""
     before = installation.restarts()
     host_services.stop_broker(2, signal.SIGKILL)
     try:

@@ -88,7 +88,7 @@ def _define(kind: str, group: str, version: str) -> None:
 
 
 def _stock_chart_is_refused() -> str:
-    """What helm makes for a beginner breaks the profile: the namespace would notice."""
+    """Checks that what helm makes for a beginner breaks the profile: the namespace would notice."""
     with tempfile.TemporaryDirectory() as folder:
         helm("create", f"{folder}/stock")
         rendered = helm("template", "stock", f"{folder}/stock", "-n", _TRIED)
@@ -103,7 +103,7 @@ def install(course: Course) -> str:
     """The older release's images where an upgrade follows; then what the load needs."""
     if _is_deployed():
         return _go_on(course)
-    # From 1.34 on the profile refuses what one sabotage does, a probe of another host.
+    # The profile of 1.34 and later refuses what one sabotage does, a probe of another host.
     follows = course.sabotage == "readiness-follows"
     installation.make_namespace(NAMESPACE, "v1.33" if follows else "latest")
     installation.make_secrets()
@@ -123,8 +123,8 @@ def _is_deployed() -> bool:
 
 
 def _go_on(course: Course) -> str:
-    """With a release that an earlier run kept: its Secrets and images stay, chart and values are
-    those of this run.
+    """Goes on with a release that an earlier run kept: its Secrets and images stay, chart and
+    values are those of this run.
     """
     kept = json.loads(helm("get", "values", RELEASE, "-o", "json"))
     over = _images(kept["image"]["tag"])
@@ -205,7 +205,7 @@ def test(course: Course) -> str:
 
 
 def upgrade(course: Course) -> str:
-    """To this checkout's images, migrations first."""
+    """Upgrades to this checkout's images, migrations first."""
     before = _applied()
     newer = _images(installation.version()) | installation.with_all(course.unknown)
     course.installed.upgrade(newer, seconds=420)
@@ -284,8 +284,8 @@ def failing_migration(course: Course) -> str:
 
 
 def encrypt_calls(course: Course) -> str:
-    """After an older release without TLS between services. Calls fail meanwhile, as docs say: a
-    port is either plain or TLS.
+    """Encrypts calls after an older release without TLS between services. Calls fail meanwhile, as
+    docs say: a port is either plain or TLS.
     """
     given = course.installed.given["rpc"]["tls"]["existingSecret"]
     if given:
@@ -296,7 +296,7 @@ def encrypt_calls(course: Course) -> str:
 
 
 def uninstall(course: Course) -> str:
-    """What is left is what the operator made."""
+    """Removes the release; only what the operator made is left."""
     course.load.stop()
     helm("uninstall", RELEASE, "--wait", "--timeout=180s")
     labels = f"app.kubernetes.io/instance={RELEASE}"

@@ -74,7 +74,9 @@ def _calls_of(pod: Object) -> float:
 
 
 def _share(fresh: list[Object]) -> str:
-    """Of the calls to inbox; a pod has its share when it gets half of an even part."""
+    """Checks the shares of the calls to inbox; a pod has its share when it gets half of an even
+    part.
+    """
     pods = installation.ready("inbox")
     least = 0.5 / len(pods)
     began = time.monotonic()
@@ -167,7 +169,7 @@ def by_lag(course: Course) -> str:
 
 
 def _autoscaler(scaled: Object) -> Object:
-    """What KEDA makes of a ScaledObject: one external metric a trigger."""
+    """Returns what KEDA makes of a ScaledObject: one external metric a trigger."""
     metrics = [
         {
             "type": "External",

@@ -96,7 +96,7 @@ def _wait_key(key: str, position: int) -> None:
 
 
 def _shown_certificate(course: Course) -> str:
-    """What mail-ingest shows after STARTTLS, by one of its pods."""
+    """Returns the certificate that mail-ingest shows after STARTTLS, by one of its pods."""
     host, _, port = course.load.smtp.rpartition(":")
     tls = ssl.create_default_context()
     tls.check_hostname = False

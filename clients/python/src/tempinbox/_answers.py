@@ -1,4 +1,4 @@
-"""How JSON of the API becomes the dataclasses of `types`, and the shape of an operation."""
+"""Turns JSON of the API into the dataclasses of `types`, and describes operations."""
 
 import dataclasses
 import re
@@ -27,19 +27,19 @@ class Operation:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the API answered; fields that this version does not know are in `extra`."""
+    """An answer of the API; fields that this version does not know are in `extra`."""
 
     extra: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
 
 def snake_case(name: str) -> str:
-    """As Python spells a name of the API."""
+    """Returns a name of the API as Python spells it."""
     spelled = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
     return f"{spelled}_" if spelled in ("from", "import", "class") else spelled
 
 
 def camel_case(name: str) -> str:
-    """As the API spells it."""
+    """Returns the name as the API spells it."""
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name.rstrip("_"))
 
 
@@ -80,7 +80,7 @@ def _read(kind: Any, value: Any, where: str) -> Any:
 
 
 def _choose(kind: Any, value: Any) -> Any:
-    """Which of several a value is: the one whose `step` it has."""
+    """Returns which of several kinds a value is: the one whose `step` it has."""
     kinds = [one for one in typing.get_args(kind) if one is not types.NoneType]
     for one in kinds if len(kinds) > 1 and isinstance(value, dict) else []:
         step = typing.get_type_hints(one).get("step")

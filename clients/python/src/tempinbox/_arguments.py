@@ -1,4 +1,4 @@
-"""What a caller gives is compared with the contract before anything is sent."""
+"""Compares the caller's arguments with the contract before anything is sent."""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def check_all(operation: Operation, given: Mapping[str, Any]) -> None:
 
 
 def argument_name(name: str) -> str:
-    """As callers of this client write a name of the API."""
+    """Returns a name of the API as callers of this client write it."""
     return "page_size" if name == "limit" else snake_case(name)
 
 
@@ -129,7 +129,7 @@ def _shown(value: Any) -> str:
 
 
 def unset_removed(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given; a change must have something."""
+    """Returns the arguments that were given; a change must have one."""
     found = {name: value for name, value in given.items() if not isinstance(value, Unset)}
     if not found:
         names = ", ".join(snake_case(name) for name in given)

@@ -261,7 +261,7 @@ class AsyncTempinbox:
         return read(types.EmptiedInbox, found).deleted_emails
 
     async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
-        """What the mail server refused for the inbox in the last 24 hours."""
+        """Lists what the mail server refused for the inbox in the last 24 hours."""
         found = await self._json("listRejections", {"inboxId": id_of(inbox)})
         return read(types.RejectionList, found).rejections
 
@@ -306,7 +306,7 @@ class AsyncTempinbox:
         return (await self._transport.run(flow)).content
 
     async def get_email_timeline(self, email_id: str) -> types.Timeline:
-        """What happened to it, from the connection to each attempt at a webhook."""
+        """Returns the history of an email, from the connection to each attempt at a webhook."""
         found = await self._json("getEmailTimeline", {"emailId": email_id})
         return read(types.Timeline, found)
 
@@ -341,7 +341,7 @@ class AsyncTempinbox:
             yield read(types.Webhook, one)
 
     async def get_webhook(self, webhook_id: str) -> types.Webhook:
-        """Whether it is switched on, and why not."""
+        """Returns a webhook: whether it is switched on, and why not."""
         return read(types.Webhook, await self._json("getWebhook", {"webhookId": webhook_id}))
 
     async def update_webhook(
@@ -383,7 +383,7 @@ class AsyncTempinbox:
         status: Literal["pending", "succeeded", "failed"] | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[types.Delivery]:
-        """What was sent to it in the last 30 days, newest event first, page by page."""
+        """Lists the deliveries of the last 30 days, newest event first, page by page."""
         given = without_none(webhookId=webhook_id, status=status, limit=page_size)
         async for one in self._pages("listDeliveries", given, "deliveries"):
             yield read(types.Delivery, one)
@@ -428,7 +428,7 @@ class AsyncTempinbox:
         return read(types.Usage, await self._json("getUsage", {})).days
 
     def dashboard_link(self, inbox: InboxReference, email_id: str | None = None) -> str:
-        """Where people see an inbox, or one of its emails."""
+        """Returns the address at which people see an inbox, or one of its emails."""
         behind = f"/{email_id}" if email_id else ""
         return f"{self.settings.dashboard}/inboxes/{id_of(inbox)}{behind}"
 
@@ -477,7 +477,7 @@ class AsyncInbox(types.Inbox):
         after: Position | None = None,
         timeout: float = 60,
     ) -> types.Email:
-        """As the client's."""
+        """Calls the client's method of the same name."""
         return await self.client.wait_for_email(
             self,
             from_=from_,
@@ -497,7 +497,7 @@ class AsyncInbox(types.Inbox):
         after: Position | None = None,
         timeout: float = 60,
     ) -> str:
-        """As the client's."""
+        """Calls the client's method of the same name."""
         return await self.client.wait_for_code(
             self, from_=from_, to=to, subject=subject, after=after, timeout=timeout
         )
@@ -513,7 +513,7 @@ class AsyncInbox(types.Inbox):
         after: Position | None = None,
         timeout: float = 60,
     ) -> str:
-        """As the client's."""
+        """Calls the client's method of the same name."""
         return await self.client.wait_for_link(
             self,
             kind=kind,
@@ -535,7 +535,7 @@ class AsyncInbox(types.Inbox):
         after: Position | None = None,
         timeout: float = 5,
     ) -> None:
-        """As the client's."""
+        """Calls the client's method of the same name."""
         await self.client.expect_no_email(
             self,
             from_=from_,

@@ -1,4 +1,4 @@
-"""One call with its retries, and waits of any length, without sockets and clocks of their own.
+"""Runs a call with its retries, and waits of any length, without sockets and clocks of its own.
 
 Each is a generator that yields what is to be done (`Send`, `Sleep`) and is sent what came of it, so
 that the same rules serve the client that blocks and the one that awaits.
@@ -55,7 +55,7 @@ class Send:
 
     @property
     def shown(self) -> str:
-        """For messages."""
+        """Describes the request for messages."""
         return f"{self.method} {self.url.partition('?')[0]}"
 
 
@@ -68,7 +68,7 @@ class Sleep:
 
 @dataclasses.dataclass(frozen=True)
 class Response:
-    """What was answered; the names of headers are in lower case."""
+    """A response; the names of its headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -77,7 +77,7 @@ class Response:
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """There was no answer: why, and whether there was a connection at all."""
+    """A request without an answer: why, and whether there was a connection at all."""
 
     problem: str
     was_connected: bool = True
@@ -95,7 +95,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> "Deadline":
-        """So many seconds from now."""
+        """Makes a deadline so many seconds from now."""
         return cls(time.monotonic() + seconds)
 
     @property
@@ -115,7 +115,7 @@ def call(
     hold: Callable[[], int] | None = None,
     was_reached: bool = False,
 ) -> Flow[Response]:
-    """One operation of the contract; its answer of 2xx, or an error.
+    """Runs an operation of the contract; returns its answer of 2xx, or raises.
 
     `hold` says how many seconds the service may keep the request before it answers (its parameter
     `timeoutSeconds`), and is asked again for each try. Such a call is repeated until its deadline,
@@ -196,14 +196,14 @@ def read_json(response: Response) -> dict[str, Any]:
 
 
 def backoff(tries: int, max_delay: float = _MAX_DELAY) -> float:
-    """Before the next try: twice as long each time, with jitter."""
+    """Returns the delay before the next try: twice as long each time, with jitter."""
     # Bounded, since a wait of a day has tries enough for a power that no float holds.
     delay = min(max_delay, _FIRST_DELAY * 2.0 ** min(tries - 1, 10))
     return delay * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
 
 
 def _delay_of(error: ApiError, refusals: int, *, is_repeat: bool) -> float | None:
-    """How long to wait before the same request makes sense; None where it never does."""
+    """Returns the delay before the same request makes sense; None if it never does."""
     if isinstance(error, RateLimited) and error.is_day_used_up:
         return None
     # The try before, whose answer did not come, is still under way with the same key.
@@ -260,7 +260,7 @@ def _in_query(value: Any) -> str:
 
 
 def _error_answer(settings: Settings, request: Send, response: Response) -> ErrorAnswer:
-    """What stands in an error of the API; a proxy's own page has no such body."""
+    """Reads the body of an error; a proxy's own page has no such body."""
     try:
         body = json.loads(response.content)
     except ValueError:

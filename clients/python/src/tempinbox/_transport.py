@@ -1,4 +1,4 @@
-"""What a flow asks for is done here: by blocking, or by awaiting."""
+"""Does what a flow requests: by blocking, or by awaiting."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _NONE_KEPT = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
 
 class Transport:
-    """For code that blocks; threads may share it."""
+    """Runs flows for code that blocks; threads may share it."""
 
     def __init__(self) -> None:
         self._http = httpx.Client(follow_redirects=False, limits=_LIMITS)
@@ -70,7 +70,7 @@ class Transport:
 
 
 class AsyncTransport:
-    """For code that awaits, on asyncio or trio."""
+    """Runs flows for code that awaits, on asyncio or trio."""
 
     def __init__(self, *, keeps_connections: bool = True) -> None:
         limits = _LIMITS if keeps_connections else _NONE_KEPT
@@ -99,7 +99,7 @@ class AsyncTransport:
         if isinstance(step, Sleep):
             await anyio.sleep(step.seconds)
             return None
-        # Of the whole answer; httpx's timeouts are of each read.
+        # Limits the whole answer; httpx's timeouts are of each read.
         with anyio.move_on_after(step.seconds):
             return await self._send(step)
         return _cut(step, httpx.ReadTimeout(""))

@@ -1,4 +1,4 @@
-"""What both clients take and give beside the types of the contract."""
+"""The arguments and results of both clients beside the types of the contract."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,12 @@ class AttachmentFile:
 
 
 def without_none(**given: Any) -> dict[str, Any]:
-    """What was given."""
+    """Returns the arguments that are not None."""
     return {name: value for name, value in given.items() if value is not None}
 
 
 def items_of(given: Any) -> Any:
-    """As a list; what is no sequence of texts, such as a single one, is refused later as it is."""
+    """Returns a list; a value that is no sequence of texts, such as a single text, stays as it is
+    and is refused later.
+    """
     return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else given

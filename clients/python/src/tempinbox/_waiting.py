@@ -153,7 +153,7 @@ def _next_email(
 
 
 def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
-    """One long poll; None when the time is over."""
+    """Runs one long poll; returns None when the time is over."""
     # Half a second is within what a poll of whole seconds can keep.
     was_reached = wait.holds > 0
     if was_reached and round(wait.deadline.seconds_left) < 1:

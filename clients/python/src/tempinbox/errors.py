@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TempinboxError(Exception):
-    """What every error here is."""
+    """The base of every error of this package."""
 
 
 class ConfigurationError(TempinboxError):
@@ -44,13 +44,13 @@ class RateLimit:
 
 @dataclass(frozen=True)
 class ErrorAnswer:
-    """What the service answered instead of what was asked for."""
+    """An answer of the service that is not a success."""
 
     status: int
     error: str
     """The status' name."""
     reason: str
-    """What the service says: the field, what was given, what is allowed."""
+    """The service's explanation: the field, the value it got, the values it allows."""
     request_id: str | None
     rate_limit: RateLimit | None
     retry_after: float | None
@@ -186,12 +186,12 @@ class ConnectionFailed(TempinboxError):
 
 @dataclass(frozen=True)
 class Wait:
-    """What a wait asked for, and where to look."""
+    """The conditions of a wait, and the inbox it looked in."""
 
     inbox_id: str
     email_address: str | None
     criteria: Sequence[str]
-    """In words, such as `subject: "your code"`."""
+    """The conditions in words, such as `subject: "your code"`."""
     timeout: float
     dashboard: str
 

@@ -39,7 +39,7 @@ _PICTURE_SIZE, _PICTURE_SECONDS = "800,1200", 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where mail of failed tests goes."""
+    """Adds the option for the folder that gets the mail of failed tests."""
     parser.getgroup("tempinbox").addoption(
         "--tempinbox-dir",
         metavar="DIR",
@@ -154,13 +154,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def _file_name(node_id: str) -> str:
-    """Of letters, digits and hyphens; two tests do not share one."""
+    """Returns a name of letters, digits and hyphens; two tests do not share one."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", node_id).strip("-")[-80:]
     return f"{plain}-{uuid.uuid5(uuid.NAMESPACE_URL, node_id).hex[:6]}"
 
 
 def _near_misses(error: BaseException | None) -> list[str]:
-    """Of a wait that came to nothing, also where it is the cause of what the test raised."""
+    """Returns the near misses of a failed wait, also if it is the cause of what the test raised."""
     while error is not None and not isinstance(error, WaitTimeout):
         error = error.__cause__
     return str(error).splitlines() if error else []

@@ -1,4 +1,4 @@
-"""Where the service is and whose requests these are."""
+"""Reads the service's address and the API key."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def read_settings(base_url: str | None, api_key: str | None, timeout: float) -> 
 
 
 def is_timeout(seconds: object) -> bool:
-    """Whether it is a number of seconds up to a day."""
+    """Returns whether it is a number of seconds up to a day."""
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     return is_number and 0 < float(str(seconds)) <= MAX_SECONDS
 

@@ -1,4 +1,4 @@
-"""What the API answers: dataclasses with the names of the contract."""
+"""The answers of the API, as dataclasses with the names of the contract."""
 
 # Made by tools/generate/python_client.py; ./dev check python --fix makes it again.
 
