@@ -15,7 +15,7 @@ _SECONDS = 240
 
 
 class _Watch:
-    """The min_ready ready pods of each service while it lasts."""
+    """Keeps the minimum of ready pods of each service while it lasts."""
 
     def __init__(self) -> None:
         self.min_ready = dict.fromkeys(SERVICES, 1000)
