@@ -90,8 +90,8 @@ def prepare(suite: Suite) -> None:
     """An inbox with mail, and the requests."""
     with suite.chosen():
         suite.inbox = api.inbox_with_mail()
-        wanted = (CREATE, READ, api.UNKNOWN)
-        suite.targets = [each for each in api.targets_of(suite.inbox) if each.name in wanted]
+        expected = (CREATE, READ, api.UNKNOWN)
+        suite.targets = [each for each in api.targets_of(suite.inbox) if each.name in expected]
         read = next(each for each in suite.targets if each.name == READ)
         suite.targets.append(
             wrk.Target(MARK, read.url, read.headers, '{"isRead":true}', method="PATCH")

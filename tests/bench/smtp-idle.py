@@ -54,13 +54,13 @@ async def _measure(server: str, pid: int, count: int) -> tuple[float, float]:
     return before, with_them
 
 
-def _raise_file_limit(wanted: int) -> None:
+def _raise_file_limit(needed: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < wanted and os.geteuid() == 0:
-        hard = wanted
-    if hard < wanted:
-        raise SystemExit(f"this needs {wanted} open files, the limit is {hard}: ulimit -n {wanted}")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(hard, wanted)))
+    if hard < needed and os.geteuid() == 0:
+        hard = needed
+    if hard < needed:
+        raise SystemExit(f"this needs {needed} open files, the limit is {hard}: ulimit -n {needed}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, max(hard, needed)))
 
 
 def main() -> int:

@@ -78,11 +78,11 @@ class Caller(Calls):
         """
         made = Creation(uuid.uuid4().hex, has_key, time.monotonic())
         self.creations.append(made)
-        wanted = {"name": made.name, "tags": [made.name], "ttlSeconds": 86_400}
+        params = {"name": made.name, "tags": [made.name], "ttlSeconds": 86_400}
         headers = {"Idempotency-Key": made.name} if has_key else {}
         call = self._until_answered if has_key else self._call
         for _ in range(1 + (has_key and is_repeated)):
-            self._note(made, *call("POST", "/v1/inboxes", wanted, headers))
+            self._note(made, *call("POST", "/v1/inboxes", params, headers))
             if not made.inbox_ids:
                 break
         return made
@@ -152,8 +152,8 @@ class Caller(Calls):
         """Fails alone among the creations that go on at the same time."""
         if number % 5:
             return
-        wanted = {"name": uuid.uuid4().hex, "localPart": made.address.partition("@")[0]}
-        status, body = self._call("POST", "/v1/inboxes", wanted)
+        params = {"name": uuid.uuid4().hex, "localPart": made.address.partition("@")[0]}
+        status, body = self._call("POST", "/v1/inboxes", params)
         if 0 < status < SETTLED and status != 409:
             self.violations.append(
                 f"{made.address}, asked for again, was answered {status}: {body}"
@@ -441,7 +441,7 @@ def check_course(done: Run) -> list[str]:
         "call failed": failed,
         "creation came to the plan's limit": any(it.was_refused for it in done.limited.creations),
     }
-    wanted = freezes.PUBLISHERS if done.rounds else [*_KILLED, "postgres", "kafka"]
-    violations = [f"no {name} was killed" for name in wanted if name not in killed]
+    targets = freezes.PUBLISHERS if done.rounds else [*_KILLED, "postgres", "kafka"]
+    violations = [f"no {name} was killed" for name in targets if name not in killed]
     violations += [f"no {what}" for what, is_so in happened.items() if not is_so]
     return violations + freezes.check_course(done.counts, done.busy_mails)

@@ -84,9 +84,9 @@ class Calls:
         """Returns the fields of the next inbox."""
         return {"tags": [TAG]}
 
-    def _make(self, wanted: dict[str, Any]) -> Inbox | None:
+    def _make(self, params: dict[str, Any]) -> Inbox | None:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        status, body = self._until_answered("POST", "/v1/inboxes", wanted, headers)
+        status, body = self._until_answered("POST", "/v1/inboxes", params, headers)
         if status == 0:
             self.unanswered += 1
             return None
@@ -160,13 +160,13 @@ def check(
         violations.append("two keys were answered with one inbox")
     for inbox in calls.inboxes:
         name = f"inbox {inbox.inbox_id}"
-        wanted = "expired" if inbox.is_deleted else "active"
+        expected = "expired" if inbox.is_deleted else "active"
         found = status.get(inbox.inbox_id)
         if found is None:
             violations.append(f"{name}: answered 201, not listed")
         # A deletion that was never answered may have been done.
-        elif found != wanted and (inbox.is_deleted or expired[inbox.inbox_id] == 0):
-            violations.append(f"{name}: is {found}, not {wanted}")
+        elif found != expected and (inbox.is_deleted or expired[inbox.inbox_id] == 0):
+            violations.append(f"{name}: is {found}, not {expected}")
         if not created[inbox.inbox_id]:
             violations.append(f"{name}: inbox.created is not on Kafka")
         if inbox.is_deleted and not expired[inbox.inbox_id]:

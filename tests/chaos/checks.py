@@ -144,7 +144,7 @@ class Report:
 
 def read_events(
     brokers: str,
-    wanted: set[str],
+    expected: set[str],
     deadline: float,
     topic: str = "email.received",
     identity: re.Pattern[str] = _CE_ID,
@@ -152,7 +152,7 @@ def read_events(
     """Counts how often each id was published to the topic: that of the event, which is the email's,
     or what else `identity` finds in key and headers (`KEY HEADERS`).
 
-    Waits for the wanted ones until the deadline, then for the end of the topic.
+    Waits for the expected ones until the deadline, then for the end of the topic.
     """
     command = ["kcat", "-C", "-b", brokers, "-t", topic, "-o", "beginning", "-e", "-q"]
     command += ["-f", "%k %h\\n"]
@@ -163,7 +163,7 @@ def read_events(
         done = subprocess.run(command, capture_output=True, text=True)
         lines = done.stdout.splitlines()
         found = Counter(match[1] for match in map(identity.search, lines) if match)
-        return done.returncode == 0 and not wanted - found.keys()
+        return done.returncode == 0 and not expected - found.keys()
 
     with contextlib.suppress(TimeoutError):
         wait_until(are_all_there, deadline, "events", every=0.5)

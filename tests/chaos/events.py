@@ -350,8 +350,8 @@ def check_course(
     """A run that broke nothing, or in which nothing happened, proves nothing."""
     killed = faults.broken(counts, signal.SIGKILL)
     everything = [*_KILLED, "kafka", *example_consumers.LANGUAGES]
-    wanted = freezes.PUBLISHERS if rounds else everything
-    violations = [f"no {name} was killed" for name in wanted if name not in killed]
+    expected = freezes.PUBLISHERS if rounds else everything
+    violations = [f"no {name} was killed" for name in expected if name not in killed]
     if "kafka" not in faults.broken(counts, signal.SIGTERM):
         violations.append("no kafka was restarted")
     if not counts["leaders ELECTED"]:

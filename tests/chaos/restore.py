@@ -275,7 +275,7 @@ def _judge(
 ) -> int:
     heading("Counting")
     suite = found.suite
-    wanted = before.emails | {mail.email_id for mail in second if mail.email_id}
+    expected = before.emails | {mail.email_id for mail in second if mail.email_id}
     mails = [as_promised(mail, before.emails) for mail in first] + second
     emails = checks.stored(mails, found.mailboxes)
     stored = {email_id for _, email_id in emails}
@@ -283,8 +283,8 @@ def _judge(
     kept = Counter({email_id: times for email_id, times in events.items() if email_id in stored})
     report = checks.check(mails, emails, found.mailboxes, kept)
     violations += report.violations
-    taken = _taken(found, wanted)
-    violations += [f"{email_id}: no webhook" for email_id in sorted(wanted - taken)]
+    taken = _taken(found, expected)
+    violations += [f"{email_id}: no webhook" for email_id in sorted(expected - taken)]
     violations += second_ids(read_subjects(suite.cluster.brokers))
     violations += _check_sequences(found.mailboxes, second)
     violations += _check_plans(suite, before, found.deadline)
@@ -300,7 +300,7 @@ def _judge(
     for line in report.facts:
         item(*line)
     item("lost", f"{len(lost)} mails that were answered 250 after the moment")
-    item("webhooks", f"{len(wanted & taken)} of {len(wanted)} emails arrived")
+    item("webhooks", f"{len(expected & taken)} of {len(expected)} emails arrived")
     for violation in violations[:_SHOWN_VIOLATIONS]:
         say(paint("violation: ", "red") + violation)
     say(f"\n{len(before.emails)} mails before the moment, {len(violations)} violations")
@@ -347,12 +347,12 @@ def second_ids(events: Iterable[tuple[str, str, str]]) -> list[str]:
     ]
 
 
-def _taken(found: _Found, wanted: set[str]) -> set[str]:
+def _taken(found: _Found, expected: set[str]) -> set[str]:
     def ids() -> set[str]:
         return {event_id for _, event_id in found.receiver.taken()}
 
     with contextlib.suppress(TimeoutError):
-        _wait(lambda: wanted <= ids(), found.deadline, "all webhooks arrived")
+        _wait(lambda: expected <= ids(), found.deadline, "all webhooks arrived")
     return ids()
 
 

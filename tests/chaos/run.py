@@ -163,11 +163,11 @@ def _run_mail(suite: Suite, course: Course) -> int:
     emails = checks.stored(mails, mailboxes)
     # If a mail's process was killed before it published the events, they come when the lease of
     # their outbox row ends.
-    wanted = confirmed | {email_id for _, email_id in emails}
-    published = checks.read_events(suite.cluster.brokers, wanted, deadline)
+    expected = confirmed | {email_id for _, email_id in emails}
+    published = checks.read_events(suite.cluster.brokers, expected, deadline)
     item(
         "events",
-        f"of {len(wanted & published.keys())} of {len(wanted)} emails after "
+        f"of {len(expected & published.keys())} of {len(expected)} emails after "
         f"{time.monotonic() - started:.1f} s",
     )
 
@@ -195,8 +195,8 @@ def _check_calls(
     made = {inbox.inbox_id for inbox in calls.inboxes}
     ended = {inbox.inbox_id for inbox in calls.inboxes if inbox.is_deleted}
     created, expired = (
-        checks.read_events(suite.cluster.brokers, wanted, deadline, topic, checks.BY_KEY)
-        for topic, wanted in (("inbox.created", made), ("inbox.expired", ended))
+        checks.read_events(suite.cluster.brokers, expected, deadline, topic, checks.BY_KEY)
+        for topic, expected in (("inbox.created", made), ("inbox.expired", ended))
     )
     facts, violations = api_calls.check(calls, mailboxes.inboxes(api_calls.TAG), created, expired)
     report.facts += facts

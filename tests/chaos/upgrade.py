@@ -95,16 +95,16 @@ def _git(*arguments: str, folder: Path = paths.ROOT) -> str:
 def _check_out(ref: str) -> Path:
     """A worktree of the commit, kept for the next run; those of other commits are removed."""
     commit = _git("rev-parse", "--verify", f"{ref}^{{commit}}")
-    wanted = _WORKTREES / commit[:12]
+    worktree = _WORKTREES / commit[:12]
     _WORKTREES.mkdir(parents=True, exist_ok=True)
     for other in _WORKTREES.iterdir():
-        is_kept = other == wanted and (other / ".git").exists()
+        is_kept = other == worktree and (other / ".git").exists()
         if not is_kept or _git("rev-parse", "HEAD", folder=other) != commit:
             shutil.rmtree(other)
     _git("worktree", "prune")
-    if not wanted.exists():
-        _git("worktree", "add", "--detach", str(wanted), commit)
-    return wanted
+    if not worktree.exists():
+        _git("worktree", "add", "--detach", str(worktree), commit)
+    return worktree
 
 
 def older_release(ref: str, preset: str, builds: bool) -> Release:
@@ -131,8 +131,10 @@ def _say_unknown(suite: Suite, old: Release) -> None:
     suite.use(releases.this(old.preset))
     unknown: set[str] = set()
     for replica in suite.replicas:
-        wanted = services.spec(replica, suite.replicas, suite.context).environment
-        unknown |= wanted.keys() - old.environment(f"tempinbox-{replica.service}", wanted).keys()
+        expected = services.spec(replica, suite.replicas, suite.context).environment
+        unknown |= (
+            expected.keys() - old.environment(f"tempinbox-{replica.service}", expected).keys()
+        )
     suite.use(old)
     if unknown:
         item("not given to it", ", ".join(sorted(unknown)))
@@ -291,9 +293,9 @@ def _judge(running: Run, mails: list[Mail], mailboxes: Mailboxes) -> int:
     _wait(lambda: not readiness.lacking(suite.replicas), deadline)
     confirmed = {mail.email_id for mail in mails if mail.email_id}
     emails = checks.stored(mails, mailboxes)
-    wanted = confirmed | {email_id for _, email_id in emails}
-    events = checks.read_events(suite.cluster.brokers, wanted, deadline)
-    hooked = {(_HOOK, email_id) for email_id in wanted}
+    expected = confirmed | {email_id for _, email_id in emails}
+    events = checks.read_events(suite.cluster.brokers, expected, deadline)
+    hooked = {(_HOOK, email_id) for email_id in expected}
     _wait(lambda: hooked <= running.receiver.taken().keys(), deadline)
     delivered = running.receiver.taken()
     item("quiet", f"after {time.monotonic() - started:.1f} s")
@@ -327,7 +329,7 @@ def _judge(running: Run, mails: list[Mail], mailboxes: Mailboxes) -> int:
     for what, promised, kept in (
         ("API calls answered well", answered.total(), good),
         ("mails answered 250 are there", len(confirmed), len(confirmed & _ids(emails))),
-        ("events of emails on Kafka", len(wanted), len(wanted & events.keys())),
+        ("events of emails on Kafka", len(expected), len(expected & events.keys())),
         ("events at the webhook", len(hooked), len(hooked & delivered.keys())),
         ("inboxes with their event", len(made), len(made & created.keys())),
     ):

@@ -44,7 +44,7 @@ def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
         publisher = Publisher(suite.cluster.brokers, list(accounts), events, events / seconds)
         _break(suite, seconds, seed)
         published = publisher.published()
-        wanted = {
+        expected = {
             (path, event)
             for event, path in zip(
                 published, _in_turn(list(accounts.values()), len(published)), strict=True
@@ -60,18 +60,18 @@ def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
         deadline = started + _SETTLING_SECONDS
         _wait(lambda: not readiness.lacking(suite.replicas), deadline)
         item("suite", f"ready again after {time.monotonic() - started:.1f} s")
-        _wait(lambda: wanted <= receiver.taken().keys(), deadline)
+        _wait(lambda: expected <= receiver.taken().keys(), deadline)
         _wait(lambda: _count(suite, "due_deliveries") == 0, deadline)
         _wait(lambda: _oldest_due(suite) == 0, min(deadline, time.monotonic() + 10))
         item("quiet", f"after {time.monotonic() - started:.1f} s")
-        return _judge(suite, receiver, wanted)
+        return _judge(suite, receiver, expected)
 
 
 @dataclass(frozen=True)
 class Findings:
     """The state when all is quiet, or time is over. A delivery is a path and a `webhook-id`."""
 
-    wanted: set[tuple[str, str]]
+    expected: set[tuple[str, str]]
     taken: Counter[tuple[str, str]]  # how often each was answered 204
     waiting: int  # in the database, as the next three
     succeeded: int
@@ -82,19 +82,19 @@ class Findings:
         """Empty when every promise was kept."""
         found = [
             f"{event}: never arrived at {path}"
-            for path, event in sorted(self.wanted - self.taken.keys())
+            for path, event in sorted(self.expected - self.taken.keys())
         ]
         found += [
             f"{event}: arrived at {path}, where it does not belong"
-            for path, event in sorted(self.taken.keys() - self.wanted)
+            for path, event in sorted(self.taken.keys() - self.expected)
         ]
-        if not self.wanted:
+        if not self.expected:
             found.append("no event was published")
         if self.waiting:
             found.append(f"{self.waiting} deliveries are still waiting")
-        if self.succeeded != len(self.wanted):
+        if self.succeeded != len(self.expected):
             found.append(
-                f"{self.succeeded} deliveries are recorded as succeeded, not {len(self.wanted)}"
+                f"{self.succeeded} deliveries are recorded as succeeded, not {len(self.expected)}"
             )
         if self.failed:
             found.append(f"{self.failed} deliveries are recorded as failed")
@@ -107,14 +107,14 @@ class Findings:
         return [times - 1 for times in self.taken.values() if times > 1]
 
 
-def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> int:
+def _judge(suite: Suite, receiver: Receiver, expected: set[tuple[str, str]]) -> int:
     heading("Counting")
     succeeded, failed = (
         _count(suite, f"deliveries WHERE {what}")
         for what in ("state = 'succeeded'", "state <> 'succeeded'")
     )
     findings = Findings(
-        wanted,
+        expected,
         receiver.taken(),
         _count(suite, "due_deliveries"),
         succeeded,
@@ -124,7 +124,7 @@ def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> in
     repeats = findings.repeats()
     item(
         "deliveries",
-        f"{len(wanted & findings.taken.keys())} of {len(wanted)} arrived, {receiver.tries()} "
+        f"{len(expected & findings.taken.keys())} of {len(expected)} arrived, {receiver.tries()} "
         "requests for them",
     )
     item(
@@ -135,7 +135,7 @@ def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> in
     violations = findings.violations()
     for violation in violations[:20]:
         say(paint("violation: ", "red") + violation)
-    say(f"\n{len(wanted)} events, {len(violations)} violations")
+    say(f"\n{len(expected)} events, {len(violations)} violations")
     return 1 if violations else 0
 
 

@@ -92,10 +92,10 @@ def _has_more_than(consumer: ExampleConsumer, known: int) -> bool:
     return len(consumer.ids()) > known
 
 
-def _have_all(consumers: list[ExampleConsumer], wanted: set[str]) -> bool:
+def _have_all(consumers: list[ExampleConsumer], expected: set[str]) -> bool:
     for consumer in consumers:
         assert not consumer.ended_by_itself()
-    return all(wanted <= consumer.ids() for consumer in consumers)
+    return all(expected <= consumer.ids() for consumer in consumers)
 
 
 def test_killed_consumers_lose_nothing_and_do_nothing_twice(
@@ -132,13 +132,13 @@ def test_killed_consumers_lose_nothing_and_do_nothing_twice(
             if any(it in value for it in ids)
         }
 
-    wanted = eventually(
+    expected = eventually(
         lambda: found if len(found := published()) >= mine else None,
         "every event is published",
         seconds=_SECONDS,
     )
-    assert len(wanted) == mine
-    eventually(lambda: _have_all(consumers, wanted), "all have all", seconds=_SECONDS)
+    assert len(expected) == mine
+    eventually(lambda: _have_all(consumers, expected), "all have all", seconds=_SECONDS)
     # Everything comes again to a group that is new: the ids drop all of it. What other tests wrote
     # and nobody can read comes again too, so these groups need their dead letters.
     again = [f"{group}-{language}-again" for language in LANGUAGES]
@@ -148,10 +148,10 @@ def test_killed_consumers_lose_nothing_and_do_nothing_twice(
         consumer.start(group=name)
     last = account.api.new_inbox()
     ids.add(last["inboxId"].encode())
-    wanted = eventually(
+    expected = eventually(
         lambda: found if len(found := published()) > mine else None, "one more", seconds=_SECONDS
     )
-    eventually(lambda: _have_all(consumers, wanted), "all have one more", seconds=_SECONDS)
+    eventually(lambda: _have_all(consumers, expected), "all have one more", seconds=_SECONDS)
 
     for consumer in consumers:
         consumer.stop()
@@ -175,7 +175,7 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
     inbox = account.api.new_inbox()
     _send(suite, inbox["emailAddress"], 1)
     own = inbox["inboxId"].encode()
-    wanted = eventually(
+    expected = eventually(
         lambda: {
             event_id for event_id, value in _read_all(suite, "email.received") if own in value
         },
@@ -183,7 +183,7 @@ def test_what_they_cannot_read_is_put_away_and_keeps_nobody_waiting(
         seconds=_SECONDS,
     )
 
-    eventually(lambda: _have_all(consumers, wanted), "the mail is counted", seconds=_SECONDS)
+    eventually(lambda: _have_all(consumers, expected), "the mail is counted", seconds=_SECONDS)
     for language in LANGUAGES:
         letters = eventually(
             functools.partial(_read_all, suite, dead_letter_topic(f"{group}-{language}")),

@@ -284,9 +284,9 @@ def used(guarded: _Guarded) -> _Guarded:
 def test_a_service_uses_every_right_it_has(used: _Guarded, service: str) -> None:
     of = _ACCESS["services"][service]
     replica = used.replica(service)
-    wanted = {group: _PARTITIONS * len(topics) for group, topics in of["groups"].items()}
+    expected = {group: _PARTITIONS * len(topics) for group, topics in of["groups"].items()}
 
-    _eventually(lambda: _assigned(replica) == wanted, "it reads in its group")
+    _eventually(lambda: _assigned(replica) == expected, "it reads in its group")
     _eventually(lambda: _read_whole(replica) == set(of["broadcasts"]), "it reads whole topics")
     _eventually(lambda: _sent(replica) == set(of["writes"]), "it writes to its topics")
     status, body = replica.readiness()

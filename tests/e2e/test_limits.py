@@ -56,10 +56,10 @@ def test_taken_quarantined_and_reserved_addresses_have_one_text(
     inbox = account.api.new_inbox()
     local = inbox["emailAddress"].partition("@")[0]
 
-    def text(who: Account, wanted: str) -> str:
-        answer = who.api.call("POST", "/v1/inboxes", json={"localPart": wanted})
+    def text(who: Account, local_part: str) -> str:
+        answer = who.api.call("POST", "/v1/inboxes", json={"localPart": local_part})
         assert answer.status_code == 409, answer.text
-        return str(answer.json()["message"]).replace(wanted, "…")
+        return str(answer.json()["message"]).replace(local_part, "…")
 
     taken = text(other_account, local)
     account.api.delete("/v1/inboxes/" + inbox["inboxId"])

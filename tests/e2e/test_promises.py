@@ -15,10 +15,10 @@ def test_an_email_is_readable_before_its_event_is_seen(suite: Suite, api: Api) -
             pool.submit(send_raw, suite, [inboxes[number % 4]["emailAddress"]], message)
             for number in range(count)
         ]
-        wanted = {inbox["inboxId"] for inbox in inboxes}
+        expected = {inbox["inboxId"] for inbox in inboxes}
         seen: set[str] = set()
         for event in topic.events(seconds=30):
-            if event.key in wanted:
+            if event.key in expected:
                 assert api.call("GET", "/v1/emails/" + event.headers["ce_id"]).status_code == 200, (
                     "seen before it could be read"
                 )

@@ -51,13 +51,13 @@ class _Load:
 
     def goes_on(self) -> None:
         """Returns when some more mails were accepted."""
-        wanted = len(self.accepted) + _MORE
+        expected = len(self.accepted) + _MORE
 
         def has_gone_on() -> bool:
             for each in self._working:
                 if each.done():
                     each.result()
-            return len(self.accepted) >= wanted
+            return len(self.accepted) >= expected
 
         eventually(has_gone_on, "the load goes on", seconds=40)
 

@@ -103,9 +103,9 @@ class _Load:
 
     def goes_on(self) -> None:
         """Returns when some more went well; nothing must have failed until then."""
-        wanted = len(self.mails) + _MORE
+        expected = len(self.mails) + _MORE
         eventually(
-            lambda: self.failures or len(self.mails) >= wanted, "the load goes on", seconds=30
+            lambda: self.failures or len(self.mails) >= expected, "the load goes on", seconds=30
         )
         assert self.failures == []
 
@@ -332,9 +332,9 @@ class _World:
     def events_arrive(self) -> None:
         """Returns when the load went on and each of its mails has its webhook."""
         self.load.goes_on()
-        wanted = set(self.load.mails)
+        expected = set(self.load.mails)
         eventually(
-            lambda: wanted <= {it.webhook_id for it in self.hooks.requests},
+            lambda: expected <= {it.webhook_id for it in self.hooks.requests},
             "each mail's webhook",
             seconds=60,
         )

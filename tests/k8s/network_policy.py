@@ -35,8 +35,8 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 
 def matches(selector: Object, labels: dict[str, str]) -> bool:
     """Returns whether a label selector chooses these labels; an empty one chooses all."""
-    wanted = selector.get("matchLabels") or {}
-    return all(labels.get(name) == value for name, value in wanted.items()) and all(
+    expected = selector.get("matchLabels") or {}
+    return all(labels.get(name) == value for name, value in expected.items()) and all(
         _OPERATORS[it["operator"]](labels.get(it["key"]), it.get("values") or [])
         for it in selector.get("matchExpressions") or []
     )

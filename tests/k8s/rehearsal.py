@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
 
 def _archives(folder: Path | None) -> list[Path]:
     """Returns the archives of all six images; none if they cannot be had."""
-    wanted = [*_SERVICES, "tools"]
+    expected = [*_SERVICES, "tools"]
     if folder is None:
         folder = paths.build_folder("k8s-images")
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,10 +104,10 @@ def _archives(folder: Path | None) -> list[Path]:
         name: archive
         for archive in sorted(folder.glob("*.tar"))
         for image in images.named_in(archive)
-        for name in wanted
+        for name in expected
         if image.rpartition(":")[0].endswith(f"tempinbox/{name}")
     }
-    lacking = [name for name in wanted if name not in found]
+    lacking = [name for name in expected if name not in found]
     for name in lacking:
         say(paint("missing: ", "red") + f"an archive of tempinbox/{name} in {folder}")
     return [] if lacking else list(found.values())
@@ -118,9 +118,9 @@ def _load_images(archives: list[Path], older: Path | None) -> None:
     too.
     """
     known = layout.STATE / "images.json"
-    wanted = {str(path): path.stat().st_mtime_ns for path in archives}
-    wanted["older"] = older.stat().st_mtime_ns if older else 0
-    if known.exists() and json.loads(known.read_text(encoding="utf-8")) == wanted:
+    expected = {str(path): path.stat().st_mtime_ns for path in archives}
+    expected["older"] = older.stat().st_mtime_ns if older else 0
+    if known.exists() and json.loads(known.read_text(encoding="utf-8")) == expected:
         return
     started = time.monotonic()
     folder = layout.STATE / "images"
@@ -148,7 +148,7 @@ def _load_images(archives: list[Path], older: Path | None) -> None:
         images.layered(archive, target, f"localhost/tempinbox/{name}:{_OLDER}", replaced)
         tagged.append(target)
     images.load([*archives, *tagged])
-    known.write_text(json.dumps(wanted), encoding="utf-8")
+    known.write_text(json.dumps(expected), encoding="utf-8")
     item("images", f"{len(archives)} of each release in {time.monotonic() - started:.0f} s")
 
 

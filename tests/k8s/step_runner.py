@@ -151,7 +151,7 @@ def main() -> int:
     options = json.loads(sys.argv[1])
     only = [name for name in (options["only"] or "").split(",") if name]
     skip = [name for name in (options["skip"] or "").split(",") if name]
-    wanted = [name for name in STEPS if (not only or name in only) and name not in skip]
+    expected = [name for name in STEPS if (not only or name in only) and name not in skip]
     heading("Beside the cluster")
     host_services.start()
     ended = threading.Event()
@@ -163,12 +163,12 @@ def main() -> int:
             course.sabotage = options["sabotage"]
             say(paint("sabotage: ", "yellow") + chosen.does)
             if not only:
-                wanted = [it for it in STEPS if it in ("install", *chosen.seen_by)]
+                expected = [it for it in STEPS if it in ("install", *chosen.seen_by)]
             course.installed.given = installation.laid_over(course.installed.given, chosen.values)
             course.installed.chart = sabotage.sabotaged_chart(chosen)
         watching = threading.Thread(target=_watch_connections, args=(course, ended), daemon=True)
         watching.start()
-        for name in wanted:
+        for name in expected:
             if _needs(name, course):
                 rows.append(_carry_out("install", STEPS["install"], course))
                 if not rows[-1].is_good:

@@ -14,6 +14,7 @@ from source import Problem, Source
 _ANYWHERE = {
     "wish": "request, params or options",
     "wishes": "requests, params or options",
+    "wanted": "requested or expected",
     "told": "reported",
     "asked": "requested, or what was sent: request",
     "news": "update or event",
@@ -36,7 +37,7 @@ _ANYWHERE = {
     "trouble": "error",
 }
 # C++ has most of these still, and a pause of Kafka's.
-_NOT_IN_CPP = {"asked", "fewest", "longest", "news", "pause", "pauses", "widest"}
+_NOT_IN_CPP = {"asked", "fewest", "longest", "news", "pause", "pauses", "wanted", "widest"}
 # Beginnings (`most_`), ends (`_desk`) and whole names.
 _AFFIXES = {
     "most_": "max",

@@ -103,11 +103,11 @@ class Settings(unittest.TestCase):
             program.chmod(0o755)
             release = with_known_settings(Release(Path(folder), "release"), ["tempinbox-gateway"])
 
-        wanted = {"TEMPINBOX_LISTEN": "127.0.0.1:1", "TEMPINBOX_NEWER": "yes"}
+        expected = {"TEMPINBOX_LISTEN": "127.0.0.1:1", "TEMPINBOX_NEWER": "yes"}
         self.assertEqual(
-            release.environment("tempinbox-gateway", wanted), {"TEMPINBOX_LISTEN": "127.0.0.1:1"}
+            release.environment("tempinbox-gateway", expected), {"TEMPINBOX_LISTEN": "127.0.0.1:1"}
         )
-        self.assertEqual(release.environment("tempinbox-inbox", wanted), wanted)
+        self.assertEqual(release.environment("tempinbox-inbox", expected), expected)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ _ONE, _TWO = ("/hook/0", "one"), ("/hook/1", "two")
 
 def _findings(**changed: Any) -> Findings:
     kept: dict[str, Any] = {
-        "wanted": {_ONE, _TWO},
+        "expected": {_ONE, _TWO},
         "taken": Counter([_ONE, _TWO]),
         "waiting": 0,
         "succeeded": 2,
@@ -42,7 +42,7 @@ class ChaosWebhooks(unittest.TestCase):
             {"failed": 1},
             {"oldest_due": 3.5},
             {"oldest_due": -1.0},
-            {"wanted": set(), "taken": Counter(), "succeeded": 0},
+            {"expected": set(), "taken": Counter(), "succeeded": 0},
         ):
             with self.subTest(changed):
                 self.assertEqual(len(_findings(**changed).violations()), 1)

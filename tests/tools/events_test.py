@@ -86,8 +86,8 @@ class Drifts(unittest.TestCase):
         ):
             with self.subTest(after):
                 said = events.pages(self._of_access(before, after), fix=False)
-                wanted = [f"docs/events/{it}.md is out of date" for it in stale]
-                self.assertEqual([it.partition(":")[0] for it in said], wanted)
+                expected = [f"docs/events/{it}.md is out of date" for it in stale]
+                self.assertEqual([it.partition(":")[0] for it in said], expected)
 
     def test_rights_that_nobody_means(self) -> None:
         for before, after, problem in (

@@ -37,8 +37,8 @@ def ensure() -> dict[str, str]:
 def is_new_enough(printed: str) -> bool:
     """Returns whether a Go that prints this as its version is of VERSION or later."""
     found = re.match(r"go version go(\d+)\.(\d+)", printed)
-    wanted = tuple(int(part) for part in VERSION.split(".")[:2])
-    return found is not None and (int(found[1]), int(found[2])) >= wanted
+    minimum = tuple(int(part) for part in VERSION.split(".")[:2])
+    return found is not None and (int(found[1]), int(found[2])) >= minimum
 
 
 def _brought(environment: dict[str, str]) -> Path:

@@ -56,8 +56,8 @@ def chosen(names: list[str]) -> list[str]:
     for name in names:
         if name not in IMAGES:
             fail(f"no image is called {name}; there are: {', '.join(IMAGES)}")
-    wanted = names or [name for name in IMAGES if name not in DATA_IMAGES]
-    return [name for name in IMAGES if name in wanted]
+    selected = names or [name for name in IMAGES if name not in DATA_IMAGES]
+    return [name for name in IMAGES if name in selected]
 
 
 def build_all(
@@ -80,12 +80,12 @@ def build_all(
 # The base.
 
 
-def _base(docker: Docker, wanted: str | None) -> str:
-    """The image everything is made from: the wanted one, the public one, or one of our own."""
-    if wanted not in (None, "debootstrap"):
-        assert wanted
-        return wanted
-    if wanted is None:
+def _base(docker: Docker, base: str | None) -> str:
+    """The image everything is made from: the chosen one, the public one, or one of our own."""
+    if base not in (None, "debootstrap"):
+        assert base
+        return base
+    if base is None:
         if docker.has_image(PUBLIC_BASE) or docker.attempt("pull", PUBLIC_BASE).returncode == 0:
             return PUBLIC_BASE
         say(f"  {PUBLIC_BASE} cannot be pulled: the base is made by debootstrap")

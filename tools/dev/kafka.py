@@ -245,7 +245,7 @@ def bring_jars(work: Path, version: str = VERSION) -> Path:
         ("org.apache.kafka", "kafka_2.13", version),
         ("org.slf4j", "slf4j-simple", _SLF4J),
     )
-    wanted = "".join(
+    dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
         f"<version>{version}</version></dependency>"
         for group, artifact, version in coordinates
@@ -253,7 +253,7 @@ def bring_jars(work: Path, version: str = VERSION) -> Path:
     (work / "pom.xml").write_text(
         "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
-        f"<packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
+        f"<packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>",
         encoding="utf-8",
     )
     jars = work.resolve() / "jars"

@@ -10,14 +10,14 @@ from dev.terminal import fail, paint
 _POLL_SECONDS = 0.2
 
 
-def show(folder: Path, wanted: str | None, lines: int, follow: bool) -> None:
+def show(folder: Path, requested: str | None, lines: int, follow: bool) -> None:
     """Prints the last lines of one log, of all replicas of a service, or of everything; with
     `follow` also each line that is written from then on.
     """
-    paths = [path for path in sorted(folder.glob("*.log")) if _is_wanted(path.stem, wanted)]
+    paths = [path for path in sorted(folder.glob("*.log")) if _is_requested(path.stem, requested)]
     if not paths:
         known = ", ".join(path.stem for path in sorted(folder.glob("*.log"))) or "none yet"
-        fail(f"no log of {wanted or 'anything'} in {folder}; there are: {known}")
+        fail(f"no log of {requested or 'anything'} in {folder}; there are: {known}")
     width = max(len(path.stem) for path in paths) if len(paths) > 1 else 0
     opened = [(path.stem, path.open(encoding="utf-8", errors="replace")) for path in paths]
     for name, file in opened:
@@ -29,8 +29,8 @@ def show(folder: Path, wanted: str | None, lines: int, follow: bool) -> None:
             select.select([], [], [], _POLL_SECONDS)
 
 
-def _is_wanted(name: str, wanted: str | None) -> bool:
-    return wanted is None or name == wanted or name.rpartition("-")[0] == wanted
+def _is_requested(name: str, requested: str | None) -> bool:
+    return requested is None or name == requested or name.rpartition("-")[0] == requested
 
 
 def _print_new(name: str, file: TextIO, width: int) -> bool:

@@ -58,12 +58,12 @@ def _packages(folder: Path, environment: dict[str, str]) -> Path:
     No program of theirs is run meanwhile, and npm compares each with its digest in the lock file.
     """
     pinned = [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
-    wanted = digest(folder, pinned)
-    name = f"{folder.name}-{platform.machine()}-{wanted[:16]}"
+    key = digest(folder, pinned)
+    name = f"{folder.name}-{platform.machine()}-{key[:16]}"
     top = paths.cache("npm")
     with in_turn(top / f"{name}.lock"):
         stamp = top / name / _STAMP  # last, so that what is half brought is brought again
-        if read_stamp(stamp) != wanted:
+        if read_stamp(stamp) != key:
             shown = folder.relative_to(paths.ROOT)
             say(f"  bringing the npm packages of {shown}/package-lock.json ...")
             shutil.rmtree(top / name, ignore_errors=True)
@@ -71,7 +71,7 @@ def _packages(folder: Path, environment: dict[str, str]) -> Path:
             for path in pinned:
                 shutil.copy(path, top / name)
             run(_CI, top / name, environment, f"npm could not bring the packages of {shown}")
-            stamp.write_text(wanted, encoding="ascii")
+            stamp.write_text(key, encoding="ascii")
     return top / name
 
 

@@ -56,14 +56,14 @@ def _installed(names: list[str]) -> set[str]:
 
 def missing(groups: list[str]) -> list[Package]:
     """Returns the packages of these groups that are not installed."""
-    wanted: dict[str, Package] = {}
+    packages: dict[str, Package] = {}
     for package in read_list(LIST.read_text(encoding="utf-8")):
         if package.group in groups:
-            wanted.setdefault(package.name, package)
-    there = _installed(list(wanted))
+            packages.setdefault(package.name, package)
+    there = _installed(list(packages))
     return [
         package
-        for package in wanted.values()
+        for package in packages.values()
         if package.name not in there
         and not (package.unless_command and shutil.which(package.unless_command))
     ]

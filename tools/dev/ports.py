@@ -44,11 +44,11 @@ class Ports:
         self._remembered = remembered
         self._next = _FIRST + zlib.crc32(str(suite).encode()) % (_LAST - _FIRST)
 
-    def take(self, name: str, wanted: int | None = None, in_use_by_suite: bool = False) -> int:
-        """The port for a name: the wanted one, the remembered one, or a free one."""
+    def take(self, name: str, requested: int | None = None, in_use_by_suite: bool = False) -> int:
+        """The port for a name: the requested one, the remembered one, or a free one."""
         known = self._remembered.get(name)
-        if wanted is not None:
-            self._remembered[name] = wanted
+        if requested is not None:
+            self._remembered[name] = requested
         elif known is None or not (in_use_by_suite or is_free(known)):
             self._remembered[name] = self._find()
         return self._remembered[name]

@@ -28,8 +28,8 @@ def python(*more: Path) -> Path:
 
 def environment(*locks: Path) -> Path:
     """The interpreter that has the packages of these lists, and no others."""
-    wanted = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
-    folder = paths.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
+    content = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
+    folder = paths.cache("python") / hashlib.sha256(content).hexdigest()[:16]
     with in_turn(folder.with_suffix(".lock")):  # two that make it at a time would spoil it
         if not (folder / "ready").exists():
             _make(folder, locks)

@@ -29,10 +29,10 @@ class Release:
         path = self.root / "build" / self.preset / "bin" / name
         return path if path.exists() else fail(f"{path} is not built: ./dev build")
 
-    def environment(self, program: str, wanted: dict[str, str]) -> dict[str, str]:
+    def environment(self, program: str, requested: dict[str, str]) -> dict[str, str]:
         """Returns the settings that the program knows."""
         known = (self.known or {}).get(program)
-        return {name: value for name, value in wanted.items() if known is None or name in known}
+        return {name: value for name, value in requested.items() if known is None or name in known}
 
 
 def this(preset: str) -> Release:

@@ -110,16 +110,16 @@ def _introduce(suite: Suite) -> None:
     say('  curl -s -X POST "$TEMPINBOX_API/v1/inboxes" -H "X-API-Key: $TEMPINBOX_API_KEY"\n')
 
 
-def restart(suite: Suite, wanted: str) -> None:
+def restart(suite: Suite, requested: str) -> None:
     """Stops and starts one process, or all replicas of a service one after the other, each once the
     one before is ready.
     """
     names = [
-        name for name in suite.supervision.status() if wanted in (name, name.rpartition("-")[0])
+        name for name in suite.supervision.status() if requested in (name, name.rpartition("-")[0])
     ]
     if not names:
         raise Failure(
-            f"nothing is called {wanted}; there are: {', '.join(suite.supervision.status())}"
+            f"nothing is called {requested}; there are: {', '.join(suite.supervision.status())}"
         )
     for name in names:
         suite.supervision.restart(name)

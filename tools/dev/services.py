@@ -72,21 +72,21 @@ def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
 
 
 def choose_replicas(
-    counts: dict[str, int], ports: Ports, running: set[str], wanted_ports: dict[str, int | None]
+    counts: dict[str, int], ports: Ports, running: set[str], requested_ports: dict[str, int | None]
 ) -> list[Replica]:
     """Every replica with its ports; running ones keep theirs.
 
-    `wanted_ports` are those the user set for first replicas.
+    `requested_ports` are those the user set for first replicas.
     """
 
     def make(service: str, number: int) -> Replica:
         name = f"{service}-{number}"
         is_running = name in running
-        wanted = wanted_ports.get(service) if number == 1 else None
+        requested = requested_ports.get(service) if number == 1 else None
         return Replica(
             service,
             number,
-            ports.take(name, wanted, is_running),
+            ports.take(name, requested, is_running),
             ports.take(f"{name}-admin", None, is_running),
         )
 

@@ -186,9 +186,9 @@ class Suite:
     def _run_replicas(self, options: SuiteOptions) -> None:
         running = set(self.supervision.status())
         self.record.replicas = services.parse_replicas(options.replicas, self.record.replicas)
-        wanted_ports = {"gateway": options.api_port, "mail-ingest": options.smtp_port}
+        requested_ports = {"gateway": options.api_port, "mail-ingest": options.smtp_port}
         replicas = services.choose_replicas(
-            self.record.replicas, self._ports, running, wanted_ports
+            self.record.replicas, self._ports, running, requested_ports
         )
         self.record.save(self.folder)
         started = time.monotonic()

@@ -145,13 +145,13 @@ class Supervisor:
 
     async def put(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Starts the child, or starts it anew when its description differs."""
-        wanted = ChildSpec(**spec)
-        current = self._children.get(wanted.name)
-        if current and current.spec.fingerprint() == wanted.fingerprint():
+        requested = ChildSpec(**spec)
+        current = self._children.get(requested.name)
+        if current and current.spec.fingerprint() == requested.fingerprint():
             return {"changed": False}
         if current:
             await current.stop()
-        await self._start(wanted, current.restarts if current else 0)
+        await self._start(requested, current.restarts if current else 0)
         return {"changed": True}
 
     async def _start(self, spec: ChildSpec, restarts: int) -> None:

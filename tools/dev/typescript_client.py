@@ -34,12 +34,12 @@ def make_types() -> None:
         fail("docs/openapi.yaml gives no types for the TypeScript client")
 
 
-def _is_current(path: Path, wanted: str, fix: bool) -> bool:
+def _is_current(path: Path, expected: str, fix: bool) -> bool:
     shown = str(path.relative_to(paths.ROOT))
-    if path.exists() and path.read_text(encoding="utf-8") == wanted:
+    if path.exists() and path.read_text(encoding="utf-8") == expected:
         return True
     if fix:
-        path.write_text(wanted, encoding="utf-8")
+        path.write_text(expected, encoding="utf-8")
         item(shown, "written anew")
         return True
     say(f"{shown} is not what docs/openapi.yaml gives: ./dev check clients --fix writes it anew")

@@ -47,8 +47,8 @@ def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -
     for folder in _TYPES_FROM:
         read += [folder / "package-lock.json", *folder.glob("tsconfig.json")]
         read += folder.glob("src/openapi*.ts")  # generated, and unknown to git
-    wanted = node_packages.digest(paths.ROOT, set(read))
-    if node_packages.read_stamp(_PASSED) == wanted:
+    checked = node_packages.digest(paths.ROOT, set(read))
+    if node_packages.read_stamp(_PASSED) == checked:
         say("  ESLint found nothing in the same files before")
         return True
     command = ["eslint", f"--config={_LINT / 'eslint.config.mjs'}", "--max-warnings=0"]
@@ -57,7 +57,7 @@ def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -
         return False
     if not fix:  # what was put right is another input
         _PASSED.parent.mkdir(parents=True, exist_ok=True)
-        _PASSED.write_text(wanted, encoding="ascii")
+        _PASSED.write_text(checked, encoding="ascii")
     return True
 
 

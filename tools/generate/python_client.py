@@ -214,13 +214,13 @@ def _laid_out(text: str, name: str) -> str:
 def main() -> int:
     """Writes them, or compares."""
     document = Document.read(_ROOT / "docs" / "openapi.yaml")
-    wanted: dict[str, Any] = {
+    files: dict[str, Any] = {
         "types.py": Types(document).render(),
         "_contract.py": render_contract(document),
         "_client.py": without_async((_PACKAGE / "_async_client.py").read_text(encoding="utf-8")),
     }
     differ = []
-    for name, text in wanted.items():
+    for name, text in files.items():
         laid_out = _laid_out(text, name)
         path = _PACKAGE / name
         if path.exists() and path.read_text(encoding="utf-8") == laid_out:

@@ -138,13 +138,13 @@ def plans_of(
     is run.
     """
     name = psql(dsn, "SELECT current_database()").strip()
-    wanted = {
+    expected = {
         "session_preload_libraries": "auto_explain",
         "auto_explain.log_min_duration": "0",
         "auto_explain.log_analyze": "on",
         "auto_explain.log_nested_statements": "on",
     }  # those of functions too
-    for setting, value in wanted.items():
+    for setting, value in expected.items():
         psql(dsn, f"LOAD 'auto_explain'; ALTER DATABASE \"{name}\" SET {setting} = '{value}'")
     try:
         restart()
@@ -154,7 +154,7 @@ def plans_of(
             text.seek(start)
             return read(text.read().decode("utf-8", "replace"))
     finally:
-        for setting in wanted:
+        for setting in expected:
             psql(dsn, f"LOAD 'auto_explain'; ALTER DATABASE \"{name}\" RESET {setting}")
         restart()
 

@@ -32,8 +32,8 @@ def of_replicas(service: str, kind: str) -> list[str]:
 
 def set_replicas(counts: dict[str, int]) -> None:
     """Changes the suite, and the variables of this process."""
-    wanted = ",".join(f"{service}={count}" for service, count in counts.items())
-    dev("up", "-d", "--no-build", "--replicas", wanted)
+    replicas = ",".join(f"{service}={count}" for service, count in counts.items())
+    dev("up", "-d", "--no-build", "--replicas", replicas)
     for name in [name for name in os.environ if re.fullmatch(r"TEMPINBOX_\w+_\d+_\w+", name)]:
         del os.environ[name]
     os.environ.update(running())

@@ -14,7 +14,7 @@ def at_most(what: str, reached: float, bound: float) -> bool:
     return _judge(what, reached, f"at most {bound:g}", reached <= bound)
 
 
-def _judge(what: str, reached: float, wanted: str, is_met: bool) -> bool:
+def _judge(what: str, reached: float, expected: str, is_met: bool) -> bool:
     figure = f"{reached:,.0f}" if reached >= 100 else f"{reached:.2f}"
-    print(f"  {what}: {figure} (target: {wanted}): {'met' if is_met else 'missed'}", flush=True)
+    print(f"  {what}: {figure} (target: {expected}): {'met' if is_met else 'missed'}", flush=True)
     return is_met

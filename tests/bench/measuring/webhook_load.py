@@ -176,9 +176,9 @@ def _chunks(ids: list[str], size: int) -> Iterator[list[str]]:
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
-def wait_count(receiver: Sink, wanted: int, seconds: float) -> int:
+def wait_count(receiver: Sink, expected: int, seconds: float) -> int:
     """Waits until so many webhooks have come or the time is over; returns how many did."""
     with contextlib.suppress(TimeoutError):
         deadline = time.monotonic() + seconds
-        wait_until(lambda: receiver.count() >= wanted, deadline, f"{wanted} webhooks")
+        wait_until(lambda: receiver.count() >= expected, deadline, f"{expected} webhooks")
     return receiver.count()

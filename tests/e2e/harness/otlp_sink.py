@@ -95,11 +95,11 @@ class OtlpSink:
             return list(self._spans)
 
     def wait_for(
-        self, wanted: Callable[[list[Span]], bool], what: str, seconds: float = 30.0
+        self, expected: Callable[[list[Span]], bool], what: str, seconds: float = 30.0
     ) -> list[Span]:
-        """All spans, once they are as wanted."""
+        """All spans, once they are as expected."""
         with self._arrived:
-            is_there = self._arrived.wait_for(lambda: wanted(self._spans), seconds)
+            is_there = self._arrived.wait_for(lambda: expected(self._spans), seconds)
             names = sorted({f"{span.service}: {span.name}" for span in self._spans})
             assert is_there, f"not within {seconds} s: {what}; got {names}"
             return list(self._spans)

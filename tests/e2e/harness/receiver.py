@@ -105,13 +105,13 @@ class Receiver:
             return list(self._requests)
 
     def wait_for(
-        self, wanted: Callable[[Request], bool], what: str, seconds: float = 60.0
+        self, expected: Callable[[Request], bool], what: str, seconds: float = 60.0
     ) -> Request:
-        """The first request that is wanted, whether it is there already or comes in time."""
+        """The first request that is expected, whether it is there already or comes in time."""
         with self._arrived:
-            self._arrived.wait_for(lambda: any(map(wanted, self._requests)), seconds)
+            self._arrived.wait_for(lambda: any(map(expected, self._requests)), seconds)
             for request in self._requests:
-                if wanted(request):
+                if expected(request):
                     return request
         raise AssertionError(
             f"no request within {seconds} s: {what}; got "

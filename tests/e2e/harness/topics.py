@@ -140,10 +140,12 @@ class Topic:
                 self.seen.append(event)
                 yield event
 
-    def wait_for(self, wanted: Callable[[Event], bool], what: str, seconds: float = 60.0) -> Event:
-        """The first wanted event."""
+    def wait_for(
+        self, expected: Callable[[Event], bool], what: str, seconds: float = 60.0
+    ) -> Event:
+        """The first expected event."""
         for event in self.events(seconds):
-            if wanted(event):
+            if expected(event):
                 return event
         raise AssertionError(
             f"no event on {self._name} within {seconds} s: {what}; seen: "

@@ -152,14 +152,14 @@ def _smtp_reply(host: str, port: int, address: str) -> str:
     with socket.create_connection((host, port), timeout=60) as connection:
         replies = connection.makefile("rb")
 
-        def expect(wanted: str) -> str:
+        def expect(expected: str) -> str:
             while True:
                 line = replies.readline()
                 if not line:
                     raise EOFError
                 if line[3:4] != b"-":
                     text = line.decode()
-                    return "" if text.startswith(wanted) else text
+                    return "" if text.startswith(expected) else text
 
         steps = [
             (b"", "220"),
@@ -169,9 +169,9 @@ def _smtp_reply(host: str, port: int, address: str) -> str:
             (b"DATA\r\n", "354"),
             (b"Subject: large\r\n\r\n" + body + b".\r\n", "250"),
         ]
-        for said, wanted in steps:
+        for said, expected in steps:
             connection.sendall(said)
-            if refused := expect(wanted):
+            if refused := expect(expected):
                 return refused
         return "250"
 

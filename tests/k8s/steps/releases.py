@@ -270,8 +270,8 @@ def failing_migration(course: Course) -> str:
         "setup": {"backoffLimit": 0},
         "defaults": {"podAnnotations": {"rehearsal": "would replace every pod"}},
     }
-    wanted = installation.laid_over(course.installed.given, over)
-    done = course.installed.try_upgrade(wanted, seconds=120)
+    expected = installation.laid_over(course.installed.given, over)
+    done = course.installed.try_upgrade(expected, seconds=120)
     if done.returncode == 0:
         fail("an upgrade with a failing migration went through")
     after = {installation.name_of(pod) for pod in _serving()}

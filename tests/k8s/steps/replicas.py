@@ -60,13 +60,13 @@ def scale(course: Course) -> str:
     return f"each 1, 3 ({seconds:.0f} s), 1; a new inbox pod had {share}"
 
 
-def _counted(wanted: int) -> None:
+def _counted(expected: int) -> None:
     for service in SERVICES:
-        wait_for(partial(_has, service, wanted), 120, f"{wanted} pods of {service}")
+        wait_for(partial(_has, service, expected), 120, f"{expected} pods of {service}")
 
 
-def _has(service: str, wanted: int) -> bool:
-    return len(installation.pods(service)) == wanted == len(installation.ready(service))
+def _has(service: str, expected: int) -> bool:
+    return len(installation.pods(service)) == expected == len(installation.ready(service))
 
 
 def _calls_of(pod: Object) -> float:

@@ -70,14 +70,14 @@ def _reloads() -> dict[tuple[str, str], float]:
 
 
 def _wait_reloaded(before: dict[tuple[str, str], float], *settings: str) -> None:
-    wanted = {key for key in before if key[1] in settings}
-    missing = set(settings) - {setting for _, setting in wanted}
+    expected = {key for key in before if key[1] in settings}
+    missing = set(settings) - {setting for _, setting in expected}
     if missing:
         fail(f"no pod has {', '.join(sorted(missing))}: nothing would follow a rotation")
 
     def have_all() -> bool:
         now = _reloads()
-        return all(now.get(key, 0.0) > before[key] for key in wanted)
+        return all(now.get(key, 0.0) > before[key] for key in expected)
 
     wait_for(have_all, _ARRIVES_SECONDS, f"every pod has read {', '.join(settings)}")
 

@@ -103,16 +103,16 @@ def wait_for_link(wait: _Running, kind: str | None, url: str | None) -> Flow[str
         raise InvalidArgument("kind", f"must be one of {', '.join(_KINDS)}, not {kind!r}")
     if url is not None and (not isinstance(url, str) or not url):
         raise InvalidArgument("url", f"must be a string of at least 1 character, not {url!r}")
-    wanted = (kind or "a link") + (f" with {url}" if url else "")
+    expected = (kind or "a link") + (f" with {url}" if url else "")
     wait.about = dataclasses.replace(
-        wait.about, criteria=[f"link: {quoted(wanted)}", *wait.about.criteria]
+        wait.about, criteria=[f"link: {quoted(expected)}", *wait.about.criteria]
     )
     email = yield from _next_email(
         wait,
         lambda found: (
             None
             if _best_link(found, kind, url)
-            else ("link", wanted, f"{len(found.links)} other links")
+            else ("link", expected, f"{len(found.links)} other links")
         ),
     )
     return str(_best_link(email, kind, url))
