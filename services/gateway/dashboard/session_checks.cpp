@@ -53,14 +53,15 @@ awaitable<refusal> find_account(session_lookups& sessions, failed_authentication
     const auto now = context.who.now;
     const auto allowed = allowed_lookups(failed_lookups, context.client, now);
     auto digest = accounts::session_digest(context.token->reveal());
-    const auto found = co_await sessions.find(std::move(digest), allowed);
-    if (!found)
-        co_return refuse_lookup(found.error(), failed_lookups.rate_limit(context.client, now), now);
-    if (found->account) {
-        context.who.state = found->account->state;
+    const auto lookup = co_await sessions.find(std::move(digest), allowed);
+    if (!lookup)
+        co_return refuse_lookup(lookup.error(), failed_lookups.rate_limit(context.client, now),
+                                now);
+    if (lookup->account) {
+        context.who.state = lookup->account->state;
         co_return std::nullopt;
     }
-    if (found->was_strange)
+    if (lookup->was_strange)
         failed_lookups.note(context.client, now);
     auto refused = error_response(dashboard_error::session_ended);
     context.cookie.clear(refused);

@@ -42,10 +42,10 @@ awaitable<http::response> api_pipeline::handle(http::request& received)
 request_context api_pipeline::begin(http::request& received)
 {
     const auto now = clock_.now();
-    passed_checks none;
-    none.client = client_address(received, trusted_proxies_);
-    none.rate_limit = failures_.authentication.rate_limit(none.client, now);
-    return request_context(received, operations_.find(received), std::move(none), now);
+    passed_checks sender;
+    sender.client = client_address(received, trusted_proxies_);
+    sender.rate_limit = failures_.authentication.rate_limit(sender.client, now);
+    return request_context(received, operations_.find(received), std::move(sender), now);
 }
 
 // What every response carries.
@@ -103,9 +103,9 @@ awaitable<refusal> api_pipeline::check_again(request_context& context)
 }
 
 // An operation that is called by another one.
-awaitable<http::response> api_pipeline::perform_for(passed_checks by, http::request& inner)
+awaitable<http::response> api_pipeline::perform_for(passed_checks passed, http::request& inner)
 {
-    request_context context(inner, operations_.find(inner), std::move(by), clock_.now());
+    request_context context(inner, operations_.find(inner), std::move(passed), clock_.now());
     context.identify(context.owner);
     context.who.quota = context.rate_limit;
     co_return co_await respond(perform(context), inner);
@@ -115,8 +115,8 @@ awaitable<http::response> api_pipeline::call(request_context& context)
 {
     const auto& operation = *context.target.operation;
     if (operation.calls_others)
-        context.who.call = [this, by = passed_checks(context)](http::request& inner) {
-            return perform_for(by, inner);
+        context.who.call = [this, passed = passed_checks(context)](http::request& inner) {
+            return perform_for(passed, inner);
         };
     if (!takes_idempotency_key(context.request, operation))
         co_return co_await operation.handle(context.request, context.who);

@@ -48,7 +48,7 @@ private:
     request_context begin(http::request& received);
     awaitable<http::response> run(request_context& context);
     awaitable<http::response> perform(request_context& context);
-    awaitable<http::response> perform_for(passed_checks by, http::request& inner);
+    awaitable<http::response> perform_for(passed_checks passed, http::request& inner);
     awaitable<http::response> call(request_context& context);
     awaitable<refusal> check_again(request_context& context);
     static void complete(http::response& response, const request_context& context);

@@ -22,18 +22,18 @@ http::response refuse_key(client_failures& failures, request_context& context,
 
 } // namespace
 
-request_context::request_context(http::request& received, routes::match found, passed_checks before,
-                                 time_point now)
-    : passed_checks(std::move(before)),
+request_context::request_context(http::request& received, routes::match matched,
+                                 passed_checks passed, time_point now)
+    : passed_checks(std::move(passed)),
       request(received),
-      target(std::move(found))
+      target(std::move(matched))
 {
     who.now = now;
 }
 
-void request_context::identify(std::shared_ptr<const accounts::key_owner> found)
+void request_context::identify(std::shared_ptr<const accounts::key_owner> key_owner)
 {
-    owner = std::move(found);
+    owner = std::move(key_owner);
     who.state = owner->account;
     who.access = owner->access;
     if (owner->has_own_responses)
@@ -62,20 +62,20 @@ awaitable<refusal> find_owner(key_cache& keys, client_failures& failures, reques
 {
     const auto now = context.who.now;
     const auto allowed = allowed_lookups(failures.lookups, context.client, now);
-    const auto found = co_await keys.find(context.key_digest, allowed);
-    if (!found) {
-        if (found.error().code == errc::rate_limited) {
+    const auto lookup = co_await keys.find(context.key_digest, allowed);
+    if (!lookup) {
+        if (lookup.error().code == errc::rate_limited) {
             failures.authentication.note(context.client, now);
             context.rate_limit = failures.lookups.rate_limit(context.client, now);
         }
-        co_return refuse_lookup(found.error(), context.rate_limit, now);
+        co_return refuse_lookup(lookup.error(), context.rate_limit, now);
     }
-    if (!found->owner && found->was_looked_up)
+    if (!lookup->owner && lookup->was_looked_up)
         failures.lookups.note(context.client, now);
-    if (!found->owner || found->owner->access.has_expired(now))
+    if (!lookup->owner || lookup->owner->access.has_expired(now))
         co_return refuse_key(failures, context,
                              invalid_api_key(context.request, context.target.key_in));
-    context.identify(found->owner);
+    context.identify(lookup->owner);
     co_return std::nullopt;
 }
 

@@ -31,10 +31,10 @@ struct request_context : passed_checks
     routes::match target;
     caller who;
 
-    request_context(http::request& received, routes::match found, passed_checks before,
+    request_context(http::request& received, routes::match matched, passed_checks passed,
                     time_point now);
 
-    void identify(std::shared_ptr<const accounts::key_owner> found);
+    void identify(std::shared_ptr<const accounts::key_owner> key_owner);
 };
 
 // How often each address failed in this minute.
@@ -60,7 +60,7 @@ refusal read_key(client_failures& failures, request_context& context);
 awaitable<refusal> find_owner(key_cache& keys, client_failures& failures, request_context& context);
 // 403 if the plan has no API, or not for so many keys.
 refusal check_plan(request_context& context);
-// 429 past the plan's burst. Such a request does not count against the day: `quota` only tells the
+// 429 past the plan's burst. Such a request does not count against the day: `quota` only gives the
 // last known numbers.
 refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& context);
 // Counts the request against the account's day: 429 if that is used up.

@@ -27,10 +27,18 @@ awaitable<http::response> time_out(const http::request&, const caller&)
         R"({"outcome":"timeout","email":null,"lastSequence":4,"waitedMs":1,"nearMisses":[]})");
 }
 
-// MCP behind the checks of the API, over operations of a test.
-class arranged_mcp
+std::vector<route> operations(mcp::content_reader& contents)
 {
-public:
+    auto all = testing::test_operations();
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", accounts::scope::emails_read,
+                     body_kind::none, time_out);
+    all.push_back(mcp::endpoint(contents));
+    return all;
+}
+
+// MCP behind the checks of the API, over operations of a test.
+struct arranged_mcp
+{
     http::request post(const std::string& body) const
     {
         auto request = make_request("POST", "/mcp", api.key,
@@ -41,20 +49,8 @@ public:
         return request;
     }
 
-private:
-    mcp::content_reader contents_{testing::test_host().executor(), 1};
-
-    std::vector<route> operations()
-    {
-        auto all = testing::test_operations();
-        all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", accounts::scope::emails_read,
-                         body_kind::none, time_out);
-        all.push_back(mcp::endpoint(contents_));
-        return all;
-    }
-
-public:
-    testing::arranged_api api{operations()};
+    mcp::content_reader contents{testing::test_host().executor(), 1};
+    testing::arranged_api api{operations(contents)};
 };
 
 } // namespace

@@ -46,6 +46,7 @@ TEST_CASE("the checks stand in the documented order", "[gateway][pipeline][postg
 
     for (std::ptrdiff_t first = 0; first < std::ssize(rows); ++first) {
         const auto has = [&](const char* fault) { return first <= position(fault); };
+        api.rate_limit.used.clear();
         api.rate_limit.is_used_up = has("quota");
         const auto calls = api.rate_limit.calls.size();
         api.is_outside_tag = has("tag");
