@@ -33,7 +33,7 @@ from tempinbox.settings import Settings
 
 T = TypeVar("T")
 
-_MAX_CUTS = 6  # and answers of 502 or 504; then it is no restart
+_MAX_CUTS = 6  # Cut connections and 502 or 504 answers before a call gives up.
 _FIRST_DELAY = 0.25
 _MAX_DELAY = 8.0
 _MAX_CUT_DELAY = 2.0  # of a hold: mail that comes meanwhile is seen soon after a restart
