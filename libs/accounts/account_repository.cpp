@@ -164,12 +164,12 @@ constexpr postgres::statement list_stamped{
 
 plan read_plan(const pqxx::row& row)
 {
-    plan found;
-    postgres::read_column(row, "plan", found.name);
-    postgres::read_column(row, "price", found.cost.amount);
-    postgres::read_column(row, "price_period", found.cost.period);
-    found.limits = read_limits(row);
-    return found;
+    plan read;
+    postgres::read_column(row, "plan", read.name);
+    postgres::read_column(row, "price", read.cost.amount);
+    postgres::read_column(row, "price_period", read.cost.period);
+    read.limits = read_limits(row);
+    return read;
 }
 
 // Writes the outbox rows in batches, so that a plan with very many accounts does not need one huge
@@ -315,10 +315,10 @@ awaitable<int> account_repository::purge()
                               tx.exec_prepared(children_first.name, batch_size).affected_rows()));
         std::vector<plans::account_state> deleted;
         for (const auto& row : tx.exec_prepared(purge_accounts.name, batch_size)) {
-            auto& one = deleted.emplace_back();
-            postgres::read_column(row, "account_id", one.account);
-            postgres::read_column(row, "version", one.version);
-            one.is_deleted = true;
+            auto& account = deleted.emplace_back();
+            postgres::read_column(row, "account_id", account.account);
+            postgres::read_column(row, "version", account.version);
+            account.is_deleted = true;
         }
         max_rows = std::max(max_rows, static_cast<int>(deleted.size()));
         return change<int>(max_rows, write_state_events(tx, publisher_, deleted));
@@ -330,10 +330,10 @@ awaitable<int> account_repository::purge()
 awaitable<std::vector<plan>> account_repository::list_plans()
 {
     return db_.transact([](pqxx::work& tx) {
-        std::vector<plan> found;
+        std::vector<plan> plans;
         for (const auto& row : tx.exec_prepared(read_plans.name))
-            found.push_back(read_plan(row));
-        return found;
+            plans.push_back(read_plan(row));
+        return plans;
     });
 }
 

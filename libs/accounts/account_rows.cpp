@@ -32,11 +32,11 @@ plans::account_state read_state(const pqxx::row& row)
 
 account read_account(const pqxx::row& row)
 {
-    account found;
-    read_column(row, "email", found.email);
-    read_column(row, "created_micros", found.created_at);
-    found.state = read_state(row);
-    return found;
+    account read;
+    read_column(row, "email", read.email);
+    read_column(row, "created_micros", read.created_at);
+    read.state = read_state(row);
+    return read;
 }
 
 } // namespace tempinbox::accounts

@@ -226,15 +226,15 @@ claim_in(pqxx::work& tx, const std::vector<claim_request>& requests, double ttl)
     std::vector<std::size_t> first, without_room;
     std::set<key_order> seen;
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        const auto& one = requests[i];
-        if (!one.is_within_limit)
+        const auto& request = requests[i];
+        if (!request.is_within_limit)
             without_room.push_back(i);
-        else if (seen.insert(order_of(one.key)).second)
+        else if (seen.insert(order_of(request.key)).second)
             first.push_back(i); // of equal keys the first proceeds, the others find it in progress
     }
     // In the order of the keys, as the others.
-    std::stable_sort(without_room.begin(), without_room.end(), [&](auto one, auto other) {
-        return order_of(requests[one].key) < order_of(requests[other].key);
+    std::stable_sort(without_room.begin(), without_room.end(), [&](auto a, auto b) {
+        return order_of(requests[a].key) < order_of(requests[b].key);
     });
     for (const auto index : without_room)
         resume(tx, requests[index], ttl, claims[index]);
@@ -296,9 +296,9 @@ awaitable<idempotency_claim> idempotency_repository::claim(idempotency_key key,
                                                            std::string request_sha256,
                                                            uuid object_id, bool is_within_limit)
 {
-    std::vector<claim_request> one{
+    std::vector<claim_request> requests{
         {std::move(key), std::move(request_sha256), object_id, is_within_limit}};
-    auto claims = co_await claim_all(std::move(one));
+    auto claims = co_await claim_all(std::move(requests));
     co_return value_or_throw(std::move(claims.front()));
 }
 
@@ -315,8 +315,8 @@ idempotency_repository::claim_all(std::vector<claim_request> requests)
 awaitable<void> idempotency_repository::store_response(idempotency_key key, uuid object_id,
                                                        stored_response response)
 {
-    std::vector<response_of_attempt> one{{std::move(key), object_id, std::move(response)}};
-    auto stored = co_await store_responses(std::move(one));
+    std::vector<response_of_attempt> responses{{std::move(key), object_id, std::move(response)}};
+    auto stored = co_await store_responses(std::move(responses));
     value_or_throw(std::move(stored.front()));
 }
 
@@ -346,10 +346,10 @@ awaitable<stored_key_count> idempotency_repository::count(account_id account)
 {
     return db_.transact([account, ttl = ttl_seconds_](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_keys.name, account.text(), ttl);
-        stored_key_count found;
-        read_column(row, "count", found.count);
-        read_column(row, "first_end_micros", found.first_end);
-        return found;
+        stored_key_count counted;
+        read_column(row, "count", counted.count);
+        read_column(row, "first_end_micros", counted.first_end);
+        return counted;
     });
 }
 
@@ -357,10 +357,10 @@ awaitable<stored_response_count> idempotency_repository::count_sealed_otherwise(
 {
     return db_.transact([key_id = std::move(key_id), ttl = ttl_seconds_](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_otherwise.name, key_id, ttl);
-        stored_response_count found;
-        read_column(row, "count", found.count);
-        read_column(row, "last_end_micros", found.last_end);
-        return found;
+        stored_response_count counted;
+        read_column(row, "count", counted.count);
+        read_column(row, "last_end_micros", counted.last_end);
+        return counted;
     });
 }
 

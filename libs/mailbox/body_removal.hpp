@@ -15,7 +15,7 @@ struct left_body
     bool is_shared = false;
 };
 
-// Reads rows that begin with body_hour (microseconds), body_id and is_body_shared.
+// Reads columns body_micros, body_id and is_body_shared.
 std::vector<left_body> read_left_bodies(const pqxx::result& deleted);
 
 // Deletes the bodies of deleted emails, in the transaction that deleted the emails. A body that

@@ -229,14 +229,14 @@ using found_bodies = std::vector<std::optional<std::string>>;
 
 found_emails find_in(pqxx::nontransaction& tx, const email_names& emails)
 {
-    found_emails found;
-    found.reserve(emails.size());
+    found_emails results;
+    results.reserve(emails.size());
     for (const auto& [account, id] : emails)
-        found.emplace_back(email_does_not_exist(id));
+        results.emplace_back(email_does_not_exist(id));
     const auto [accounts, ids] = postgres::to_arrays(emails);
     for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
-        found.at(column<std::size_t>(row, "ordinal") - 1) = try_reading(row);
-    return found;
+        results.at(column<std::size_t>(row, "ordinal") - 1) = try_reading(row);
+    return results;
 }
 
 awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> bodies)
@@ -253,12 +253,12 @@ awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> 
                                                 postgres::to_array(ids)))
             if (auto body = try_reading_body(row["raw"]))
                 read.emplace(column<body_id>(row, "body_id"), std::move(*body));
-        found_bodies found;
+        found_bodies results;
         for (const auto& each : bodies) {
             const auto body = read.find(each.id);
-            found.push_back(body == read.end() ? std::nullopt : std::optional(body->second));
+            results.push_back(body == read.end() ? std::nullopt : std::optional(body->second));
         }
-        return found;
+        return results;
     });
 }
 
@@ -282,9 +282,9 @@ email_repository::email_repository(postgres::pool& db) : db_(db)
 
 awaitable<result<email_page>> email_repository::list(email_query query)
 {
-    std::vector<email_query> one;
-    one.push_back(std::move(query));
-    auto listed = co_await list_all(std::move(one));
+    std::vector<email_query> queries;
+    queries.push_back(std::move(query));
+    auto listed = co_await list_all(std::move(queries));
     co_return std::move(listed.front());
 }
 
@@ -377,8 +377,8 @@ awaitable<result<email_arrival>> email_repository::find_arrival(account_id accou
 awaitable<result<email_summary>> email_repository::mark(account_id account, email_id id,
                                                         bool is_read)
 {
-    std::vector<email_mark> one{{account, id, is_read}};
-    auto marked = co_await mark_all(std::move(one));
+    std::vector<email_mark> marks{{account, id, is_read}};
+    auto marked = co_await mark_all(std::move(marks));
     co_return std::move(marked.front());
 }
 
@@ -446,8 +446,8 @@ awaitable<result<removed_mail>> email_repository::empty_inbox(account_id account
 
 awaitable<result<void>> email_repository::remove(account_id account, email_id email)
 {
-    std::vector<std::pair<account_id, email_id>> one{{account, email}};
-    auto removed = co_await remove_all(std::move(one));
+    std::vector<std::pair<account_id, email_id>> emails{{account, email}};
+    auto removed = co_await remove_all(std::move(emails));
     co_return std::move(removed.front());
 }
 

@@ -68,11 +68,11 @@ examined_email read_examined(const pqxx::row& row)
 std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
                           const email_range& where, std::vector<search_run>& runs)
 {
-    const auto is_done = [&](const search_run& one) { return one.is_done(where.last_sequence); };
+    const auto is_done = [&](const search_run& run) { return run.is_done(where.last_sequence); };
     auto above = where.last_sequence;
-    for (const auto& one : runs)
-        if (!is_done(one))
-            above = std::min(above, one.after());
+    for (const auto& run : runs)
+        if (!is_done(run))
+            above = std::min(above, run.after());
     int row_limit = 0;
     for (int rows_read = 0; rows_read < max_rows_read; rows_read += row_limit) {
         row_limit = rows_read == 0 ? rows_in_first_query : rows_per_query;
@@ -83,8 +83,8 @@ std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_
                              where.past_id, above, where.last_sequence, row_limit);
         for (const auto& each : rows) {
             const auto read = read_examined(each);
-            for (auto& one : runs)
-                one.examine(read);
+            for (auto& run : runs)
+                run.examine(read);
             above = read.sequence;
         }
         if (static_cast<int>(rows.size()) < row_limit)
@@ -109,13 +109,13 @@ result<search_results> find_first_emails(pqxx::transaction_base& tx, account_id 
 
     std::vector<search_run> runs(searches.begin(), searches.end());
     const auto searched_to = run_searches(tx, account, inbox, *where, runs);
-    search_results found;
-    found.last_sequence = where->last_sequence;
-    for (auto& one : runs) {
-        one.searched_up_to(searched_to);
-        found.results.push_back(one.take());
+    search_results results;
+    results.last_sequence = where->last_sequence;
+    for (auto& run : runs) {
+        run.searched_up_to(searched_to);
+        results.results.push_back(run.take());
     }
-    return found;
+    return results;
 }
 
 } // namespace tempinbox::mailbox

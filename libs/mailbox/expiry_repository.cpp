@@ -188,13 +188,13 @@ std::vector<result<expiry_batch>> expire_named(pqxx::work& tx,
         tx.exec_prepared(claim_named.name, postgres::to_array(accounts), postgres::to_array(ids));
     auto together = finish(tx, claimed, expiry_reason::deleted, outbox_owner, quarantine, known);
     for (std::size_t i = 0; i < together.ended.size(); ++i) {
-        expiry_batch one;
+        expiry_batch batch;
         const auto events = together.events.begin() + static_cast<std::ptrdiff_t>(2 * i);
-        std::move(events, events + 2, std::back_inserter(one.events));
-        one.oldest_delay = together.oldest_delay;
+        std::move(events, events + 2, std::back_inserter(batch.events));
+        batch.oldest_delay = together.oldest_delay;
         const auto index = first.at({together.ended[i].id, together.ended[i].account});
-        one.ended.push_back(std::move(together.ended[i]));
-        results[index] = std::move(one);
+        batch.ended.push_back(std::move(together.ended[i]));
+        results[index] = std::move(batch);
     }
     return results;
 }
@@ -247,8 +247,8 @@ awaitable<std::optional<std::chrono::microseconds>> expiry_repository::until_nex
 
 awaitable<result<expiry_batch>> expiry_repository::expire(account_id account, inbox_id id)
 {
-    std::vector<inbox_end> one{{account, id, {}}};
-    auto ended = co_await expire_all(std::move(one));
+    std::vector<inbox_end> requested{{account, id, {}}};
+    auto ended = co_await expire_all(std::move(requested));
     co_return std::move(ended.front());
 }
 

@@ -154,12 +154,13 @@ result<position> read_position(const std::string& cursor, account_id account,
     return from;
 }
 
-bool matches(const inbox& found, const inbox_filter& filter)
+bool matches(const inbox& candidate, const inbox_filter& filter)
 {
-    return (filter.status != inbox_status::active || found.is_live) &&
-           (filter.status != inbox_status::expired || !found.is_live) &&
+    return (filter.status != inbox_status::active || candidate.is_live) &&
+           (filter.status != inbox_status::expired || !candidate.is_live) &&
            std::all_of(filter.tags.begin(), filter.tags.end(), [&](const std::string& tag) {
-               return std::find(found.tags.begin(), found.tags.end(), tag) != found.tags.end();
+               return std::find(candidate.tags.begin(), candidate.tags.end(), tag) !=
+                      candidate.tags.end();
            });
 }
 
@@ -173,8 +174,8 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
             return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
         for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(),
                                                 to_lower_ascii(*filter.address)))
-            if (auto found = read_inbox(row); matches(found, filter))
-                result_page.items.push_back(std::move(found));
+            if (auto inbox_at_address = read_inbox(row); matches(inbox_at_address, filter))
+                result_page.items.push_back(std::move(inbox_at_address));
         return result_page;
     }
 

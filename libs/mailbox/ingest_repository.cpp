@@ -206,37 +206,37 @@ ingest_repository::ingest_repository(runtime::host& host, postgres::pool& db, in
 
 awaitable<std::vector<stored_message>> ingest_repository::store(mail_batch batch)
 {
-    auto found = std::make_shared<results>();
-    auto status = co_await attempt(batch, found);
+    auto stored = std::make_shared<results>();
+    auto status = co_await attempt(batch, stored);
     if (status == attempt_status::try_again)
-        status = co_await attempt(batch, found);
+        status = co_await attempt(batch, stored);
     if (status == attempt_status::unknown) {
-        co_await resolve(batch, found);
-        co_return std::move(*found);
+        co_await resolve(batch, stored);
+        co_return std::move(*stored);
     }
     const bool is_refused = status == attempt_status::refused || status == attempt_status::bad_data;
     if (is_refused && batch.size() > 1) {
         // One of them is at fault: store each alone, so that only that one fails.
         results all;
-        for (const auto& one : batch) {
-            mail_batch alone{one};
+        for (const auto& message : batch) {
+            mail_batch alone{message};
             auto result = co_await store(std::move(alone));
             all.push_back(std::move(result.front()));
         }
         co_return all;
     }
-    found->resize(batch.size());
+    stored->resize(batch.size());
     if (status == attempt_status::bad_data)
-        found->front() = all_unstorable(*batch.front());
-    co_return std::move(*found);
+        stored->front() = all_unstorable(*batch.front());
+    co_return std::move(*stored);
 }
 
 awaitable<ingest_repository::attempt_status>
-ingest_repository::attempt(const mail_batch& batch, std::shared_ptr<results> found)
+ingest_repository::attempt(const mail_batch& batch, std::shared_ptr<results> stored)
 {
-    found->clear();
+    stored->clear();
     try {
-        co_await run_statement(batch, found);
+        co_await run_statement(batch, stored);
         co_return attempt_status::stored;
     } catch (const postgres::commit_unknown& error) {
         log::warning("connection lost while mail was stored",
@@ -285,28 +285,28 @@ void ingest_repository::note_unstorable(const new_message& message, std::string_
 }
 
 awaitable<void> ingest_repository::run_statement(const mail_batch& batch,
-                                                 std::shared_ptr<results> found)
+                                                 std::shared_ptr<results> stored)
 {
-    return db_.run([batch, found, owner = host_.instance(),
+    return db_.run([batch, stored, owner = host_.instance(),
                     bounds = bounds_](pqxx::connection_base& connection) {
         pqxx::nontransaction statement(connection);
         const parameters arrays(statement, batch);
         const auto rows = statement.exec_prepared(
             store_mail.name, arrays.deliveries.parameter(), arrays.messages.parameter(),
             arrays.raw.parameter(), owner, bounds.emails, bounds.bytes);
-        *found = read_results(batch, rows);
+        *stored = read_results(batch, rows);
     });
 }
 
 // Waits for the lost transaction to end; then the email ids show whether it committed.
-awaitable<void> ingest_repository::resolve(const mail_batch& batch, std::shared_ptr<results> found)
+awaitable<void> ingest_repository::resolve(const mail_batch& batch, std::shared_ptr<results> stored)
 {
     const auto deadline = std::chrono::steady_clock::now() + resolve_timeout;
     boost::asio::steady_timer timer(host_.executor());
     while (std::chrono::steady_clock::now() < deadline) {
         bool is_resolved = false;
         try {
-            *found = co_await find_stored(batch);
+            *stored = co_await find_stored(batch);
             is_resolved = true;
         } catch (const std::exception& error) {
             // The outcome stays unknown, and this asks again until its time is over.
@@ -317,7 +317,7 @@ awaitable<void> ingest_repository::resolve(const mail_batch& batch, std::shared_
         timer.expires_after(resolve_interval);
         co_await timer.async_wait(boost::asio::use_awaitable);
     }
-    found->assign(batch.size(), std::nullopt);
+    stored->assign(batch.size(), std::nullopt);
 }
 
 awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_batch& batch)
@@ -326,8 +326,8 @@ awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_
         std::vector<account_id> accounts;
         std::vector<inbox_id> inboxes;
         std::vector<email_id> emails;
-        for (const auto& one : batch) {
-            for (const auto& delivery : one->deliveries) {
+        for (const auto& message : batch) {
+            for (const auto& delivery : message->deliveries) {
                 accounts.push_back(delivery.account);
                 inboxes.push_back(delivery.inbox);
                 emails.push_back(delivery.id);
@@ -340,11 +340,11 @@ awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_
                                                 postgres::to_array(emails)))
             sequences[column<email_id>(row, "email_id")] = column<std::int64_t>(row, "sequence");
 
-        results found;
-        for (const auto& one : batch) {
+        results stored;
+        for (const auto& message : batch) {
             std::vector<delivery_result> deliveries;
             bool is_any_stored = false;
-            for (const auto& delivery : one->deliveries) {
+            for (const auto& delivery : message->deliveries) {
                 const auto sequence = sequences.find(delivery.id);
                 delivery_result result;
                 result.email = delivery.id;
@@ -356,9 +356,9 @@ awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_
                 deliveries.push_back(result);
             }
             // No row of it: it was not stored, whatever state its inboxes are in.
-            found.push_back(is_any_stored ? stored_message(std::move(deliveries)) : std::nullopt);
+            stored.push_back(is_any_stored ? stored_message(std::move(deliveries)) : std::nullopt);
         }
-        return found;
+        return stored;
     });
 }
 
@@ -367,9 +367,9 @@ awaitable<void> ingest_repository::mark_unacknowledged(std::vector<email_key> em
     return db_.transact([emails = std::move(emails)](pqxx::work& tx) {
         std::vector<account_id> accounts;
         std::vector<email_id> ids;
-        for (const auto& one : emails) {
-            accounts.push_back(one.account);
-            ids.push_back(one.id);
+        for (const auto& email : emails) {
+            accounts.push_back(email.account);
+            ids.push_back(email.id);
         }
         tx.exec_params(mark_emails, postgres::to_array(accounts), postgres::to_array(ids));
     });
@@ -401,9 +401,10 @@ awaitable<std::int64_t> ingest_repository::note_rejections(std::vector<new_rejec
     return postgres::run_autocommit<std::int64_t>(
         db_, [batch = std::move(batch)](pqxx::nontransaction& tx) {
             binary_array rows(postgres::composite_oid(tx, "mailbox.new_rejection"));
-            for (const auto& one : batch)
-                rows.add_row(one.account, one.inbox, one.reason, one.mail_from, one.reply,
-                             one.attempts, one.first_at, one.last_at);
+            for (const auto& rejection : batch)
+                rows.add_row(rejection.account, rejection.inbox, rejection.reason,
+                             rejection.mail_from, rejection.reply, rejection.attempts,
+                             rejection.first_at, rejection.last_at);
             return column<std::int64_t>(tx.exec_prepared1(write_rejections.name, rows.parameter(),
                                                           max_rejections_per_inbox),
                                         "noted");

@@ -98,9 +98,9 @@ private:
     enum class attempt_status { stored, try_again, refused, bad_data, unknown, unavailable };
     using results = std::vector<stored_message>;
 
-    awaitable<attempt_status> attempt(const mail_batch& batch, std::shared_ptr<results> found);
-    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<results> found);
-    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<attempt_status> attempt(const mail_batch& batch, std::shared_ptr<results> stored);
+    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<results> stored);
+    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<results> stored);
     awaitable<results> find_stored(const mail_batch& batch);
     void note_unstorable(const new_message& message, std::string_view sqlstate,
                          std::string_view reason);

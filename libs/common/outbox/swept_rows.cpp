@@ -19,8 +19,8 @@ void insert_for_sweep(pqxx::work& tx, const std::string& schema, const std::stri
     insert(tx, schema, owner, rows);
     std::vector<event_id> ids;
     ids.reserve(rows.size());
-    for (const auto& one : rows)
-        ids.push_back(one.id);
+    for (const auto& swept_row : rows)
+        ids.push_back(swept_row.id);
     tx.exec_params0("UPDATE " + schema + end_leases, postgres::to_array(ids));
 }
 

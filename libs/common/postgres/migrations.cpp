@@ -65,11 +65,11 @@ std::optional<migration> read_name(std::string_view file)
     return named;
 }
 
-void note_applied(pqxx::transaction_base& tx, const std::string& schema, const migration& one)
+void note_applied(pqxx::transaction_base& tx, const std::string& schema, const migration& step)
 {
     tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) "
                     "VALUES ($1, $2, $3, $4)",
-                    schema, one.version, one.name, checksum(one.sql));
+                    schema, step.version, step.name, checksum(step.sql));
 }
 
 void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeout)
@@ -78,27 +78,27 @@ void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeo
 }
 
 void apply_in_transaction(pqxx::connection_base& db, const std::string& schema,
-                          const migration& one)
+                          const migration& step)
 {
     pqxx::work tx(db, "migration");
-    tx.exec(one.sql);
-    note_applied(tx, schema, one);
+    tx.exec(step.sql);
+    note_applied(tx, schema, step);
     tx.commit();
 }
 
 // Several statements sent together would form a transaction.
-void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, const migration& one)
+void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, const migration& step)
 {
-    for (std::size_t start = 0; start < one.sql.size();) {
-        const auto mark = one.sql.find(";\n", start);
-        const auto end = mark == std::string::npos ? one.sql.size() : mark + 1;
-        const auto statement = one.sql.substr(start, end - start);
+    for (std::size_t start = 0; start < step.sql.size();) {
+        const auto mark = step.sql.find(";\n", start);
+        const auto end = mark == std::string::npos ? step.sql.size() : mark + 1;
+        const auto statement = step.sql.substr(start, end - start);
         if (statement.find_first_not_of(" \t\r\n") != std::string::npos)
             pqxx::nontransaction(db).exec(statement);
         start = end;
     }
     pqxx::work tx(db, "migration");
-    note_applied(tx, schema, one);
+    note_applied(tx, schema, step);
     tx.commit();
 }
 
@@ -126,16 +126,16 @@ void retry_for_locks(pqxx::connection_base& db, const lock_retries& retries, Att
     }
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& one,
+void apply(pqxx::connection_base& db, const std::string& schema, const migration& step,
            const lock_retries& retries)
 {
-    if (one.sql.starts_with(outside_a_transaction)) {
+    if (step.sql.starts_with(outside_a_transaction)) {
         // A concurrent build waits for older transactions to end, and nobody queues behind it.
         set_lock_timeout(db, std::chrono::milliseconds(0));
-        apply_one_by_one(db, schema, one);
+        apply_one_by_one(db, schema, step);
         return;
     }
-    retry_for_locks(db, retries, [&] { apply_in_transaction(db, schema, one); });
+    retry_for_locks(db, retries, [&] { apply_in_transaction(db, schema, step); });
 }
 
 void take_lock(pqxx::connection_base& db)
@@ -145,9 +145,9 @@ void take_lock(pqxx::connection_base& db)
         std::this_thread::sleep_for(retry_interval);
 }
 
-std::string label_of(const std::string& schema, const migration& one)
+std::string label_of(const std::string& schema, const migration& step)
 {
-    return "migration " + std::to_string(one.version) + " (" + one.name + ") of schema " + schema;
+    return "migration " + std::to_string(step.version) + " (" + step.name + ") of schema " + schema;
 }
 
 // The checksum of each version applied; empty before the first run.
@@ -164,11 +164,11 @@ result<history> read_history(pqxx::connection_base& db, const schema_files& file
              files.schema))
         done.emplace(column<int>(row, "version"), column<std::string>(row, "checksum"));
 
-    for (const auto& one : files.migrations) {
-        const auto before = done.find(one.version);
-        if (before == done.end() || before->second == checksum(one.sql))
+    for (const auto& step : files.migrations) {
+        const auto before = done.find(step.version);
+        if (before == done.end() || before->second == checksum(step.sql))
             continue;
-        if (one.version == 1)
+        if (step.version == 1)
             return failure{errc::conflict,
                            "schema " + files.schema +
                                " of this database was made before its tables were put into one "
@@ -176,7 +176,7 @@ result<history> read_history(pqxx::connection_base& db, const schema_files& file
                                "the database anew: `./dev down --wipe` deletes that of the suite, "
                                "with all it holds"};
         return failure{errc::conflict,
-                       label_of(files.schema, one) + " was altered after it had been applied"};
+                       label_of(files.schema, step) + " was altered after it had been applied"};
     }
     return done;
 }
@@ -185,18 +185,18 @@ result<void> apply_migrations(pqxx::connection_base& db, const schema_files& fil
                               const history& done, bool are_after_functions,
                               const lock_retries& retries, applied_files& applied)
 {
-    for (const auto& one : files.migrations) {
-        if (done.contains(one.version) ||
-            one.sql.starts_with(after_the_functions) != are_after_functions)
+    for (const auto& step : files.migrations) {
+        if (done.contains(step.version) ||
+            step.sql.starts_with(after_the_functions) != are_after_functions)
             continue;
         try {
-            apply(db, files.schema, one, retries);
+            apply(db, files.schema, step, retries);
         } catch (const pqxx::failure&) {
             // The program's answer: it names the migration that SQL refused.
-            return failure{errc::internal, label_of(files.schema, one) +
+            return failure{errc::internal, label_of(files.schema, step) +
                                                " failed: " + text_of(std::current_exception())};
         }
-        applied.versions.push_back(one.version);
+        applied.versions.push_back(step.version);
     }
     return {};
 }
@@ -212,19 +212,20 @@ std::vector<function_file> list_changed(pqxx::connection_base& db, const schema_
                         files.schema))
         done.emplace(column<std::string>(row, "name"), column<std::string>(row, "checksum"));
     std::vector<function_file> changed;
-    for (const auto& one : files.functions)
-        if (const auto before = done.find(one.name);
-            before == done.end() || before->second != checksum(one.sql))
-            changed.push_back(one);
+    for (const auto& function : files.functions)
+        if (const auto before = done.find(function.name);
+            before == done.end() || before->second != checksum(function.sql))
+            changed.push_back(function);
     return changed;
 }
 
-void note_applied(pqxx::transaction_base& tx, const std::string& schema, const function_file& one)
+void note_applied(pqxx::transaction_base& tx, const std::string& schema,
+                  const function_file& function)
 {
     tx.exec_params0("INSERT INTO public.tempinbox_functions (schema, name, checksum) "
                     "VALUES ($1, $2, $3) ON CONFLICT (schema, name) "
                     "DO UPDATE SET checksum = excluded.checksum, applied_at = now()",
-                    schema, one.name, checksum(one.sql));
+                    schema, function.name, checksum(function.sql));
 }
 
 // All in one transaction, so that callers see either the old texts or the new ones.
@@ -242,17 +243,17 @@ result<void> apply_functions(pqxx::connection_base& db, const schema_files& file
             // Functions call each other, so bodies are checked in a second round, when all exist.
             for (const char* are_bodies_checked : {"off", "on"}) {
                 tx.exec("SET LOCAL check_function_bodies = " + std::string(are_bodies_checked));
-                for (const auto& one : changed) {
-                    under_way = one.name;
-                    tx.exec(one.sql);
+                for (const auto& function : changed) {
+                    under_way = function.name;
+                    tx.exec(function.sql);
                     for (const auto row : tx.exec_params(find_second_signature, files.schema))
                         throw pqxx::failure("function " + column<std::string>(row, "proname") +
                                             " has two parameter lists: give the new one a new "
                                             "name");
                 }
             }
-            for (const auto& one : changed)
-                note_applied(tx, files.schema, one);
+            for (const auto& function : changed)
+                note_applied(tx, files.schema, function);
             tx.commit();
         });
     } catch (const pqxx::failure&) {
@@ -260,8 +261,8 @@ result<void> apply_functions(pqxx::connection_base& db, const schema_files& file
         return failure{errc::internal, "functions/" + under_way + ".sql of schema " + files.schema +
                                            " failed: " + text_of(std::current_exception())};
     }
-    for (const auto& one : changed)
-        applied.functions.push_back(one.name);
+    for (const auto& function : changed)
+        applied.functions.push_back(function.name);
     return {};
 }
 
@@ -298,22 +299,22 @@ result<applied_files> apply_missing(pqxx::connection_base& db, const schema_file
 
 schema_state compare_schema(pqxx::connection_base& db, const schema_files& files)
 {
-    schema_state found;
-    found.schema = files.schema;
-    found.newest = files.migrations.empty() ? 0 : files.migrations.back().version;
+    schema_state state;
+    state.schema = files.schema;
+    state.newest = files.migrations.empty() ? 0 : files.migrations.back().version;
     const auto done = read_history(db, files);
     if (!done) {
-        found.conflict = done.error().message;
-        return found;
+        state.conflict = done.error().message;
+        return state;
     }
-    found.applied = done->empty() ? 0 : done->rbegin()->first;
-    for (const auto& one : files.migrations)
-        if (!done->contains(one.version))
-            found.missing.push_back(one.version);
+    state.applied = done->empty() ? 0 : done->rbegin()->first;
+    for (const auto& step : files.migrations)
+        if (!done->contains(step.version))
+            state.missing.push_back(step.version);
     if (!is_newer(*done, files))
-        for (const auto& one : list_changed(db, files))
-            found.changed_functions.push_back(one.name);
-    return found;
+        for (const auto& function : list_changed(db, files))
+            state.changed_functions.push_back(function.name);
+    return state;
 }
 
 // Runs `work` with a connection that waits for statements and locks without end. What libpqxx
@@ -341,43 +342,43 @@ auto with_connection(const std::string& dsn, const std::string& about, Work work
 result<std::vector<migration>> read_migrations(std::span<const embedded_file> files,
                                                std::string_view folder)
 {
-    std::vector<migration> found;
+    std::vector<migration> migrations;
     for (const auto& file : files) {
         if (!file.path.starts_with(folder))
             continue;
         const auto name = file.path.substr(folder.size());
-        auto one = read_name(name);
-        if (!one)
+        auto step = read_name(name);
+        if (!step)
             return failure{errc::invalid_argument,
                            "migration " + std::string(file.path) + " is not called NNNN_name.sql"};
-        one->sql = file.content;
-        found.push_back(std::move(*one));
+        step->sql = file.content;
+        migrations.push_back(std::move(*step));
     }
-    std::sort(found.begin(), found.end(),
+    std::sort(migrations.begin(), migrations.end(),
               [](const migration& a, const migration& b) { return a.version < b.version; });
-    for (std::size_t i = 0; i < found.size(); ++i)
-        if (found[i].version != static_cast<int>(i) + 1)
+    for (std::size_t i = 0; i < migrations.size(); ++i)
+        if (migrations[i].version != static_cast<int>(i) + 1)
             return failure{errc::invalid_argument, "migrations in " + std::string(folder) +
                                                        " must be numbered 1, 2, 3 …: found " +
-                                                       std::to_string(found[i].version) +
+                                                       std::to_string(migrations[i].version) +
                                                        " in place " + std::to_string(i + 1)};
-    return found;
+    return migrations;
 }
 
 std::vector<function_file> read_functions(std::span<const embedded_file> files,
                                           std::string_view folder)
 {
-    std::vector<function_file> found;
+    std::vector<function_file> functions;
     for (const auto& file : files) {
         if (!file.path.starts_with(folder) || !file.path.ends_with(ending))
             continue;
         const auto name = file.path.substr(folder.size());
-        found.push_back(
+        functions.push_back(
             {std::string(name.substr(0, name.size() - ending.size())), std::string(file.content)});
     }
-    std::sort(found.begin(), found.end(),
+    std::sort(functions.begin(), functions.end(),
               [](const function_file& a, const function_file& b) { return a.name < b.name; });
-    return found;
+    return functions;
 }
 
 result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
@@ -385,10 +386,10 @@ result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
 {
     return with_connection(dsn, "the schemas cannot be read: ",
                            [&](pqxx::connection_base& db) -> result<std::vector<schema_state>> {
-                               std::vector<schema_state> found;
+                               std::vector<schema_state> states;
                                for (const auto& files : schemas)
-                                   found.push_back(compare_schema(db, files));
-                               return found;
+                                   states.push_back(compare_schema(db, files));
+                               return states;
                            });
 }
 

@@ -68,11 +68,11 @@ awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookReq
     const auto sent = co_await sender_.test(*account, *webhook, *event);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await deliveries_.find(*account, *webhook, *event);
-    if (!found)
-        co_return found.error();
+    const auto delivery = co_await deliveries_.find(*account, *webhook, *event);
+    if (!delivery)
+        co_return delivery.error();
     v1::TestWebhookResponse response;
-    *response.mutable_delivery() = to_message(*found);
+    *response.mutable_delivery() = to_message(*delivery);
     co_return response;
 }
 
@@ -95,11 +95,11 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_rpc::retry(v1::RetryDelive
     const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
     if (!sent)
         co_return sent.error();
-    const auto found = co_await deliveries_.find(*account, *webhook, event);
-    if (!found)
-        co_return found.error();
+    const auto logged = co_await deliveries_.find(*account, *webhook, event);
+    if (!logged)
+        co_return logged.error();
     v1::RetryDeliveryResponse response;
-    *response.mutable_delivery() = to_message(*found);
+    *response.mutable_delivery() = to_message(*logged);
     co_return response;
 }
 
@@ -130,12 +130,12 @@ awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRouti
     const auto email = event_id::parse(request.email_id());
     if (!email)
         co_return email.error();
-    const auto found = co_await routings_.ask(email_name(*account, *email));
-    if (!found)
+    const auto routing = co_await routings_.ask(email_name(*account, *email));
+    if (!routing)
         co_return failure(errc::unavailable, "The routing cannot be read now");
-    if (!*found)
-        co_return found->error();
-    const auto& rules = **found;
+    if (!*routing)
+        co_return routing->error();
+    const auto& rules = **routing;
     v1::GetRoutingResponse response;
     response.set_is_known(rules.has_value());
     if (rules) {

@@ -110,24 +110,24 @@ email_deliveries read_rows(const pqxx::result& rows)
 }
 
 // The statement reads one more of each than is shown: that one says that there are more.
-void leave_out_surplus(email_deliveries& found)
+void leave_out_surplus(email_deliveries& read)
 {
-    if (found.rules.size() > max_email_rules) {
+    if (read.rules.size() > max_email_rules) {
         const auto last_unmatched =
-            std::find_if(found.rules.rbegin(), found.rules.rend(),
+            std::find_if(read.rules.rbegin(), read.rules.rend(),
                          [](const auto& rule) { return !rule.match.matched; });
-        found.rules.erase(last_unmatched == found.rules.rend() ? found.rules.end() - 1
-                                                               : last_unmatched.base() - 1);
-        found.is_truncated = true;
+        read.rules.erase(last_unmatched == read.rules.rend() ? read.rules.end() - 1
+                                                             : last_unmatched.base() - 1);
+        read.is_truncated = true;
     }
-    if (found.deliveries.size() > max_email_deliveries) {
-        found.deliveries.pop_back();
-        found.is_truncated = true;
+    if (read.deliveries.size() > max_email_deliveries) {
+        read.deliveries.pop_back();
+        read.is_truncated = true;
     }
-    for (auto& delivery : found.deliveries) {
+    for (auto& delivery : read.deliveries) {
         if (delivery.attempts.size() > max_email_attempts) {
             delivery.attempts.erase(delivery.attempts.begin()); // the oldest
-            found.is_truncated = true;
+            read.is_truncated = true;
         }
     }
 }
@@ -142,11 +142,11 @@ void prepare_email_deliveries(postgres::pool& db)
 email_deliveries read_email_deliveries(pqxx::transaction_base& tx, account_id account,
                                        event_id email)
 {
-    auto found = read_rows(tx.exec_prepared(find_of_email.name, account.text(), email.text(),
-                                            max_email_deliveries + 1, max_email_rules + 1,
-                                            max_email_attempts + 1));
-    leave_out_surplus(found);
-    return found;
+    auto read = read_rows(tx.exec_prepared(find_of_email.name, account.text(), email.text(),
+                                           max_email_deliveries + 1, max_email_rules + 1,
+                                           max_email_attempts + 1));
+    leave_out_surplus(read);
+    return read;
 }
 
 } // namespace tempinbox::webhooks

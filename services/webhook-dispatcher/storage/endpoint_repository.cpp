@@ -460,12 +460,12 @@ awaitable<std::vector<sealed_secret>>
 endpoint_repository::find_sealed_otherwise(std::string key_id, secret_position after, int limit)
 {
     return db_.transact([key_id = std::move(key_id), after, limit](pqxx::work& tx) {
-        std::vector<sealed_secret> found;
+        std::vector<sealed_secret> secrets;
         for (const auto& row :
              tx.exec_prepared(find_otherwise.name, key_id, after.account.text(),
                               after.webhook.text(), after.replaced_by.text(), limit))
-            found.push_back(read_sealed(row));
-        return found;
+            secrets.push_back(read_sealed(row));
+        return secrets;
     });
 }
 
