@@ -42,6 +42,7 @@ public:
     }
 
     std::string text;
+    std::optional<std::int64_t> estimate; // of the text, if it is not exact
     response_budget memory{1'000'000};
     int calls = 0;
     std::size_t used_when_read = 0; // memory, at the call for the whole response
@@ -61,7 +62,7 @@ private:
         GetEmailResponse response;
         response.mutable_email()->mutable_summary()->set_email_id(request.email_id());
         if (is_small_call(request.most_bytes()))
-            response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
+            response.set_omitted_bytes(estimate.value_or(static_cast<std::int64_t>(text.size())));
         else
             response.mutable_email()->set_text(text);
         return response;
@@ -72,7 +73,7 @@ private:
         ListEmailsResponse response;
         auto& email = *response.add_emails();
         if (is_small_call(request.most_bytes()))
-            response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
+            response.set_omitted_bytes(estimate.value_or(static_cast<std::int64_t>(text.size())));
         else
             email.set_text(text);
         return response;
@@ -127,4 +128,25 @@ TEST_CASE("memory for a large email or list is taken before it is read, and one 
     CHECK(other.status == 200);
     first = http::response();
     CHECK(read(ann).status == 200);
+}
+
+TEST_CASE("an email or list that proves larger than its estimate is counted as what it is",
+          "[gateway][emails]")
+{
+    const auto is_list = GENERATE(false, true);
+    arranged_email arranged;
+    arranged.text.assign(150'000, 'x');
+    arranged.estimate = 10'000;
+    const auto ann = testing::premium_caller(), bob = testing::premium_caller();
+    const auto read = [&](const caller& who) {
+        return is_list ? arranged.list(who) : arranged.get(who);
+    };
+
+    const auto first = read(ann);
+    const auto refused = read(ann);
+
+    CHECK(first.status == 200);
+    CHECK(arranged.calls == 4); // the estimate fits beside the first one
+    CHECK(refused.status == 503);
+    CHECK(read(bob).status == 200);
 }
