@@ -217,10 +217,13 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
         const auto name = item.fullname();
         const bool is_known = std::any_of(declared.begin(), declared.end(),
                                           [&](const setting& known) { return known.name == name; });
-        if (is_known)
+        if (is_known) {
             line.values.emplace(name, item.inputs.front());
-        else
-            line.problems.push_back(unknown_setting(path + ": " + name, name, declared));
+            continue;
+        }
+        auto shown = path;
+        shown.append(": ").append(name);
+        line.problems.push_back(unknown_setting(shown, name, declared));
     }
 }
 
