@@ -81,7 +81,7 @@ def test_a_timeout_says_what_came_instead_and_where_to_look(cli: Cli, inbox: Inb
     page = f"{cli.variables['TEMPINBOX_BASE_URL'].rstrip('/')}/dashboard/inboxes/{inbox.inbox_id}"
     assert done.stderr.splitlines() == [
         'tempinbox: no email (subject contains "invoice") came within 1s',
-        f'  near miss: subject: expected "invoice", is "Welcome" (tempinbox read {email})',
+        f'  near miss: subject: wanted "invoice", is "Welcome" (tempinbox read {email})',
         f"  Look at the inbox: {page}",
     ]
 

@@ -10,7 +10,6 @@ using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace std::chrono_literals;
 using testing::arranged_api;
-using testing::await;
 using testing::header;
 using testing::make_request;
 using testing::message;

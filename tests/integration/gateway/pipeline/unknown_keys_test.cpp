@@ -6,9 +6,7 @@ using namespace tempinbox;
 using namespace tempinbox::gateway;
 using testing::arranged_api;
 using testing::await;
-using testing::header;
 using testing::make_request;
-using testing::message;
 using testing::number;
 using testing::unknown_key;
 
