@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <set>
+#include <sstream>
 
 namespace tempinbox::config {
 namespace {
@@ -82,6 +85,21 @@ void take_action(const CLI::App& parser, command_line& line)
     }
 }
 
+// The last value given. CLI11 takes a flag that follows for the value that was forgotten.
+std::optional<std::string> find_value(const CLI::App& parser, const std::string& option,
+                                      command_line& line)
+{
+    const auto values = parser.get_option(option)->results();
+    if (values.empty())
+        return std::nullopt;
+    const auto& value = values.back();
+    if (value.starts_with("--") && parser.get_option_no_throw(value.substr(0, value.find('=')))) {
+        line.problems.push_back(option + " needs a value");
+        return std::nullopt;
+    }
+    return value;
+}
+
 // The words that are no setting: arguments, and what is unknown.
 void take_extras(const CLI::App& parser, const std::vector<setting>& declared, bool takes_arguments,
                  command_line& line)
@@ -93,11 +111,11 @@ void take_extras(const CLI::App& parser, const std::vector<setting>& declared, b
         const bool is_unknown = word.starts_with('-') && word.size() > 1;
         if (is_unknown) {
             const auto shown = word.substr(0, word.find('='));
-            const auto name = std::string_view(shown).substr(shown.find_first_not_of('-'));
+            const auto name = shown.substr(std::min(shown.find_first_not_of('-'), shown.size()));
             line.problems.push_back(unknown_setting(shown, name, declared));
-        } else if (!is_unknown && takes_arguments) {
+        } else if (takes_arguments) {
             line.arguments.push_back(word);
-        } else if (!is_unknown && !follows_unknown) {
+        } else if (!follows_unknown) {
             line.problems.push_back("unexpected argument " + quote(word));
         }
         follows_unknown = is_unknown; // the next word is probably its value
@@ -121,10 +139,10 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
     }
     take_action(parser, line);
     for (const auto& known : declared)
-        if (const auto values = parser.get_option("--" + known.name)->results(); !values.empty())
-            line.values[known.name] = values.back();
-    if (const auto values = parser.get_option("--config")->results(); !values.empty())
-        file = values.back();
+        if (auto value = find_value(parser, "--" + known.name, line))
+            line.values[known.name] = std::move(*value);
+    if (auto value = find_value(parser, "--config", line))
+        file = std::move(*value);
     take_extras(parser, declared, takes_arguments, line);
 }
 
@@ -201,6 +219,19 @@ void read_environment(const std::vector<setting>& declared, command_line& line)
     }
 }
 
+// CLI11 would take it for a setting that is true.
+std::string_view find_line_without_value(std::string_view text)
+{
+    while (!text.empty()) {
+        const auto line = trim(text.substr(0, text.find('\n')));
+        if (!line.empty() && line.find_first_of("#;[") != 0 &&
+            line.find('=') == std::string_view::npos)
+            return line;
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    }
+    return {};
+}
+
 void read_file(const std::string& path, const std::vector<setting>& declared, command_line& line)
 {
     std::ifstream file(path);
@@ -208,9 +239,15 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
         line.problems.push_back("--config: cannot be read: " + quote(path));
         return;
     }
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (const auto without = find_line_without_value(text); !without.empty()) {
+        line.problems.push_back(path + ": a line has no =: " + quote(without));
+        return;
+    }
     CLI::ConfigBase format;
     format.arrayBounds('\x1e', '\x1e'); // a value is one text, whatever spaces and commas it has
-    for (const auto& item : format.from_config(file)) {
+    std::istringstream lines(text);
+    for (const auto& item : format.from_config(lines)) {
         if (item.name == "--" ||
             item.name == "++") // a section's end or begin, unknown by its items
             continue;

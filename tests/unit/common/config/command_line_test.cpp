@@ -153,9 +153,28 @@ TEST_CASE("an unreadable or broken file is a problem", "[config]")
     CHECK(read({"--config", file.path().c_str()}).problems.size() == 1);
 }
 
+TEST_CASE("a line of the file without a value is a problem, whatever it names", "[config]")
+{
+    const scoped_file file("[general]\n; a comment\n\nwriters\n");
+
+    const auto line = read({"--config", file.path().c_str()});
+
+    CHECK(line.problems ==
+          std::vector<std::string>{file.path() + ": a line has no =: \"writers\""});
+    CHECK(line.values.empty());
+}
+
 TEST_CASE("a flag without its value is a problem", "[config]")
 {
     CHECK(read({"--writers"}).problems.size() == 1);
+    CHECK(read({"--writers", "--check-config"}).problems ==
+          std::vector<std::string>{"--writers needs a value"});
+}
+
+TEST_CASE("a flag without a name is a problem", "[config]")
+{
+    for (const auto* word : {"---", "--=x", "-=x"})
+        CHECK(read({word}).problems.size() == 1);
 }
 
 TEST_CASE("positional arguments are kept in order where they are allowed", "[config]")
