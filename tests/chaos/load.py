@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-_REPLY_SECONDS = 60.0  # past the server's own patience with a commit
+_REPLY_SECONDS = 60.0  # past the server's own timeout for a commit
 _RECONNECT_DELAY_SECONDS = 0.1
 _LARGE_EVERY, _SHARED_EVERY = 50, 10
 _SMALL_LINES, _LARGE_LINES = 40, 6000  # about 3 and 450 KB: the larger ones are spooled
