@@ -296,6 +296,8 @@ void pool::state::open(worker& me, bool is_probe)
         ++connected;
         last_success = steady::now().time_since_epoch().count();
     }
+    // The DSN may have changed while this connection was being opened with the older one.
+    wake_renewer.notify_one();
     if (is_away.exchange(false))
         host.health().met("postgresql");
 }

@@ -7,9 +7,12 @@
 #include <boost/asio/write.hpp>
 
 #include <array>
+#include <functional>
 #include <future>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::testing {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-enum class mode { open, cut, frozen };
+enum class mode { open, cut, frozen, holding };
 
 // One direction of a connection; the two share their sockets.
 class pipe : public std::enable_shared_from_this<pipe>
@@ -91,7 +94,9 @@ struct relay::state
         acceptor.async_accept(*client, [this, client](const auto& error) {
             if (error)
                 return;
-            if (now != mode::cut)
+            if (now == mode::holding)
+                held.push_back(client);
+            else if (now != mode::cut)
                 connect(client);
             accept();
         });
@@ -113,14 +118,24 @@ struct relay::state
 
     void change(mode requested)
     {
-        std::promise<void> done;
-        asio::post(loop, [&] {
+        on_loop([&] {
             now = requested;
             for (const auto& one : pipes)
                 if (const auto pipe = one.lock(); pipe && requested != mode::frozen)
                     pipe->close();
             if (requested != mode::frozen)
                 pipes.clear();
+            if (requested == mode::open)
+                for (const auto& client : std::exchange(held, {}))
+                    connect(client);
+        });
+    }
+
+    void on_loop(const std::function<void()>& step)
+    {
+        std::promise<void> done;
+        asio::post(loop, [&] {
+            step();
             done.set_value();
         });
         done.get_future().wait();
@@ -131,6 +146,7 @@ struct relay::state
     tcp::endpoint target;
     mode now = mode::open;
     std::set<std::weak_ptr<pipe>, std::owner_less<>> pipes;
+    std::vector<std::shared_ptr<tcp::socket>> held;
     std::thread thread;
 };
 
@@ -151,6 +167,18 @@ void relay::cut()
 void relay::freeze()
 {
     state_->change(mode::frozen);
+}
+
+void relay::hold()
+{
+    state_->change(mode::holding);
+}
+
+std::size_t relay::held() const
+{
+    std::size_t count = 0;
+    state_->on_loop([&] { count = state_->held.size(); });
+    return count;
 }
 
 void relay::restore()

@@ -2,6 +2,7 @@
 
 #include "common/core/network.hpp"
 
+#include <cstddef>
 #include <memory>
 
 namespace tempinbox::testing {
@@ -20,6 +21,10 @@ public:
     void cut();
     // Keeps connections open and accepts new ones, but passes nothing, like a server that hangs.
     void freeze();
+    // Accepts new connections and passes what they sent when it is restored, like a server that is
+    // slow to answer.
+    void hold();
+    std::size_t held() const; // connections that wait for `restore`
     void restore();
 
 private:

@@ -4,7 +4,7 @@
 #include "accounts/api_key.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/testing/await.hpp"
-#include "common/testing/relay.hpp"
+#include "common/testing/database_relay.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "gateway/access/key_uses.hpp"
 
@@ -85,19 +85,6 @@ public:
     gateway::key_cache cache{testing::test_host(), keys, keys, strangers};
 };
 
-host_port server_of(testing::scratch_database& scratch)
-{
-    const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
-    return host_port(row[0].as<std::string>("127.0.0.1"),
-                     static_cast<std::uint16_t>(row[1].as<int>()));
-}
-
-std::string through(const std::string& dsn, const host_port& relay)
-{
-    const auto with_port = postgres::with_parameter(dsn, "port", std::to_string(relay.port));
-    return postgres::with_parameter(with_port, "host", relay.host);
-}
-
 enum class said { yes, no, unknown };
 
 // A running cache whose connections to PostgreSQL pass a relay, and a key it should know.
@@ -134,13 +121,13 @@ public:
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    testing::relay relay{server_of(scratch)};
+    testing::relay relay{testing::server_of(scratch)};
 
 private:
     postgres::settings settings_through_relay()
     {
         postgres::settings chosen;
-        chosen.dsn = through(scratch.dsn(), relay.address());
+        chosen.dsn = testing::dsn_through(relay, scratch);
         chosen.connections = 4;
         return chosen;
     }

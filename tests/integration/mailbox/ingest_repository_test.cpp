@@ -1,7 +1,7 @@
 #include "common/core/encoding.hpp"
 #include "common/events/events.hpp"
 #include "common/postgres/dsn.hpp"
-#include "common/testing/relay.hpp"
+#include "common/testing/database_relay.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_repository.hpp"
 #include "mailbox/ingest_repository.hpp"
@@ -47,7 +47,7 @@ struct lost_store
     mail_world world;
     inbox box = world.create(seeds::account());
     std::shared_ptr<new_message> message = make_message({box});
-    testing::relay way{server_of(world.scratch)};
+    testing::relay way{testing::server_of(world.scratch)};
     postgres::pool db{testing::test_host(), patient(way, world.scratch)};
     ingest_repository store{testing::test_host(), db, {}};
     pqxx::connection other{world.scratch.dsn()};
@@ -70,17 +70,11 @@ struct lost_store
         CHECK_FALSE(results);
     }
 
-    static host_port server_of(testing::scratch_database& scratch)
-    {
-        const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
-        return host_port(row[0].as<std::string>(), row[1].as<std::uint16_t>());
-    }
     static postgres::settings patient(const testing::relay& way,
                                       const testing::scratch_database& scratch)
     {
         postgres::settings chosen;
-        const auto at_relay = postgres::with_parameter(scratch.dsn(), "host", way.address().host);
-        chosen.dsn = postgres::with_parameter(at_relay, "port", std::to_string(way.address().port));
+        chosen.dsn = testing::dsn_through(way, scratch);
         chosen.connections = 2;
         chosen.lock_timeout = std::chrono::seconds(15);
         chosen.statement_timeout = std::chrono::seconds(15);

@@ -3,6 +3,7 @@
 #include "common/postgres/dsn.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/testing/await.hpp"
+#include "common/testing/database_relay.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "integration/common/postgres/held_lock.hpp"
 #include "unit/common/scratch_folder.hpp"
@@ -42,12 +43,10 @@ public:
     }
     scratch_role(const scratch_role&) = delete;
 
-    std::string dsn(const std::string& password) const
-    {
-        return postgres::with_parameter(postgres::with_parameter(scratch_.dsn(), "user", name_),
-                                        "password", password);
-    }
+    std::string dsn(const std::string& password) const { return dsn_at(scratch_.dsn(), password); }
     std::string dsn() const { return dsn(password_); }
+    // By way of a server in front of the database.
+    std::string dsn_at(const std::string& server) const { return dsn_at(server, password_); }
 
     int connections() const
     {
@@ -67,6 +66,12 @@ public:
     const std::string& name() const { return name_; }
 
 private:
+    std::string dsn_at(const std::string& server, const std::string& password) const
+    {
+        return postgres::with_parameter(postgres::with_parameter(server, "user", name_), "password",
+                                        password);
+    }
+
     testing::scratch_database& scratch_;
     std::string password_;
     std::string name_;
@@ -214,6 +219,28 @@ TEST_CASE("idle connections are replaced without a job", "[postgres][secrets]")
 
     CHECK(testing::eventually([&] { return first.connections() == 0; }));
     CHECK(testing::await(current_role(pool.db)) == second.name());
+    pool.db.stop();
+}
+
+TEST_CASE("a connection that was being opened while the DSN changed is replaced",
+          "[postgres][secrets]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const scratch_role first(scratch, "first"), second(scratch, "second");
+    testing::relay slow(testing::server_of(scratch));
+    slow.hold();
+    const auto slow_dsn = testing::dsn_through(slow, scratch);
+    rotated_pool pool(first.dsn_at(slow_dsn), 1);
+    CHECK(testing::eventually([&] { return slow.held() == 1; }));
+
+    pool.rewrite(second.dsn());
+    CHECK(testing::eventually(
+        [] { return shows("tempinbox_db_pool_dsn_current{pool=\"rotated\"} 1"); }));
+    slow.restore();
+
+    CHECK(testing::eventually(
+        [&] { return testing::await(current_role(pool.db)) == second.name(); }));
+    CHECK(testing::eventually([&] { return first.connections() == 0; }));
     pool.db.stop();
 }
 

@@ -3,7 +3,7 @@
 #include "common/postgres/dsn.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/testing/await.hpp"
-#include "common/testing/relay.hpp"
+#include "common/testing/database_relay.hpp"
 #include "common/testing/scratch_database.hpp"
 
 #include <catch2/catch.hpp>
@@ -38,19 +38,6 @@ void terminate_others(testing::scratch_database& scratch, const std::string& con
                     "current_database() AND pid <> pg_backend_pid() "
                     "AND " +
                     condition);
-}
-
-host_port server_of(testing::scratch_database& scratch)
-{
-    const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
-    return host_port(row[0].as<std::string>(), row[1].as<std::uint16_t>());
-}
-
-std::string through(const testing::relay& relay, const testing::scratch_database& scratch)
-{
-    const auto address = relay.address();
-    return postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "host", address.host),
-                                    "port", std::to_string(address.port));
 }
 
 postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
@@ -179,10 +166,10 @@ TEST_CASE("a connection lost during a single statement leaves the outcome unknow
 TEST_CASE("a server that was never there is waited for", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    testing::relay relay(server_of(scratch));
+    testing::relay relay(testing::server_of(scratch));
     relay.cut();
     runtime::host host("early", runtime::process_settings{});
-    postgres::pool db(host, settings_for(through(relay, scratch)));
+    postgres::pool db(host, settings_for(testing::dsn_through(relay, scratch)));
 
     CHECK(testing::eventually([&] {
         return host.health().json().find("\"waiting\":{\"postgresql\"") != std::string::npos;
@@ -196,8 +183,8 @@ TEST_CASE("a server that was never there is waited for", "[postgres]")
 TEST_CASE("a server killed and started again is lost and found", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    testing::relay relay(server_of(scratch));
-    postgres::pool db(testing::test_host(), settings_for(through(relay, scratch), 4));
+    testing::relay relay(testing::server_of(scratch));
+    postgres::pool db(testing::test_host(), settings_for(testing::dsn_through(relay, scratch), 4));
     REQUIRE(works(db));
 
     relay.cut();
@@ -217,8 +204,8 @@ TEST_CASE("a server killed and started again is lost and found", "[postgres]")
 TEST_CASE("a server that stands still does not hold its callers for ever", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    testing::relay relay(server_of(scratch));
-    auto chosen = settings_for(through(relay, scratch), GENERATE(1U, 3U));
+    testing::relay relay(testing::server_of(scratch));
+    auto chosen = settings_for(testing::dsn_through(relay, scratch), GENERATE(1U, 3U));
     chosen.statement_timeout = 250ms;
     chosen.plan_ttl = GENERATE(60'000, 0) * 1ms;
     postgres::pool db(testing::test_host(), chosen);
