@@ -61,7 +61,7 @@ std::vector<code> choose(std::vector<code> found)
 } // namespace
 
 std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text,
-                             const std::optional<std::string>& html)
+                             const std::optional<html::visible_page>& page)
 {
     const auto title = shown_text::of_plain(take_bytes(subject, max_part_bytes));
     const auto hints_of_title = hints_of_subject(title.text());
@@ -72,21 +72,16 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
         // Most mails have numbers but no word for a code: checking the words once saves scoring
         // numbers.
         if (!is_expected && !has_code_label(labels))
-            return false;
+            return;
         auto hints = hints_of_title;
         add_hints_of_text(shown.text(), hints);
-        if (found.empty())
-            find_in(title, find_labels(title.text()), "subject", hints, found);
-        const auto from_before = found.size();
+        find_in(title, find_labels(title.text()), "subject", hints, found);
         find_in(shown, std::move(labels), part, hints, found);
-        return found.size() > from_before;
     };
-    const bool is_in_text =
-        text && search_part(shown_text::of_plain(take_bytes(*text, max_part_bytes)), "text");
-    if (html && !is_in_text)
-        search_part(shown_text::of_html(take_bytes(*html, max_part_bytes)), "html");
-    if (!text && !html)
-        search_part({}, "text");
+    if (page && page->shows_text)
+        search_part(shown_text::of_html(page->html, max_part_bytes), "html");
+    else
+        search_part(shown_text::of_plain(take_bytes(text.value_or(""), max_part_bytes)), "text");
     return choose(std::move(found));
 }
 

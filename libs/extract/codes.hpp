@@ -1,5 +1,7 @@
 #pragma once
 
+#include "html/visible_page.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,13 +26,15 @@ struct link
     std::string kind; // "verify", "reset", "unsubscribe" or "other"
 };
 
-// One-time codes, likeliest first, at most 20. Linear time (RE2); searches the first 256 KiB of
-// each part. Years, prices, phone and tracking numbers are not codes.
+// Both search what a person sees of a mail: its page if that shows any text, else its text.
+
+// One-time codes, likeliest first, at most 20. Linear time (RE2); searches the first 256 KiB that
+// are seen. Years, prices, phone and tracking numbers are not codes.
 std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text,
-                             const std::optional<std::string>& html);
+                             const std::optional<html::visible_page>& page);
 
 // http(s) links in the order they appear, each URL once, at most 200.
 std::vector<link> find_links(const std::optional<std::string>& text,
-                             const std::optional<std::string>& html);
+                             const std::optional<html::visible_page>& page);
 
 } // namespace tempinbox::extract

@@ -191,9 +191,9 @@ std::string_view kind_of_pointer(const html::anchored_text& page, std::size_t i,
     return kind_of_link(url, text, on_one_line(std::string(last_line(trim(above)))));
 }
 
-void collect_anchors(std::string_view whole, collector& links)
+void collect_anchors(std::string_view html, collector& links)
 {
-    const html::anchored_text page(take_bytes(whole, max_part_bytes));
+    const html::anchored_text page(html);
     for (std::size_t i = 0; i < page.anchors().size() && !links.is_full(); ++i) {
         const auto& anchor = page.anchors()[i];
         if (!is_web(anchor.url) || !links.accepts(anchor.url))
@@ -256,12 +256,14 @@ void collect_plain(std::string_view text, collector& links)
 } // namespace
 
 std::vector<link> find_links(const std::optional<std::string>& text,
-                             const std::optional<std::string>& html)
+                             const std::optional<html::visible_page>& page)
 {
     collector links;
-    if (html)
-        collect_anchors(*html, links);
-    if (text)
+    if (page)
+        collect_anchors(page->html, links);
+    if (page && page->shows_text)
+        collect_plain(page->text, links);
+    else if (text)
         collect_plain(*text, links);
     return links.take();
 }

@@ -101,11 +101,11 @@ shown_text shown_text::of_plain(std::string_view utf8)
     return shown;
 }
 
-shown_text shown_text::of_html(std::string_view html)
+shown_text shown_text::of_html(std::string_view html, std::size_t max_bytes)
 {
     shown_text shown;
     std::size_t offset = 0;
-    for (std::size_t at = 0; at < html.size();) {
+    for (std::size_t at = 0; at < html.size() && shown.text_.size() < max_bytes;) {
         const auto step = html::read_markup(html, at);
         switch (step.means) {
         case html::markup::character: {

@@ -15,9 +15,10 @@ class shown_text
 {
 public:
     static shown_text of_plain(std::string_view utf8);
-    // Leaves out tags, comments and what browsers do not show; blocks start lines, cells are
-    // separated by a blank.
-    static shown_text of_html(std::string_view html);
+    // Of HTML that is seen (html/visible_page.hpp): leaves out tags; blocks start lines, cells are
+    // separated by a blank. Ends after `max_bytes` of text.
+    static shown_text of_html(std::string_view html,
+                              std::size_t max_bytes = std::string_view::npos);
 
     std::string_view text() const { return text_; }
     // The offset in characters, in the part, of the character at byte `at` of the text.

@@ -1,16 +1,25 @@
 #include "html/anchors.hpp"
 
+#include "html/link_target.hpp"
 #include "html/markup.hpp"
 #include "html/tags.hpp"
 
 #include <algorithm>
 
 namespace tempinbox::html {
+namespace {
+
+bool begins_step(char c)
+{
+    return c == '<' || c == '&' || c == '\0';
+}
+
+} // namespace
+
 anchored_text::anchored_text(std::string_view html)
 {
     for (std::size_t at = 0; at < html.size();)
-        at +=
-            html[at] == '<' || html[at] == '&' ? read_step(html, at) : read_words(html.substr(at));
+        at += begins_step(html[at]) ? read_step(html, at) : read_words(html.substr(at));
     close_anchor();
 }
 
@@ -37,8 +46,8 @@ std::string_view anchored_text::between(std::size_t begin, std::size_t end) cons
 
 std::size_t anchored_text::read_words(std::string_view html)
 {
-    const auto* const stop = std::find_if(
-        html.begin(), html.end(), [](char c) { return c == '<' || c == '&' || is_space(c); });
+    const auto* const stop = std::find_if(html.begin(), html.end(),
+                                          [](char c) { return begins_step(c) || is_space(c); });
     const auto length = static_cast<std::size_t>(stop - html.begin());
     text_ += html.substr(0, length);
     if (length == 0)
@@ -66,6 +75,8 @@ void anchored_text::read_tag(std::string_view tag)
 {
     const auto name = tag_name(tag);
     const bool is_area = name == "area";
+    if (name == "base" && base_.empty())
+        base_ = find_href(tag);
     if (name == "a" || is_area) {
         close_anchor();
         if (tag[1] != '/' && tag.ends_with('>'))
@@ -84,7 +95,7 @@ void anchored_text::read_tag(std::string_view tag)
 void anchored_text::open_anchor(std::string_view tag)
 {
     anchor opened;
-    opened.url = find_href(tag);
+    opened.url = link_target(tag, base_);
     opened.begin = text_.size();
     anchors_.push_back(std::move(opened));
     is_open_ = true;

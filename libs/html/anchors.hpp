@@ -41,6 +41,7 @@ private:
 
     std::string text_;
     std::vector<anchor> anchors_;
+    std::string base_; // that links are relative to, if the page names one
     bool is_open_ = false;
 };
 

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t max_style_bytes = 256 * 1024;
 // In about the share that the work has of the time.
-constexpr std::size_t steps_of_style = 50;
+constexpr std::size_t steps_of_style = 60;
+constexpr std::size_t steps_of_search = 2; // for a style sheet, at each `<` of the page
+constexpr std::size_t searched_bytes_in_step = 16;
 
 } // namespace
 
@@ -34,14 +36,17 @@ std::size_t inherited_style_hash::operator()(const inherited_style& style) const
 void cascade::read_style_sheets(std::string_view html)
 {
     std::size_t total = 0;
-    for (std::size_t at = html.find('<'); at != std::string_view::npos && at < html.size();
+    for (std::size_t at = html.find('<');
+         at != std::string_view::npos && at < html.size() && !budget_.is_spent();
          at = html.find('<', at)) {
+        budget_.take(steps_of_search);
         if (!is_markup_at(html, at)) {
             ++at;
             continue;
         }
         const auto end = markup_end(html, at);
         const auto tag = html.substr(at, end - at);
+        budget_.take(tag.size() / searched_bytes_in_step);
         at = end;
         if (tag_name(tag) != "style" || tag.starts_with("</"))
             continue;

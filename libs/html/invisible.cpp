@@ -65,4 +65,15 @@ visible remove_invisible(std::string_view text)
     return seen;
 }
 
+bool has_glyph(std::string_view utf8)
+{
+    for (std::size_t at = 0; at < utf8.size();) {
+        const auto point = take_point(utf8, at);
+        const bool is_blank = point <= 0x20 || point == 0x2028 || point == 0x2029;
+        if (!is_blank && !is_invisible(point))
+            return true;
+    }
+    return false;
+}
+
 } // namespace tempinbox::html

@@ -18,6 +18,9 @@ struct visible
 // any bytes and gives valid UTF-8.
 visible remove_invisible(std::string_view text);
 
+// Whether a person sees anything of it: a character that is neither blank nor without a glyph.
+bool has_glyph(std::string_view utf8);
+
 // The first character from `at` on, of valid UTF-8; moves `at` past it.
 char32_t take_point(std::string_view utf8, std::size_t& at);
 

@@ -4,6 +4,7 @@
 #include "html/references.hpp"
 #include "html/tags.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tempinbox::html {
@@ -48,6 +49,10 @@ markup_step read_tag(std::string_view html, std::size_t at)
 
 markup_step read_markup(std::string_view html, std::size_t at)
 {
+    if (html[at] == '\0') {
+        const auto end = std::min(html.find_first_not_of('\0', at), html.size());
+        return {markup::nothing, end - at, {}};
+    }
     if (html[at] == '&')
         return read_reference(html.substr(at));
     return is_markup_at(html, at) ? read_tag(html, at) : markup_step{};

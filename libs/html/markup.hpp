@@ -16,8 +16,9 @@ struct markup_step
     std::string text;       // of an entity: one or two characters, or none
 };
 
-// Reads what begins at `at`. An element that browsers do not show is one step. Any bytes are
-// accepted; a whole walk is linear if each step begins where the last one ended.
+// Reads what begins at `at`. U+0000 is nothing (visible_page.hpp), and many are one step. An
+// element that browsers do not show is one step. Any bytes are accepted; a whole walk is linear if
+// each step begins where the last one ended.
 markup_step read_markup(std::string_view html, std::size_t at);
 
 } // namespace tempinbox::html

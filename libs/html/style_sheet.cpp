@@ -13,7 +13,7 @@ constexpr std::size_t max_keys = 10'000;
 constexpr std::size_t max_steps_of_key = 32;
 
 // Steps of the budget, in about the shares that the work has of the time; to try a rule is one.
-constexpr std::size_t steps_of_rule = 8; // and of each part of a selector, to read it
+constexpr std::size_t steps_of_rule = 16; // and of each part of a selector, to read it
 constexpr std::size_t steps_of_look_up = 4;
 constexpr std::size_t steps_of_property = 1;
 

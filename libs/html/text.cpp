@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 31> breaking_elements{
     "h4",      "h5",      "h6",       "header",     "hr",    "li",     "main", "nav",
     "ol",      "p",       "pre",      "section",    "table", "tr",     "ul"};
 constexpr std::array<std::string_view, 2> preformatted_elements{"pre", "textarea"};
+constexpr std::string_view word_ends("<& \t\r\n\f\0", 8);
 
 // Collapses blanks, and allows at most one empty line in a row.
 class text_flow
@@ -84,6 +85,8 @@ public:
                 read_space();
             else if (html_[at_] == '&')
                 read_reference();
+            else if (html_[at_] == '\0') // browsers ignore it (HTML 13.2.6.4.7)
+                at_ = std::min(html_.find_first_not_of('\0', at_), html_.size());
             else
                 read_words();
         }
@@ -138,7 +141,7 @@ private:
 
     void read_words()
     {
-        const auto end = std::min(html_.find_first_of("<& \t\r\n\f", at_ + 1), html_.size());
+        const auto end = std::min(html_.find_first_of(word_ends, at_ + 1), html_.size());
         flow_.put(html_.substr(at_, end - at_));
         at_ = end;
     }

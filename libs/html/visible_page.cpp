@@ -6,6 +6,7 @@
 #include "html/invisible.hpp"
 #include "html/link_host.hpp"
 #include "html/link_marks.hpp"
+#include "html/link_target.hpp"
 #include "html/open_elements.hpp"
 #include "html/tags.hpp"
 #include "html/text.hpp"
@@ -19,9 +20,22 @@
 namespace tempinbox::html {
 namespace {
 
-// Steps of the budget, in about the shares that the work has of the time.
-constexpr std::size_t steps_of_tag = 8;
-constexpr std::size_t steps_of_link = 100;
+// Steps of the budget, in about the shares that the work has of the time: that of this walk, and
+// that of those who read what it leaves. A byte of text is one, that of a reference or of a `<`
+// more.
+constexpr std::size_t steps_of_tag = 25;
+constexpr std::size_t steps_of_comment = 4;
+constexpr std::size_t steps_of_reference = 12;
+constexpr std::size_t steps_of_less_than = 3;
+constexpr std::size_t steps_of_link = 20;
+constexpr std::size_t steps_of_resolving = 80; // a link by the page's base
+constexpr std::size_t hidden_bytes_in_step = 4;
+constexpr std::size_t unread_bytes_in_step = 8;
+constexpr std::size_t data_bytes_in_step = 16;
+// A tag's bytes are a step each up to here, where attributes are; the rest is data of an image.
+constexpr std::size_t max_attribute_bytes = 512;
+
+constexpr char unseen = '\0';
 
 constexpr std::array<std::string_view, 14> void_elements{
     "area",  "base", "br",   "col",   "embed",  "hr",    "img",
@@ -71,24 +85,25 @@ std::string whole_text(std::string_view html)
 struct open_link
 {
     std::string url;
-    std::string host;
-    std::size_t begin = 0;   // in the HTML that is seen
+    std::size_t tag = 0;     // where it begins, in the HTML that is seen
+    std::size_t begin = 0;   // where its words do
     std::size_t removed = 0; // before it
     bool has_words = false;
     bool has_picture = false;
     std::string alternative; // of the picture
 };
 
-// Walks over a page once and copies what is seen, as HTML: the names of the tags, for their layout,
-// and the text that stands in visible elements, with the marked host behind the words of each link.
+// Walks over a page once and copies what is seen, as HTML. With marks, a marked host stands behind
+// the words of each link, and the links are named.
 class page_walk
 {
 public:
-    page_walk(std::string_view html, const link_marks& marks) : html_(html), marks_(marks) {}
+    page_walk(std::string_view html, const link_marks* marks) : html_(html), marks_(marks) {}
 
-    // Its text is that HTML.
-    visible_page run()
+    // Leaves the text to others.
+    linked_page run()
     {
+        seen().html.reserve(html_.size());
         cascade_.read_style_sheets(html_);
         open_page();
         while (at_ < html_.size() && !budget_.is_spent()) {
@@ -97,16 +112,19 @@ public:
             else
                 read_text();
         }
-        seen_.is_cut = budget_.is_spent();
-        seen_.steps = budget_.used();
-        count_rest();
+        seen().is_cut = budget_.is_spent();
+        seen().steps = budget_.used();
+        // Nobody knows whether a person sees what is left, so it counts as hidden.
+        seen().removed += html_.size() - at_;
         // Browsers end what is open where the page ends.
         while (!open_.has_only_permanent())
             close_last();
-        return std::move(seen_);
+        return std::move(found_);
     }
 
 private:
+    visible_page& seen() { return found_.page; }
+
     // A page has them whether or not its tags are written, and rules ask for them.
     void open_page()
     {
@@ -115,24 +133,15 @@ private:
         open_.push_permanent(read_element("body", "<body>"));
     }
 
-    // Nobody knows whether a person sees it, so it counts as hidden.
-    void count_rest()
-    {
-        while (at_ < html_.size()) {
-            if (is_markup_at(html_, at_))
-                at_ = markup_end(html_, at_);
-            else
-                seen_.removed += count_shown(take_text());
-        }
-    }
-
-    // Moves past the text that begins here.
+    // Moves past the text that begins here, or so much of it that the budget is looked at in time.
     std::string_view take_text()
     {
-        auto end = html_.find('<', at_ + 1);
-        while (end != std::string_view::npos && !is_markup_at(html_, end))
-            end = html_.find('<', end + 1);
-        const auto text = html_.substr(at_, std::min(end, html_.size()) - at_);
+        constexpr std::size_t max_bytes = 4'096;
+        const auto rest = take_bytes(html_.substr(at_), max_bytes);
+        auto end = rest.find('<', 1);
+        while (end != std::string_view::npos && !is_markup_at(html_, at_ + end))
+            end = rest.find('<', end + 1);
+        const auto text = rest.substr(0, end);
         at_ += text.size();
         return text;
     }
@@ -141,14 +150,26 @@ private:
     {
         const auto text = take_text();
         if (!open_.last().style.shown().is_seen()) {
-            seen_.removed += count_shown(text);
+            budget_.take(1 + text.size() / hidden_bytes_in_step);
+            seen().removed += count_shown(text);
+            put_unseen(text);
             return;
         }
-        // What is left out between two pieces must not join them into markup.
-        seen_.text.append(replace_all(text, "<", "&lt;"));
+        budget_.take(steps_to_read(text));
+        seen().html.append(text);
         if (link_ && count_shown(text) > 0)
             link_->has_words = true;
     }
+
+    static std::size_t steps_to_read(std::string_view text)
+    {
+        const auto count = [text](char c) {
+            return static_cast<std::size_t>(std::count(text.begin(), text.end(), c));
+        };
+        return text.size() + count('&') * steps_of_reference + count('<') * steps_of_less_than;
+    }
+
+    void put_unseen(std::string_view html) { seen().html.append(count_characters(html), unseen); }
 
     void read_markup()
     {
@@ -156,14 +177,21 @@ private:
         const auto tag = html_.substr(at_, end - at_);
         const auto name = tag_name(tag);
         at_ = end;
-        budget_.take(steps_of_tag);
-        if (name.empty()) // a comment
+        if (name.empty()) { // a comment
+            budget_.take(steps_of_comment + tag.size() / unread_bytes_in_step);
+            put_unseen(tag);
             return;
+        }
+        const auto attribute_bytes = std::min(tag.size(), max_attribute_bytes);
+        budget_.take(steps_of_tag + attribute_bytes +
+                     (tag.size() - attribute_bytes) / data_bytes_in_step);
         if (tag.size() > 1 && tag[1] == '/') {
             close(name);
-            seen_.text.append("</").append(name).append(">");
+            seen().html.append(tag);
         } else if (is_skipped(name, tag)) {
             at_ = element_end(html_, end, name);
+            budget_.take((at_ - end) / unread_bytes_in_step);
+            put_unseen(html_.substr(end - tag.size(), at_ - end + tag.size()));
         } else {
             read_opening(name, tag);
         }
@@ -172,19 +200,28 @@ private:
     void read_opening(const std::string& name, std::string_view tag)
     {
         end_before(name);
-        seen_.text.append("<").append(name).append(">");
         auto element = read_element(name, tag);
         if (budget_.is_spent()) // not all rules were tried
             return;
-        if (name == "img" && link_)
-            add_picture(tag, element.style.shown());
-        else if (name == "area")
-            add_area(tag, element.style.shown());
-        if (is_one_of(void_elements, name))
+        if (name == "base" && base_.empty())
+            base_ = find_href(tag);
+        const bool is_picture = name == "area" || (name == "img" && link_);
+        if (is_picture && !is_picture_seen(tag, element.style.shown())) {
+            put_unseen(tag);
             return;
+        }
         if (name == "a")
             begin_link(tag);
-        open_.push(std::move(element));
+        seen().html.append(tag);
+        if (link_ && name == "a")
+            link_->begin = seen().html.size();
+        if (name == "img" && link_)
+            add_picture(tag);
+        else if (name == "area")
+            add_seen(link_target(tag, base_), on_one_line(find_attribute(tag, "alt").value_or("")),
+                     0);
+        if (!is_one_of(void_elements, name))
+            open_.push(std::move(element));
     }
 
     // What an element of that name ends or opens by being there, as browsers have it.
@@ -224,77 +261,93 @@ private:
 
     void begin_link(std::string_view tag)
     {
-        budget_.take(steps_of_link);
+        budget_.take(steps_of_link + (base_.empty() ? 0 : steps_of_resolving));
         open_link link;
-        link.url = find_href(tag);
-        link.host = link_host(link.url);
-        link.begin = seen_.text.size();
-        link.removed = seen_.removed;
+        if (marks_ != nullptr)
+            link.url = link_target(tag, base_);
+        link.tag = seen().html.size();
+        link.removed = seen().removed;
         link_ = std::move(link);
     }
 
     void end_link()
     {
         const auto link = *std::exchange(link_, std::nullopt);
-        if (!link.has_words && !link.has_picture)
+        if (!link.has_words && !link.has_picture) {
+            // An element that means nothing stands in its place, since its length must stay.
+            seen().html[link.tag + 1] = 'b';
+            return;
+        }
+        if (marks_ == nullptr)
             return;
         auto words = link.has_words
-                         ? on_one_line(whole_text(std::string_view(seen_.text).substr(link.begin)))
+                         ? on_one_line(whole_text(std::string_view(seen().html).substr(link.begin)))
                          : std::string();
         if (words.empty())
             words = on_one_line(link.alternative);
-        add_seen(link.url, std::move(words), seen_.removed - link.removed);
-        if (link.has_words && !link.host.empty())
-            seen_.text.append(" ").append(marks_.mark(link.host));
+        add_seen(link.url, std::move(words), seen().removed - link.removed);
+        const auto host = link.has_words ? link_host(link.url) : std::string();
+        if (!host.empty())
+            seen().html.append(" ").append(marks_->mark(host));
     }
 
-    void add_picture(std::string_view tag, const look& shown)
+    // A dot of one pixel tells a sender that the mail was read, and is seen by nobody.
+    static bool is_picture_seen(std::string_view tag, const look& shown)
     {
         const auto is_dot = [tag](const char* side) {
             const auto size = find_attribute(tag, side);
             return size && (trim(*size) == "0" || trim(*size) == "1");
         };
-        if (!shown.takes_room() || is_dot("width") || is_dot("height"))
-            return;
+        return shown.takes_room() && !is_dot("width") && !is_dot("height");
+    }
+
+    void add_picture(std::string_view tag)
+    {
         link_->has_picture = true;
         if (link_->alternative.empty())
             link_->alternative = find_attribute(tag, "alt").value_or("");
     }
 
-    // Of an image map.
-    void add_area(std::string_view tag, const look& shown)
-    {
-        if (shown.takes_room())
-            add_seen(find_href(tag), on_one_line(find_attribute(tag, "alt").value_or("")), 0);
-    }
-
     void add_seen(std::string url, std::string text, std::size_t removed)
     {
-        auto& link = seen_.links[std::move(url)];
+        if (marks_ == nullptr)
+            return;
+        auto& link = found_.links[std::move(url)];
         if (link.text.empty())
             link = {std::move(text), removed};
     }
 
     std::string_view html_;
-    const link_marks& marks_;
+    const link_marks* marks_;
     std::size_t at_ = 0;
     work_budget budget_{max_page_steps};
     cascade cascade_{budget_};
     open_elements open_;
     std::optional<open_link> link_;
-    visible_page seen_;
+    std::string base_; // that links are relative to, if the page names one
+    linked_page found_;
 };
 
 } // namespace
 
 visible_page read_visible_page(std::string_view html)
 {
-    const link_marks marks;
-    auto page = page_walk(html, marks).run();
-    const auto text = remove_invisible(whole_text(page.text));
-    page.text = marks.name_hosts(trim(text.text));
-    page.removed += text.removed;
+    auto page = page_walk(html, nullptr).run().page;
+    page.text = whole_text(page.html);
+    page.shows_text = has_glyph(page.text);
     return page;
+}
+
+linked_page read_linked_page(std::string_view html)
+{
+    const link_marks marks;
+    auto found = page_walk(html, &marks).run();
+    auto& page = found.page;
+    const auto text = remove_invisible(whole_text(page.html));
+    page.text = marks.name_hosts(trim(text.text));
+    page.shows_text = !page.text.empty();
+    page.removed += text.removed;
+    return found;
 }
 
 } // namespace tempinbox::html

@@ -1,7 +1,6 @@
 #include "mime/view.hpp"
 
 #include "common/core/text.hpp"
-#include "html/text.hpp"
 #include "mime/addresses.hpp"
 #include "mime/charset.hpp"
 #include "mime/date.hpp"
@@ -281,8 +280,11 @@ private:
         }
         const bool is_text_blank = !found_.text || trim(*found_.text).empty();
         if (found_.html && is_text_blank) {
-            found_.text = html::to_text(*found_.html, limits_.text_bytes);
+            found_.page = html::read_visible_page(*found_.html);
+            found_.text = take_bytes(found_.page->text, limits_.text_bytes);
             found_.is_text_derived = true;
+            if (found_.page->is_cut)
+                defects_.insert("html_cut");
         }
         if (found_.text)
             found_.summary.preview = make_preview(*found_.text);

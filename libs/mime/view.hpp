@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/time.hpp"
+#include "html/visible_page.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -66,6 +67,8 @@ struct view
     // Decoded only, otherwise as sent; in html and text a line ends in CRLF.
     std::optional<std::string> html;
     bool is_text_derived = false;
+    // What a person sees of `html`, if its text was derived.
+    std::optional<html::visible_page> page;
     std::vector<attachment> attachments; // inline parts too
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"
 };

@@ -74,10 +74,12 @@ std::vector<injection_mail> read_injections()
 
 findings examine(const std::string& raw)
 {
-    const auto view = mime::read_view(raw);
+    auto view = mime::read_view(raw);
+    if (view.html && !view.page)
+        view.page = html::read_visible_page(*view.html);
     findings found;
-    found.codes = extract::find_codes(view.summary.subject, view.text, view.html);
-    found.links = extract::find_links(view.text, view.html);
+    found.codes = extract::find_codes(view.summary.subject, view.text, view.page);
+    found.links = extract::find_links(view.text, view.page);
     return found;
 }
 

@@ -1,3 +1,4 @@
+#include "common/core/text.hpp"
 #include "extract/codes.hpp"
 #include "extract/shown_text.hpp"
 #include "fuzz/require.hpp"
@@ -42,7 +43,7 @@ bool stands_at(const extract::shown_text& shown, std::size_t offset, std::string
 }
 
 void require_codes(const std::vector<extract::code>& codes, std::string_view subject,
-                   std::string_view text, const std::string& html)
+                   std::string_view text, std::string_view html)
 {
     require(codes.size() <= 20, "codes are bounded");
     std::set<std::string> values;
@@ -55,9 +56,7 @@ void require_codes(const std::vector<extract::code>& codes, std::string_view sub
         require(code.part == "subject" || code.part == "text" || code.part == "html",
                 "a code is somewhere");
         const bool is_html = code.part == "html";
-        const std::string_view whole = is_html               ? std::string_view(html)
-                                       : code.part == "text" ? text
-                                                             : subject;
+        const auto whole = is_html ? html : code.part == "text" ? text : subject;
         require(code.offset >= 0 && static_cast<std::size_t>(code.offset) < count_characters(whole),
                 "an offset is inside its part");
         const auto shown =
@@ -65,6 +64,17 @@ void require_codes(const std::vector<extract::code>& codes, std::string_view sub
         require(stands_at(shown, static_cast<std::size_t>(code.offset), code.value),
                 "a code is where it says");
     }
+}
+
+html::visible_page require_page(const std::string& html)
+{
+    auto page = html::read_visible_page(html);
+    require(page.steps <= html::max_page_steps, "a page takes no more work than it may");
+    const auto characters = count_characters(html);
+    require(page.is_cut ? count_characters(page.html) <= characters
+                        : count_characters(page.html) == characters,
+            "what is seen keeps its offset");
+    return page;
 }
 
 void require_links(const std::vector<extract::link>& links)
@@ -96,14 +106,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     const auto second = std::min(bytes.find('\xff', first + 1), bytes.size());
     const auto subject = to_clean_utf8(bytes.substr(0, first));
     std::optional<std::string> text;
-    std::optional<std::string> html;
+    std::optional<html::visible_page> page;
     if (first < bytes.size())
         text = to_clean_utf8(bytes.substr(first + 1, second - first - 1));
     if (second < bytes.size())
-        html = to_clean_utf8(bytes.substr(second + 1));
+        page = require_page(to_clean_utf8(bytes.substr(second + 1)));
 
-    require_codes(extract::find_codes(subject, text, html), subject, text.value_or(""),
-                  html.value_or(""));
-    require_links(extract::find_links(text, html));
+    require_codes(extract::find_codes(subject, text, page), subject, text.value_or(""),
+                  page ? page->html : std::string_view());
+    require_links(extract::find_links(text, page));
     return 0;
 }

@@ -47,7 +47,7 @@ void try_message(std::string_view body)
 
 void try_mail(std::string_view mail)
 {
-    const auto page = html::read_visible_page(mail);
+    const auto page = html::read_linked_page(mail).page;
     require(page.steps <= html::max_page_steps, "a page takes no more work than it may");
     fence marks;
     const auto wrapped = marks.wrap(page.text, max_text);

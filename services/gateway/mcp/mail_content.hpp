@@ -32,17 +32,12 @@ void put_near_misses(json::writer& out, const json::value& misses, fence& marks)
 void put_source(json::writer& out, const json::value& email, fence& marks);
 void put_no_source(json::writer& out);
 
-// How much of a mail was looked into.
-struct extent
-{
-    bool is_cut = false;   // it has more
-    std::size_t steps = 0; // that its page took
-};
+// Whether the email's HTML was made to take more work than it may: it may hold more.
+bool is_cut(const json::value& email);
 
-// The one-time codes that a person sees, likeliest first, at most five. They are not fenced: only
-// those of letters, digits and hyphens are taken, at most 32, and none with words in it
-// (`DELETE-ALL-1`).
-std::vector<std::string> codes_of(const json::value& email, extent* seen = nullptr);
+// The one-time codes of the email, likeliest first, at most five. They are not fenced: only those
+// of letters, digits and hyphens are taken, at most 32, and none with words in it (`DELETE-ALL-1`).
+std::vector<std::string> codes_of(const json::value& email);
 
 // A link that a person sees.
 struct mail_link
@@ -53,8 +48,8 @@ struct mail_link
 
 // The link that a person would follow: of that kind, else the first that confirms something, resets
 // something, or leads anywhere but out of a mailing list.
-std::optional<mail_link> find_link(const json::value& email, const std::optional<std::string>& kind,
-                                   extent* seen = nullptr);
+std::optional<mail_link> find_link(const json::value& email,
+                                   const std::optional<std::string>& kind);
 void put_link(json::writer& out, const mail_link& link, fence& marks);
 
 } // namespace tempinbox::gateway::mcp

@@ -2,7 +2,6 @@
 
 #include "common/core/ids.hpp"
 #include "gateway/mcp/fence.hpp"
-#include "html/visible_page.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,12 +13,10 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_condition = 500;
 constexpr std::size_t max_id = 100;
-// Steps that one wait takes to look into emails: whoever fills an inbox does not keep a replica
-// busy. An email takes those of its page and of its bytes, at least so many; so it looks into five
-// whose pages take all that a page may, and into fifty that are small.
-constexpr std::size_t max_skipped_steps = 5 * html::max_page_steps;
-constexpr std::size_t min_email_steps = max_skipped_steps / 50;
-constexpr std::size_t bytes_of_step = 4;
+// Bytes of emails that one wait looks into: whoever fills an inbox does not keep a replica busy. An
+// email counts as so many at least; so a wait looks into fifty that are small.
+constexpr std::size_t min_email_bytes = 400 * 1024;
+constexpr std::size_t max_skipped_bytes = 50 * min_email_bytes;
 
 void read_condition(json::object_reader& arguments, const char* name, query_list& conditions)
 {
@@ -49,11 +46,6 @@ tool_result end(json::writer& out, const fence& marks)
     marks.put_hidden(out);
     out.end_object();
     return tool_result::of_json(out.take());
-}
-
-std::size_t steps_to_read(std::size_t bytes, const extent& seen)
-{
-    return std::max(bytes / bytes_of_step + seen.steps, min_email_steps);
 }
 
 void put_codes(json::writer& out, const std::vector<std::string>& codes)
@@ -133,7 +125,7 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
         const auto bytes = response.body.size();
         auto read = co_await calls.read<reading>(
             [self = *this, body = std::move(response.body)] { return self.read_poll(body); });
-        if (!read && steps_ > 0)
+        if (!read && skipped_bytes_ > 0)
             co_return not_yet(nullptr); // from behind the emails that it looked into
         if (!read)
             co_return refused(read.error());
@@ -144,9 +136,9 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
             if (read->result)
                 co_return read->result;
             // An email without such a link is not what is waited for.
-            steps_ += steps_to_read(bytes, read->seen);
-            is_cut_ = is_cut_ || read->seen.is_cut;
-            if (steps_ >= max_skipped_steps || left() <= 0s)
+            skipped_bytes_ += std::max(bytes, min_email_bytes);
+            is_cut_ = is_cut_ || read->is_cut;
+            if (skipped_bytes_ >= max_skipped_bytes || left() <= 0s)
                 co_return not_yet(nullptr);
         }
         if (clock::now() >= end)
@@ -205,10 +197,9 @@ mail_wait::reading mail_wait::read_part(const json::value& email) const
 {
     reading read;
     read.sequence = email["sequence"].integer();
-    const auto codes =
-        purpose_ == purpose::code ? codes_of(email, &read.seen) : std::vector<std::string>();
-    const auto link =
-        purpose_ == purpose::link ? find_link(email, kind_, &read.seen) : std::nullopt;
+    read.is_cut = is_cut(email);
+    const auto codes = purpose_ == purpose::code ? codes_of(email) : std::vector<std::string>();
+    const auto link = purpose_ == purpose::link ? find_link(email, kind_) : std::nullopt;
     const bool is_found = !codes.empty() || link;
     if (!is_found && email_.empty())
         return read;
@@ -227,7 +218,7 @@ mail_wait::reading mail_wait::read_part(const json::value& email) const
     }
     out.member("after", read.sequence);
     put_source(out, email, marks);
-    out.member("isCut", is_cut_ || read.seen.is_cut);
+    out.member("isCut", is_cut_ || read.is_cut);
     read.result = end(out, marks);
     return read;
 }

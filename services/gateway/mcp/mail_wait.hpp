@@ -43,7 +43,7 @@ private:
     {
         std::string outcome; // of the long poll
         std::int64_t sequence = 0;
-        extent seen;
+        bool is_cut = false;
         std::optional<tool_result> result; // absent: the email has not what is waited for
     };
 
@@ -64,8 +64,8 @@ private:
     std::chrono::seconds timeout_{0};
     std::optional<clock::time_point> began_;
     bool has_waited_ = false;
-    std::size_t steps_ = 0; // of looking into emails without what is waited for
-    bool is_cut_ = false;   // some of these have more than was looked into
+    std::size_t skipped_bytes_ = 0; // of emails without what is waited for
+    bool is_cut_ = false;           // some of these may hold more
 };
 
 } // namespace tempinbox::gateway::mcp

@@ -93,8 +93,13 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     if (mail.is_looping)
         return mail;
 
-    const auto codes = extract::find_codes(view.summary.subject, view.text, view.html);
-    const auto links = extract::find_links(view.text, view.html);
+    if (view.html && !view.page) {
+        view.page = html::read_visible_page(*view.html);
+        if (view.page->is_cut)
+            view.defects.push_back("html_cut");
+    }
+    const auto codes = extract::find_codes(view.summary.subject, view.text, view.page);
+    const auto links = extract::find_links(view.text, view.page);
     auto message = std::make_shared<mailbox::new_message>();
     message->body = body_id(uuid::make_v7(facts.received_at));
     message->frame = mailbox::compress(raw);

@@ -8,6 +8,11 @@ using namespace tempinbox;
 
 namespace {
 
+std::optional<html::visible_page> page_of(const std::string& html)
+{
+    return html::read_visible_page(html);
+}
+
 std::string best(const std::string& subject, const std::string& text)
 {
     const auto found = extract::find_codes(subject, text, std::nullopt);
@@ -221,11 +226,44 @@ TEST_CASE("a code says where it stands, in characters", "[extract]")
 TEST_CASE("a code that only the html shows is found at its offset in the source", "[extract]")
 {
     const std::string html = "<style>.x{color:#123456}</style><p>Your code</p><p><b>482913</b></p>";
-    const auto found = extract::find_codes("Sign in", std::string("See the HTML part."), html);
+    const auto found =
+        extract::find_codes("Sign in", std::string("See the HTML part."), page_of(html));
 
     REQUIRE(found.size() == 1);
     CHECK(found[0].part == "html");
     CHECK(found[0].offset == static_cast<int>(html.find("482913")));
+}
+
+TEST_CASE("a code that nobody sees is none", "[extract]")
+{
+    for (const std::string& hidden :
+         {"<p style='display:none'>Your code is 482913</p>",
+          "<p style='visibility:hidden'>Your code is 482913</p>",
+          "<p style='font-size:0'>Your code is 482913</p>",
+          "<p style='color:#ffffff'>Your code is 482913</p>",
+          "<p style='position:absolute;left:-9999px'>Your code is 482913</p>",
+          "<div style='max-height:0;overflow:hidden'>Your code is 482913</div>",
+          "<!-- Your code is 482913 -->", "<template>Your code is 482913</template>",
+          "<noscript>Your code is 482913</noscript>",
+          "<style>.p{display:none}</style><p class=p>Your code is 482913</p>"}) {
+        INFO(hidden);
+        CHECK(
+            extract::find_codes("Hello", std::nullopt, page_of("<p>Welcome</p>" + hidden)).empty());
+    }
+    CHECK(extract::find_codes("Hello", "Your code is 482913", page_of("<p>Welcome</p>")).empty());
+    CHECK(extract::find_codes("Hello", "Your code is 482913", page_of("<img src=x>")).size() == 1);
+}
+
+TEST_CASE("what is hidden among the digits of a code is no part of it, and shifts no offset",
+          "[extract]")
+{
+    const std::string html = "<p>Your code is <b>482</b><i hidden>5€</i>913</p>";
+
+    const auto found = extract::find_codes("Hello", std::nullopt, page_of(html));
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].value == "482913");
+    CHECK(found[0].offset == static_cast<int>(html.find("482")));
 }
 
 TEST_CASE("codes are ordered by likelihood and named once", "[extract]")
@@ -284,8 +322,10 @@ TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
         std::string text;
         while (text.size() < 2'000'000)
             text += unit;
-        extract::find_codes(text, text, text);
-        extract::find_links(text, text);
+        extract::find_codes(text, text, page_of(text));
+        extract::find_codes(text, text, std::nullopt);
+        extract::find_links(text, page_of(text));
+        extract::find_links(text, std::nullopt);
     }
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
 }
@@ -299,16 +339,16 @@ TEST_CASE("a URL or a link of nothing but marks or entities costs linear time",
     std::string entities = "<a href=\"https://a.test/?";
     while (entities.size() < 250'000)
         entities += "&amp;";
-    CHECK(extract::find_links(std::nullopt, entities + "\">x</a>").empty());
+    CHECK(extract::find_links(std::nullopt, page_of(entities + "\">x</a>")).empty());
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(5));
 }
 
-TEST_CASE("only the first 256 KiB of a part are searched", "[extract][torture-33]")
+TEST_CASE("only the first 256 KiB that are seen are searched", "[extract][torture-33]")
 {
     const std::string padding(256 * 1024, ' ');
     const std::string late = padding + "Your verification code is 482913: https://a.test/verify";
-    CHECK(extract::find_codes("x", late, late).empty());
-    CHECK(extract::find_links(late, late).empty());
+    CHECK(extract::find_codes("x", late, std::nullopt).empty());
+    CHECK(extract::find_links(late, std::nullopt).empty());
     CHECK(extract::find_codes("x", late.substr(1'000), std::nullopt).size() == 1);
 }
 

@@ -15,7 +15,13 @@ std::vector<extract::link> in_text(const std::string& text)
 
 std::vector<extract::link> in_html(const std::string& html)
 {
-    return extract::find_links(std::nullopt, html);
+    return extract::find_links(std::nullopt, html::read_visible_page(html));
+}
+
+// Of a mail with both, as a page that shows text and the text beside it.
+std::vector<extract::link> in_both(const std::string& text, const std::string& html)
+{
+    return extract::find_links(text, html::read_visible_page(html));
 }
 
 } // namespace
@@ -52,8 +58,8 @@ TEST_CASE("what a link is for", "[extract]")
     const std::vector<std::array<std::string, 3>> links = {
         {"https://a.test/verify?token=abc", "Click", "verify"},
         {"https://a.test/x1", "Confirm your email address", "verify"},
-        {"https://a.test/activate/9", "", "verify"},
-        {"https://a.test/password/reset/9f", "", "reset"},
+        {"https://a.test/activate/9", "<img src=x>", "verify"},
+        {"https://a.test/password/reset/9f", "<img src=x>", "reset"},
         {"https://a.test/x2", "Reset your password", "reset"},
         {"https://a.test/x3", "Unsubscribe", "unsubscribe"},
         {"https://a.test/email-preferences", "Settings", "unsubscribe"},
@@ -151,8 +157,64 @@ TEST_CASE("an address that is its own text is one link", "[extract]")
 {
     for (const std::string url : {"https://a.test/?t=abc_", "https://a.test/?t=abc.",
                                   "https://a.test/?t=abc*", "https://a.test/a]"})
-        CHECK(extract::find_links("Verify: " + url + "\n", "<a href='" + url + "'>" + url + "</a>")
-                  .size() == 1);
+        CHECK(in_html("Verify: <a href='" + url + "'>" + url + "</a>").size() == 1);
+}
+
+TEST_CASE("a link of which nothing is seen is none, nor is one that stands in the text alone",
+          "[extract]")
+{
+    const std::string words = "href='https://a.test/verify'>Verify your email</a>";
+    for (const std::string& hidden :
+         {"<p style='display:none'><a " + words, "<a style='color:#fff' " + words,
+          "<noscript><a " + words + "</noscript>", "<template><a " + words + "</template>",
+          "<!-- <a " + words + " -->", "<div style='font-size:0'><a " + words,
+          std::string("<a href='https://a.test/verify'><img src=x width=1 height=1></a>"),
+          std::string("<a href='https://a.test/verify'> </a>")}) {
+        INFO(hidden);
+        CHECK(in_html("<p>Hello</p>" + hidden).empty());
+    }
+    CHECK(in_both("Verify your email: https://a.test/verify", "<p>Hello</p>").empty());
+    CHECK(in_both("Verify your email: https://a.test/verify", "<img src=x>").size() == 1);
+}
+
+TEST_CASE("a link has the words that are seen of it", "[extract]")
+{
+    const auto found = in_html(
+        "<a href=https://a.test/c>Con<i hidden>UNSEEN</i>firm</a><p hidden>to unsubscribe</p>");
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].text == "Confirm");
+    CHECK(found[0].kind == "verify");
+}
+
+TEST_CASE("a link behind much inline data is found", "[extract]")
+{
+    const auto found =
+        in_html("<p>Hello</p><img src='data:image/png;base64," + std::string(1'000'000, 'A') +
+                "'><a href='https://a.test/verify'>Verify</a>");
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == "verify");
+}
+
+TEST_CASE("links are resolved by the page's base, and without one by https", "[extract]")
+{
+    const auto url_of = [](const std::string& html) {
+        const auto found = in_html(html);
+        return found.empty() ? "" : found[0].url;
+    };
+    const std::string base = "<base href='https://a.test/b/c?d'>";
+
+    CHECK(url_of(base + "<a href='verify?t=1'>x</a>") == "https://a.test/b/verify?t=1");
+    CHECK(url_of(base + "<a href='../v'>x</a>") == "https://a.test/v");
+    CHECK(url_of(base + "<a href='/v'>x</a>") == "https://a.test/v");
+    CHECK(url_of(base + "<a href='//c.test/v'>x</a>") == "https://c.test/v");
+    CHECK(url_of(base + "<a href='http://c.test/v'>x</a>") == "http://c.test/v");
+    CHECK(url_of(base + "<a href='mailto:a@b.test'>x</a>").empty());
+    CHECK(url_of(base + "<a href='#top'>x</a>").empty());
+    CHECK(url_of("<a href='//c.test/v'>x</a>") == "https://c.test/v");
+    CHECK(url_of("<a href='verify'>x</a>").empty());
+    CHECK(url_of("<base href='javascript:x'><a href='verify'>x</a>").empty());
 }
 
 TEST_CASE("only the href of a shown anchor is a link", "[extract]")
@@ -261,9 +323,8 @@ TEST_CASE("a link seen again is judged anew by its text, not by words around its
 {
     const std::string terms = "By confirming your email you agree to our terms (https://a.test/t).";
 
-    CHECK(extract::find_links(terms, "<a href=https://a.test/t>Terms</a>").at(0).kind == "other");
-    CHECK(extract::find_links(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind ==
-          "verify");
+    CHECK(in_html("<a href=https://a.test/t>Terms</a>" + terms).at(0).kind == "other");
+    CHECK(in_both(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind == "verify");
     CHECK(in_html("<a href=https://a.test/t>Acme</a><a href=https://a.test/t>Verify email</a>")
               .at(0)
               .kind == "verify");
@@ -280,9 +341,10 @@ TEST_CASE("finding links is linear, whatever the html is", "[extract]")
         std::string input;
         while (input.size() < 1'000'000)
             input += unit;
-        extract::find_links(input, input);
+        in_text(input);
+        in_html(input);
     }
-    extract::find_links("https://a.test/" + std::string(300'000, '_'),
-                        "<a href='https://a.test/" + std::string(200'000, '&') + "'>");
+    in_text("https://a.test/" + std::string(300'000, '_'));
+    in_html("<a href='https://a.test/" + std::string(200'000, '&') + "'>");
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));
 }

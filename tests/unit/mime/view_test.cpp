@@ -124,6 +124,18 @@ TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
     CHECK(root_attachment.attachments.at(0).id == "1");
 }
 
+TEST_CASE("the text of a mail that is HTML alone has nothing that nobody sees", "[mime]")
+{
+    const auto view = mime::read_view(
+        "Content-Type: text/html\r\n\r\n<div style='display:none'>preheader</div><!-- c -->"
+        "<noscript>n</noscript><p style='color:#fff'>white</p><p>Hello</p>");
+
+    CHECK(view.text == "Hello");
+    CHECK(view.summary.preview == "Hello");
+    REQUIRE(view.page);
+    CHECK(view.page->shows_text);
+}
+
 TEST_CASE("html without a charset of its part is read by the one it says itself",
           "[mime][torture-9]")
 {
