@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
+from dev import metric_names
 from dev.paths import ROOT
 from generate import plans_page, settings_page
 
@@ -153,29 +154,7 @@ class Topics(unittest.TestCase):
 
 
 class Metrics(unittest.TestCase):
-    """docs/reference/metrics.md and the calls that make metrics."""
-
-    @staticmethod
-    def _made() -> dict[str, str]:
-        """The type of every metric by its name, as the code's calls name them."""
-        calls = re.compile(
-            r'\b(counter|gauge|histogram|metric)\(\s*(?:"(\w+)"|(\w+))\s*,\s*("?\w*)'
-        )
-        made = {}
-        for path in [*ROOT.glob("libs/**/*.cpp"), *ROOT.glob("services/**/*.cpp")]:
-            text = _read(path)
-            named = dict(re.findall(r'constexpr const char\* (\w+) = "(\w+)";', text))
-            for kind, literal, constant, second in calls.findall(text):
-                name = literal or named.get(constant)
-                if name:
-                    made[name] = second.strip('"') if kind == "metric" else kind
-        return made
-
-    def test_the_page_lists_what_the_code_makes(self) -> None:
-        text = _read(_REFERENCE / "metrics.md").partition("\n## Every service\n")[2]
-        listed = {row[0].strip("`"): row[1].split(" ")[0] for row in _all_rows(text)}
-
-        self.assertEqual(listed, self._made())
+    """The metrics that docs/operations.md names."""
 
     def test_what_to_watch_is_made(self) -> None:
         watched = _rows(_read(_DOCS / "operations.md"), "What to watch")
@@ -183,7 +162,7 @@ class Metrics(unittest.TestCase):
         names = {name for row in watched for name in re.findall(rf"`((?:{prefixes})_\w+)", row[0])}
 
         self.assertIn("tempinbox_outbox_oldest_age_seconds", names)
-        self.assertEqual(names - set(self._made()), set())
+        self.assertEqual(names - metric_names.made().keys(), set())
 
 
 class WatchedMetrics(unittest.TestCase):
@@ -202,7 +181,7 @@ class WatchedMetrics(unittest.TestCase):
         return [line for line in joined.splitlines() if line and not line.startswith("#")]
 
     def test_every_metric_it_names_is_made(self) -> None:
-        made = Metrics._made()
+        made = metric_names.made()
         parts = {
             name + part
             for name, kind in made.items()
@@ -216,22 +195,11 @@ class WatchedMetrics(unittest.TestCase):
         self.assertEqual(named - parts - made.keys(), set())
 
     def test_it_lists_the_gauges_of_a_whole_schema(self) -> None:
-        helps = re.compile(r'\bgauge\(\s*"(\w+)",((?:\s*"[^"]*")+)')
-        shared = set()
-        for path in [*ROOT.glob("libs/**/*.cpp"), *ROOT.glob("services/**/*.cpp")]:
-            for name, literals in helps.findall(_read(path)):
-                if "of the whole schema" in "".join(re.findall(r'"([^"]*)"', literals)):
-                    shared.add(name)
+        shared = metric_names.of_whole_schema()
         listed = {row[0].strip("`") for row in _rows(self.text, "One value of the whole schema")}
-        reference = {
-            row[0].strip("`")
-            for row in _all_rows(_read(_REFERENCE / "metrics.md"))
-            if row[-1].endswith("of the whole schema")
-        }
 
         self.assertIn("tempinbox_outbox_pending_events", shared)
         self.assertEqual(listed, shared)
-        self.assertEqual(reference, shared)
 
     def test_every_reason_is_one_of_an_alert(self) -> None:
         rules = yaml.safe_load(self._blocks("yaml")[0])["groups"][0]["rules"]
