@@ -1,9 +1,9 @@
-"""Writes the thresholds of the alerts into the pages that quote them.
+"""Writes the thresholds of the alerts into their runbooks.
 
 Usage: python3 tools/generate/alert_pages.py [--check]
 
-docs/operations/alerts.md and each page of docs/runbooks hold a table between the lines
-`<!-- thresholds -->` and `<!-- end of thresholds -->`; the rest of a page is written by hand.
+Each page of docs/runbooks holds a table between the lines `<!-- thresholds -->` and
+`<!-- end of thresholds -->`; the rest of a page is written by hand.
 """
 
 import argparse
@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 ALERTS = ROOT / "deploy" / "helm" / "tempinbox" / "alerts"
 RUNBOOKS = ROOT / "docs" / "runbooks"
 DASHBOARD = ALERTS.parent / "dashboards" / "tempinbox.json"
-PAGE = ROOT / "docs" / "operations" / "alerts.md"
 
 _BEGIN, _END = "<!-- thresholds -->\n", "<!-- end of thresholds -->\n"
 _PERIODS = {"days": 86_400, "h": 3_600, "min": 60, "s": 1}
@@ -118,16 +117,12 @@ def _for(entry: Threshold) -> str:
     return "at once" if number == "0" else f"{number} {_FOR_UNITS[unit]}"
 
 
-def _table(entries: Sequence[Threshold], with_alert: bool) -> str:
-    columns = ["alert"] * with_alert + ["severity", "fires when", "for", "because"]
+def _table(entries: Sequence[Threshold]) -> str:
+    columns = ["severity", "fires when", "for", "because"]
     lines = [columns, ["---"] * len(columns)]
     for entry in entries:
-        name = entry["alert"]
         condition = f"{entry['measures']}: {entry['when']} {_shown(entry)}"
-        lines.append(
-            [f"[{name}](../runbooks/{name}.md)"] * with_alert
-            + [entry["severity"], condition, _for(entry), entry["why"]]
-        )
+        lines.append([entry["severity"], condition, _for(entry), entry["why"]])
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return text.replace("| --- ", "|---").replace("|--- |", "|---|") + "\n"
 
@@ -144,16 +139,15 @@ def _with_table(path: Path, table: str) -> str:
 def pages() -> Iterable[tuple[Path, str]]:
     """Each page that quotes thresholds, as it should be."""
     entries = thresholds()
-    yield PAGE, _with_table(PAGE, _table(entries, with_alert=True))
     for alert in dict.fromkeys(entry["alert"] for entry in entries):
         own = [entry for entry in entries if entry["alert"] == alert]
         path = RUNBOOKS / f"{alert}.md"
-        yield path, _with_table(path, _table(own, with_alert=False))
+        yield path, _with_table(path, _table(own))
 
 
 def main() -> int:
     """Exit code 1 with --check where a page is not up to date."""
-    parser = argparse.ArgumentParser(description="Writes the alerts' thresholds into the docs.")
+    parser = argparse.ArgumentParser(description="Writes the alerts' thresholds into the runbooks.")
     parser.add_argument("--check", action="store_true", help="change nothing, name what differs")
     only_checks = parser.parse_args().check
     outdated = [(path, text) for path, text in pages() if path.read_text(encoding="utf-8") != text]
