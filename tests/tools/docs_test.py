@@ -153,18 +153,6 @@ class Topics(unittest.TestCase):
         self.assertEqual(users, {"libs/common/kafka/names.cpp", "libs/common/kafka/settings.cpp"})
 
 
-class Metrics(unittest.TestCase):
-    """The metrics that docs/operations.md names."""
-
-    def test_what_to_watch_is_made(self) -> None:
-        watched = _rows(_read(_DOCS / "operations.md"), "What to watch")
-        prefixes = "tempinbox|kafka|outbox|db|smtp|http|webhook"
-        names = {name for row in watched for name in re.findall(rf"`((?:{prefixes})_\w+)", row[0])}
-
-        self.assertIn("tempinbox_outbox_oldest_age_seconds", names)
-        self.assertEqual(names - metric_names.made().keys(), set())
-
-
 class WatchedMetrics(unittest.TestCase):
     """docs/operations/metrics.md: what it names is there, and Prometheus reads what it shows."""
 

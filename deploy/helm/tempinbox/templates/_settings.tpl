@@ -109,7 +109,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Connections of one pod to PostgreSQL (docs/operations.md, Connections). */}}
+{{/* Connections of one pod to PostgreSQL (docs/operations/capacity.md). */}}
 {{- define "tempinbox.connections" -}}
 {{- $count := include "tempinbox.setting" (merge (dict "setting" "database-connections") .) | int -}}
 {{- if eq .name "gateway" -}}
