@@ -215,6 +215,11 @@ class Page(unittest.TestCase):
         self.assertIn("| `email.received` | `tempinbox.events.v1.EmailReceived` |", fresh)
         self.assertEqual(fill(self.contract, Access.read(), fresh), fresh)
 
+    def test_fields_that_are_more_than_public_are_listed_with_their_class(self) -> None:
+        table = fill(self.contract, Access.read(), "<!-- table: classes -->\n<!-- end -->\n")
+        self.assertIn("| `subject` | `EmailReceived` | credential-bearing |", table)
+        self.assertNotIn("`has_code`", table)
+
 
 if __name__ == "__main__":
     unittest.main()

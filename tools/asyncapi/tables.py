@@ -89,19 +89,17 @@ def _more_headers(contract: Contract, _: str) -> str:
     return _table(["header", "topic", "value"], rows)
 
 
-def _fields(contract: Contract, message: str) -> str:
-    properties = contract.properties(contract.messages[message]["payload"])
+def _classes(contract: Contract, _: str) -> str:
+    """Returns the fields of public topics that are more than public."""
     rows = [
-        [
-            str(field["x-field"]),
-            f"`{name}`",
-            field["x-type"].rsplit(".", 1)[-1],
-            field["x-classification"],
-            _said(field),
-        ]
-        for name, field in properties.items()
+        [f"`{name}`", f"`{message['x-message'].rsplit('.', 1)[-1]}`", field["x-classification"]]
+        for channel in contract.topics.values()
+        if not contract.is_internal(channel)
+        for message in contract.messages_of(channel)
+        for name, field in contract.properties(message["payload"]).items()
+        if field["x-classification"] != "public"
     ]
-    return _table(["number", "field", "type", "class", "meaning"], rows)
+    return _table(["field", "of", "class"], rows)
 
 
 def _said(node: Node) -> str:
@@ -156,6 +154,6 @@ _OF_CONTRACT: dict[str, Callable[[Contract, str], str]] = {
     "topics": _topics,
     "headers": _headers,
     "more-headers": _more_headers,
-    "fields": _fields,
+    "classes": _classes,
 }
 _OF_ACCESS: dict[str, Callable[[Access], str]] = {"groups": _groups, "rights": _rights}
