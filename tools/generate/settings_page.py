@@ -22,12 +22,13 @@ _HEAD = """# Settings
 Each is given as flag `--name=value`, as environment variable (`listen` is `TEMPINBOX_LISTEN`), \
 or as line `name = value` of the file that `--config`
 names; flags win over environment over file. All problems are listed at once, with exit code 2; \
-`--check-config` does nothing else, `--help` prints what
-stands here, `--print-settings` the same as JSON. A variable `TEMPINBOX_…` that is no setting is \
+`--check-config` does nothing else. `--help` prints what
+stands here and the bounds of each value, `--print-settings` the same as JSON. A variable `TEMPINBOX_…` that is no setting is \
 warned of at start. `rpc-token-file` and `master-key-file` must be set wherever they are listed, \
 and one of `database` and `database-file`.
-Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`. Files \
-with keys, tokens and certificates are paths. What may hold a password is marked secret.
+Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`; lists of \
+addresses and networks have commas between. Files with keys, tokens and certificates are paths. \
+What may hold a password is marked secret.
 
 Settings that several programs have with the same default and meaning are in \
 [a section of their own](#settings-of-several-programs).
@@ -64,6 +65,8 @@ def _cell(text: str) -> str:
 
 def _row(setting: Setting) -> str:
     meaning = _cell(setting["meaning"][:1].upper() + setting["meaning"][1:])
+    if setting["values"].startswith("one of "):
+        meaning += f"; {_cell(setting['values'])}"
     if setting["secret"]:
         meaning += " (secret)"
     default = (
@@ -73,7 +76,7 @@ def _row(setting: Setting) -> str:
         if setting["required"]
         else ""
     )
-    return f"| `{setting['name']}` | {default} | {meaning} | {_cell(setting['values'])} |"
+    return f"| `{setting['name']}` | {default} | {meaning} |"
 
 
 def _table(rows: list[tuple[str, str]], header: str) -> list[str]:
@@ -95,7 +98,7 @@ def page(programs: list[Program]) -> str:
             programs_of.setdefault((setting["section"], _row(setting)), []).append(name)
 
     out = [_HEAD]
-    header = "| setting | default | what | values |"
+    header = "| setting | default | what |"
     for program in programs:
         name = program["program"].removeprefix("tempinbox-")
         out += [f"## {name}", "", program["purpose"], ""]
