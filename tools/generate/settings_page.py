@@ -24,7 +24,8 @@ or as line `name = value` of the file that `--config`
 names; flags win over environment over file. All problems are listed at once, with exit code 2; \
 `--check-config` does nothing else. `--help` prints what
 stands here and the bounds of each value, `--print-settings` the same as JSON. \
-A variable `TEMPINBOX_…` that is no setting is warned of at start. `rpc-token-file` and `master-key-file` must be set wherever they are listed, \
+A variable `TEMPINBOX_…` that is no setting is warned of at start. \
+`rpc-token-file` and `master-key-file` must be set wherever they are listed, \
 and one of `database` and `database-file`.
 Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`; lists of \
 addresses and networks have commas between. Files with keys, tokens and certificates are paths. \
