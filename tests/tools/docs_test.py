@@ -499,6 +499,16 @@ class LlmsTxt(unittest.TestCase):
         )
 
 
+class Decisions(unittest.TestCase):
+    """docs/decisions/README.md has a line for every decision, in their order."""
+
+    def test_every_decision_has_its_line(self) -> None:
+        folder = _DOCS / "decisions"
+        linked = re.findall(r"\]\((\d[^)]*)\) \|$", _read(folder / "README.md"), re.MULTILINE)
+
+        self.assertEqual(linked, sorted(page.name for page in folder.glob("[0-9]*.md")))
+
+
 class Failures(unittest.TestCase):
     """Every service says what happens without each part that it needs."""
 
