@@ -33,7 +33,8 @@ constexpr method_terms only_once(std::string_view path)
 inline constexpr std::string_view goaway_header = "Tempinbox-Goaway";
 
 // A unary method, as client and server both name it, and what goes in and out. The constants are in
-// *_methods.hpp; the names of the calls stand nowhere else.
+// *_methods.hpp; the names of the calls stand nowhere else. Decision 0030 says why calls are
+// Protobuf over HTTP/1.1 and not gRPC.
 template <class Request, class Response>
 struct method : method_terms
 {};
