@@ -509,6 +509,23 @@ class Decisions(unittest.TestCase):
         self.assertEqual(linked, sorted(page.name for page in folder.glob("[0-9]*.md")))
 
 
+class SharedFolders(unittest.TestCase):
+    """libs/common/README.md has a line for every folder, each below what it includes."""
+
+    folder = ROOT / "libs" / "common"
+
+    def test_every_folder_stands_below_what_it_includes(self) -> None:
+        listed = re.findall(r"^\| `(\w+)` \|", _read(self.folder / "README.md"), re.MULTILINE)
+        for number, name in enumerate(listed):
+            text = "\n".join(_read(path) for path in (self.folder / name).glob("*.[ch]pp"))
+            included = set(re.findall(r'^#include "common/(\w+)/', text, re.MULTILINE))
+            with self.subTest(name):
+                self.assertEqual(included - set(listed[: number + 1]), set())
+
+        folders = sorted(path.name for path in self.folder.iterdir() if path.is_dir())
+        self.assertEqual(sorted(listed), folders)
+
+
 class Failures(unittest.TestCase):
     """Every service says what happens without each part that it needs."""
 
