@@ -1,7 +1,8 @@
-"""Runs a call with its retries, and waits of any length, without sockets and clocks of its own.
+"""Decides what a call sends, when it is tried again and what its answer means; has no sockets.
 
-Each is a generator that yields what is to be done (`Send`, `Sleep`) and is sent what came of it, so
-that the same rules serve the client that blocks and the one that awaits.
+Each call is a generator that yields what is to be done (`Send`, `Sleep`) and is sent what came of
+it. `_transport` does it, so that the same rules serve the client that blocks and the one that
+awaits.
 """
 
 import dataclasses

@@ -1,4 +1,8 @@
-"""Does what a flow requests: by blocking, or by awaiting."""
+"""Does what the flows of `_calls` ask for, over httpx: by blocking, or by awaiting.
+
+It has the sockets and the clock; when a call is tried again, and which error it ends with,
+is decided there.
+"""
 
 import time
 from collections.abc import Mapping
