@@ -11,9 +11,10 @@
 
 namespace tempinbox {
 
-// Limits something, such as connections, by client: by IPv4 address, and by the /64, /56 and /48 of
+// Limits one thing, such as connections, by client: by IPv4 address, and by the /64, /56 and /48 of
 // an IPv6 address, since the holder of a /56 or a /48 has hundreds or thousands of /64s. At most
-// three entries for each thing counted; clients of exempt networks are not counted.
+// three entries for each thing counted; clients of exempt networks are not counted. All that SMTP
+// limits by client is in smtp::client_limiter, which has one of these.
 class client_limiter
 {
 public:

@@ -41,9 +41,9 @@ struct client_address
     bool is_announced = false;
 };
 
-// Counts connections, messages and unknown recipients by client address: IPv4, or the /64 of IPv6;
-// connections by its /56 and /48 too. Bounded; on the loop alone. A limit of zero:
-// no bound.
+// All limits of SMTP by client: counts connections (in a tempinbox::client_limiter), messages and
+// unknown recipients by client address: IPv4, or the /64 of IPv6; connections by its /56 and /48
+// too. Bounded; on the loop alone. A limit of zero: no bound.
 class client_limiter
 {
 public:
