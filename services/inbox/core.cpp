@@ -15,10 +15,11 @@ core::core(runtime::host& host, const settings& chosen)
       inboxes(db, host.instance()),
       emails(db),
       expiry_repository(db, host.instance(), chosen.quarantine),
-      maintenance_repository(db, host.instance()),
-      partitions(host, maintenance_repository),
+      partition_repository(db),
+      purge_repository(db, host.instance()),
+      partitions(host, partition_repository),
       expiry(host, expiry_repository, publisher),
-      purge(host, maintenance_repository, publisher, chosen.purge_interval, chosen.quarantine),
+      purge(host, purge_repository, publisher, chosen.purge_interval, chosen.quarantine),
       message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
       email_reader(host, emails, message_parser, chosen.view_cache_bytes)
 {

@@ -17,7 +17,8 @@
 #include "mailbox/email_repository.hpp"
 #include "mailbox/expiry_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/partition_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 #include <chrono>
 
@@ -44,7 +45,8 @@ public:
     mailbox::inbox_repository inboxes;
     mailbox::email_repository emails;
     mailbox::expiry_repository expiry_repository;
-    mailbox::maintenance_repository maintenance_repository;
+    mailbox::partition_repository partition_repository;
+    mailbox::purge_repository purge_repository;
     partition_maintenance partitions;
     inbox::expiry expiry;
     inbox::purge purge;

@@ -34,7 +34,7 @@ awaitable<void> delay(runtime::host& host, std::chrono::milliseconds time)
 } // namespace
 
 partition_maintenance::partition_maintenance(runtime::host& host,
-                                             mailbox::maintenance_repository& repository)
+                                             mailbox::partition_repository& repository)
     : host_(host),
       repository_(repository),
       dropped_(host.metrics().counter("tempinbox_inbox_partitions_dropped_total",

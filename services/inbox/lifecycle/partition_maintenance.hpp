@@ -3,7 +3,7 @@
 #include "common/async/periodic_task.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/partition_repository.hpp"
 
 #include <functional>
 #include <set>
@@ -17,7 +17,7 @@ namespace tempinbox::inbox {
 class partition_maintenance
 {
 public:
-    partition_maintenance(runtime::host& host, mailbox::maintenance_repository& repository);
+    partition_maintenance(runtime::host& host, mailbox::partition_repository& repository);
 
     void start();
     awaitable<void> stop();
@@ -35,7 +35,7 @@ private:
     awaitable<bool> retry(std::function<awaitable<void>()> change);
 
     runtime::host& host_;
-    mailbox::maintenance_repository& repository_;
+    mailbox::partition_repository& repository_;
     prometheus::Counter& dropped_;
     std::set<time_point> noted_hours_; // beyond hours_ahead, in which an inbox ends
     time_point next_drop_at_{};

@@ -8,7 +8,7 @@ constexpr std::chrono::milliseconds batch_delay{10};
 
 } // namespace
 
-purge::purge(runtime::host& host, mailbox::maintenance_repository& repository,
+purge::purge(runtime::host& host, mailbox::purge_repository& repository,
              outbox::publisher& publisher, std::chrono::milliseconds interval,
              std::chrono::seconds retention)
     : repository_(repository),

@@ -4,7 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/outbox/outbox.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 namespace tempinbox::inbox {
 
@@ -14,9 +14,8 @@ class purge
 {
 public:
     // Looks for mail to purge every `interval`; purges an inbox `retention` after its end.
-    purge(runtime::host& host, mailbox::maintenance_repository& repository,
-          outbox::publisher& publisher, std::chrono::milliseconds interval,
-          std::chrono::seconds retention);
+    purge(runtime::host& host, mailbox::purge_repository& repository, outbox::publisher& publisher,
+          std::chrono::milliseconds interval, std::chrono::seconds retention);
 
     void start();
     awaitable<void> stop();
@@ -25,7 +24,7 @@ private:
     awaitable<std::chrono::microseconds> purge_mail();
     awaitable<std::chrono::microseconds> purge_inboxes();
 
-    mailbox::maintenance_repository& repository_;
+    mailbox::purge_repository& repository_;
     outbox::publisher& publisher_;
     std::chrono::milliseconds interval_;
     std::chrono::seconds retention_;

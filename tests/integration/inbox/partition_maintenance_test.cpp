@@ -10,7 +10,7 @@ namespace {
 
 struct maintenance_world : mailbox::seeds::world
 {
-    mailbox::maintenance_repository partitions{scratch.db(), "test"};
+    mailbox::partition_repository partitions{scratch.db()};
 
     std::int64_t old_partitions()
     {

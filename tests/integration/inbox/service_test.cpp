@@ -67,7 +67,7 @@ TEST_CASE(
     REQUIRE(testing::eventually(
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }, 20s));
     running.scratch.execute("UPDATE mailbox.inboxes SET expired_at = now() - interval '31 days'");
-    mailbox::maintenance_repository purge(running.scratch.db(), "another process");
+    mailbox::purge_repository purge(running.scratch.db(), "another process");
     testing::await(purge.purge_inboxes(24h * 30));
     running.scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 second' "
                             "WHERE owner = 'another process'");

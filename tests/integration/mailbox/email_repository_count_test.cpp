@@ -1,6 +1,6 @@
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_repository.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ TEST_CASE("emails are counted by the day they came, also when they are gone", "[
 {
     seeds::world world;
     email_repository emails(world.scratch.db());
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account(), other = seeds::account();
     const auto ended = world.create(account), living = world.create(account),
                foreign = world.create(other);

@@ -4,7 +4,7 @@
 #include "common/rpc/timestamp.hpp"
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/email_repository.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -418,8 +418,7 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's",
     CHECK(world.count("deleted_accounts") == 0);
     // Its mail cannot be read from then on and goes like other mail.
     CHECK(testing::await(emails.find(gone.account, email)).error().code == errc::not_found);
-    CHECK(testing::await(maintenance_repository(world.scratch.db(), "test").purge_mail()).emails ==
-          1);
+    CHECK(testing::await(purge_repository(world.scratch.db(), "test").purge_mail()).emails == 1);
     CHECK(world.count("bodies") == 0);
 }
 

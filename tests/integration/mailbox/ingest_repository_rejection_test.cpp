@@ -1,5 +1,5 @@
 #include "integration/mailbox/seeds.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -179,7 +179,7 @@ TEST_CASE("a day after its last attempt a rejection is no longer shown, and is p
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto box = world.create(seeds::account());
     note(world, {refuse(box, "old@x.test"), refuse(box, "new@x.test")});
     world.scratch.execute("UPDATE mailbox.rejections SET first_at = now() - interval '25 hours'");
@@ -199,14 +199,14 @@ TEST_CASE("a day after its last attempt a rejection is no longer shown, and is p
 TEST_CASE("old rejections are purged in batches", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto box = world.create(seeds::account());
     note(world, {refuse(box, "a@x.test")});
     world.scratch.execute(
         "INSERT INTO mailbox.rejections (account_id, inbox_id, reason, mail_from, reply, "
         "attempts, first_at, last_at) SELECT account_id, inbox_id, reason, n::text, reply, 1, "
         "first_at, now() - interval '25 hours' FROM mailbox.rejections, generate_series(1, " +
-        std::to_string(maintenance_repository::batch_size + 1) + ") AS n");
+        std::to_string(purge_repository::batch_size + 1) + ") AS n");
 
     CHECK(testing::await(purge.purge_inboxes(24h * 30)).is_full);
     CHECK(world.count("rejections") == 2);

@@ -1,5 +1,5 @@
 #include "integration/mailbox/seeds.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/purge_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-awaitable<void> purge_once(maintenance_repository& store, int& done)
+awaitable<void> purge_once(purge_repository& store, int& done)
 {
     co_await store.purge_mail();
     ++done;
@@ -20,7 +20,7 @@ awaitable<void> purge_once(maintenance_repository& store, int& done)
 TEST_CASE("the mail of an ended inbox is deleted, a living one's stays", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto ended = world.create(account), living = world.create(account);
     world.add_email({ended}, "one");
@@ -42,7 +42,7 @@ TEST_CASE("the mail of an ended inbox is deleted, a living one's stays", "[mailb
 TEST_CASE("a body several inboxes share goes with the last of its emails", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto alice = seeds::account(), bob = seeds::account();
     const auto hers = world.create(alice), his = world.create(bob);
     world.add_email({hers, his}, "to both");
@@ -64,7 +64,7 @@ TEST_CASE("two that delete the last emails of a shared body at once leave no bod
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account(300);
     for (int round = 0; round < 5; ++round) {
         // More inboxes than one batch claims, so that both have work.
@@ -91,7 +91,7 @@ TEST_CASE("two that delete the last emails of a shared body at once leave no bod
 TEST_CASE("much mail is deleted in batches of bounded size", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.add_emails(inbox, 1'200);
@@ -112,7 +112,7 @@ TEST_CASE("an ended inbox is purged when its time is over and its mail is gone",
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto old = world.create(account), unpurged = world.create(account),
                recent = world.create(account), living = world.create(account);
@@ -147,7 +147,7 @@ TEST_CASE("bodies of inboxes that ended by time are left to the partition of the
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository purge(world.scratch.db(), "test");
+    purge_repository purge(world.scratch.db(), "test");
     const auto account = seeds::account();
     const auto by_time = world.create(account), deleted = world.create(account),
                later = world.create(account), without_partition = world.create(account);

@@ -1,7 +1,7 @@
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/partition_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -25,7 +25,7 @@ TEST_CASE("the next hours and every hour in which an inbox ends get a partition"
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', now(), "
@@ -46,7 +46,7 @@ TEST_CASE("the next hours and every hour in which an inbox ends get a partition"
 TEST_CASE("the days ahead get a partition once", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
 
     testing::await(partitions.ensure_email_days(5));
     testing::await(partitions.ensure_email_days(5));
@@ -57,7 +57,7 @@ TEST_CASE("the days ahead get a partition once", "[mailbox][postgres]")
 TEST_CASE("rows that came before their partition are moved into it", "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.add_email({inbox}, "early");
@@ -73,7 +73,7 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     const auto past_hour = seeds::now() - 50h;
     testing::await(partitions.ensure_body_hour(past_hour));
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
@@ -108,7 +108,7 @@ TEST_CASE("an hour may be dropped an hour after its end, and is overdue six hour
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     for (const auto age : {0h, 1h, 2h, 8h, 9h})
         testing::await(partitions.ensure_body_hour(seeds::now() - age));
 
@@ -126,7 +126,7 @@ TEST_CASE(
     "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     const auto past = testing::await(partitions.past_partitions());
     REQUIRE(past.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("one process at a time is at the partitions, and none waits for anothe
           "[mailbox][postgres]")
 {
     seeds::world world;
-    maintenance_repository partitions(world.scratch.db(), "test");
+    partition_repository partitions(world.scratch.db());
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     const auto past = testing::await(partitions.past_partitions());
     pqxx::connection connection(world.scratch.dsn());
@@ -175,7 +175,7 @@ namespace {
 // Live inboxes with mail in partitions of future hours; then time passes for some of it.
 struct hours_world : seeds::world
 {
-    maintenance_repository partitions{scratch.db(), "test"};
+    partition_repository partitions{scratch.db()};
     email_repository emails{scratch.db()};
     plans::account_state account = seeds::account();
     time_point early = std::chrono::floor<std::chrono::hours>(seeds::now() - 3h);

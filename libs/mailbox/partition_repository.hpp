@@ -1,13 +1,10 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/outbox/outbox.hpp"
 #include "common/postgres/inspection.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,40 +26,18 @@ enum class drop_status {
     taken   // another process holds the partition lock
 };
 
-struct purge_batch
-{
-    std::int64_t emails = 0;
-    std::int64_t bodies = 0;
-    std::int64_t inboxes = 0;
-    std::vector<outbox::row> events; // committed, to publish
-    bool is_full = false;            // call again at once
-};
-
-// Purges what has ended, in transactions of bounded size, and makes and drops partitions; any
-// number of processes may do so at once.
-//
-// The partitions of emails (one for each day of their ids) and of bodies (one for each hour in
-// which their inboxes end). Mail without a partition goes to the default one, so being late loses
-// nothing. Each change is its own short transaction. It takes its exclusive locks with NOWAIT,
-// since every other query would queue behind one that waits: while others use the tables (a backup
-// does all the time it runs) changes throw postgres::timed_out; try again later. Throws if
-// PostgreSQL cannot be reached.
-class maintenance_repository
+// Makes and drops the partitions of emails (one for each day of their ids) and of bodies (one for
+// each hour in which their inboxes end); any number of processes may do so at once. Mail without a
+// partition goes to the default one, so being late loses nothing. Each change is its own short
+// transaction. It takes its exclusive locks with NOWAIT, since every other query would queue behind
+// one that waits: while others use the tables (a backup does all the time it runs) changes throw
+// postgres::timed_out; try again later. Throws if PostgreSQL cannot be reached.
+class partition_repository
 {
 public:
     static constexpr int batch_size = 500;
 
-    // Events are written with `outbox_owner` as owner.
-    maintenance_repository(postgres::pool& db, std::string outbox_owner);
-
-    // Emails of ended inboxes, and the bodies that no email needs any more. If an inbox ended by
-    // its TTL and the body's hour has come, the body is left to be dropped with its partition.
-    awaitable<purge_batch> purge_mail();
-
-    // Inboxes that ended more than `retention` ago and whose mail is purged, with the tombstones of
-    // inbox.state; addresses whose
-    // quarantine is over, and rejections that are a day old.
-    awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
+    explicit partition_repository(postgres::pool& db) : db_(db) {}
 
     // Makes today's partition and those of the next `days_ahead` days.
     awaitable<void> ensure_email_days(int days_ahead);
@@ -92,7 +67,6 @@ public:
 
 private:
     postgres::pool& db_;
-    std::string outbox_owner_;
 };
 
 } // namespace tempinbox::mailbox

@@ -1,13 +1,9 @@
-#include "mailbox/maintenance_repository.hpp"
+#include "mailbox/partition_repository.hpp"
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
-#include "mailbox/body_removal.hpp"
-#include "mailbox/inbox_events.hpp"
 
-#include <algorithm>
 #include <map>
-#include <set>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -83,7 +79,7 @@ std::string find_last_of_batch(const std::string& table)
     return "SELECT body_id FROM (SELECT body_id FROM " + table +
            " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 ORDER BY body_hour, "
            "body_id LIMIT " +
-           std::to_string(maintenance_repository::batch_size) +
+           std::to_string(partition_repository::batch_size) +
            ") AS batch ORDER BY body_id DESC LIMIT 1";
 }
 
@@ -243,168 +239,9 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     return purged > 0 || !live.empty();
 }
 
-const std::string batch_limit = std::to_string(maintenance_repository::batch_size);
-
-constexpr postgres::statement claim_ended{"mailbox_claim_ended", R"(
-    SELECT account_id, inbox_id, mailbox.to_micros(created_at) AS created_micros,
-           expiry_reason = 'ttl' AS is_by_time
-    FROM mailbox.inboxes WHERE has_mail_to_purge
-    ORDER BY expired_at LIMIT 100 FOR UPDATE SKIP LOCKED)"};
-
-// No email is older than the oldest of the inboxes; ten minutes allow for clocks that differ.
-const std::string delete_emails_sql = R"(
-    WITH doomed AS MATERIALIZED (
-        SELECT e.account_id, e.email_id, ended.is_by_time
-        FROM unnest($1::uuid[], $2::uuid[], $4::boolean[])
-                AS ended (account_id, inbox_id, is_by_time)
-            JOIN mailbox.emails AS e
-                ON e.account_id = ended.account_id AND e.inbox_id = ended.inbox_id
-        WHERE e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
-        LIMIT )" + batch_limit + R"()
-    DELETE FROM mailbox.emails AS e USING doomed
-    WHERE e.account_id = doomed.account_id AND e.email_id = doomed.email_id
-        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
-    RETURNING mailbox.to_micros(e.body_hour) AS body_micros, e.body_id, e.is_body_shared,
-        doomed.is_by_time)";
-const postgres::statement delete_emails{"mailbox_delete_emails", delete_emails_sql.c_str()};
-
-// The hours that have come and whose partition will be dropped as a whole. Bodies of later hours
-// are deleted, since they would stay too long; so are those without a partition, which no drop
-// removes.
-constexpr postgres::statement find_dropped_hours{"mailbox_find_dropped_hours", R"(
-    SELECT hour FROM unnest($1::bigint[]) AS hour
-    WHERE mailbox.from_micros(hour) <= now()
-        AND to_regclass('mailbox.bodies_' || to_char(
-            mailbox.from_micros(hour) AT TIME ZONE 'UTC', 'YYYYMMDD_HH24')) IS NOT NULL)"};
-
-constexpr postgres::statement mark_purged{"mailbox_mark_purged", R"(
-    UPDATE mailbox.inboxes AS i SET has_mail_to_purge = false, email_count = 0, email_bytes = 0
-    FROM unnest($1::uuid[], $2::uuid[]) AS ended (account_id, inbox_id)
-    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)"};
-
-const std::string purge_ended_sql = R"(
-    DELETE FROM mailbox.inboxes AS i
-    USING (SELECT account_id, inbox_id FROM mailbox.inboxes
-           WHERE NOT is_live AND NOT has_mail_to_purge
-               AND expired_at < now() - make_interval(secs => $1::bigint)
-           ORDER BY expired_at LIMIT )" +
-                                    batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
-    WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id
-    RETURNING i.account_id, i.inbox_id, i.state_version)";
-const postgres::statement purge_ended{"mailbox_purge_ended", purge_ended_sql.c_str()};
-
-const std::string free_addresses_sql = R"(
-    DELETE FROM mailbox.addresses AS a
-    USING (SELECT address FROM mailbox.addresses
-           WHERE state = 'quarantined' AND until <= now()
-           ORDER BY until LIMIT )" + batch_limit +
-                                       R"( FOR UPDATE SKIP LOCKED) AS free
-    WHERE a.address = free.address)";
-const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
-
-const std::string purge_rejections_sql = R"(
-    DELETE FROM mailbox.rejections AS r
-    USING (SELECT account_id, inbox_id, reason, mail_from FROM mailbox.rejections
-           WHERE last_at < now() - interval '24 hours'
-           ORDER BY last_at LIMIT )" + batch_limit +
-                                         R"( FOR UPDATE SKIP LOCKED) AS old
-    WHERE r.account_id = old.account_id AND r.inbox_id = old.inbox_id
-        AND r.reason = old.reason AND r.mail_from = old.mail_from)";
-const postgres::statement purge_rejections{"mailbox_purge_rejections",
-                                           purge_rejections_sql.c_str()};
-
-// The bodies to delete one by one.
-std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
-{
-    std::set<std::int64_t> hours;
-    for (const auto& row : deleted)
-        if (column<bool>(row, "is_by_time"))
-            hours.insert(column<std::int64_t>(row, "body_micros"));
-    std::set<std::int64_t> dropped;
-    if (!hours.empty())
-        for (const auto& row : tx.exec_prepared(
-                 find_dropped_hours.name,
-                 postgres::to_array(std::vector<std::int64_t>(hours.begin(), hours.end()))))
-            dropped.insert(column<std::int64_t>(row, "hour"));
-
-    auto left = read_left_bodies(deleted);
-    std::vector<left_body> to_delete;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-        const auto row = deleted[static_cast<pqxx::result::size_type>(i)];
-        if (!column<bool>(row, "is_by_time") || !dropped.contains(left[i].hour))
-            to_delete.push_back(left[i]);
-    }
-    return to_delete;
-}
-
-purge_batch purge_in(pqxx::work& tx)
-{
-    purge_batch batch;
-    std::vector<account_id> accounts;
-    std::vector<inbox_id> ids;
-    std::vector<bool> by_time;
-    std::int64_t oldest = to_unix_micros(endless);
-    for (const auto& row : tx.exec_prepared(claim_ended.name)) {
-        accounts.push_back(column<account_id>(row, "account_id"));
-        ids.push_back(column<inbox_id>(row, "inbox_id"));
-        oldest = std::min(oldest, column<std::int64_t>(row, "created_micros"));
-        by_time.push_back(column<bool>(row, "is_by_time"));
-    }
-    if (ids.empty())
-        return batch;
-
-    const auto deleted =
-        tx.exec_prepared(delete_emails.name, postgres::to_array(accounts), postgres::to_array(ids),
-                         oldest, postgres::to_array(by_time));
-    batch.emails = static_cast<std::int64_t>(deleted.size());
-    batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
-
-    // No emails are left: the inboxes are done.
-    if (batch.emails < maintenance_repository::batch_size) {
-        tx.exec_prepared(mark_purged.name, postgres::to_array(accounts), postgres::to_array(ids));
-        batch.inboxes = static_cast<std::int64_t>(ids.size());
-    }
-    batch.is_full = batch.emails == maintenance_repository::batch_size || ids.size() == 100;
-    return batch;
-}
-
 } // namespace
 
-maintenance_repository::maintenance_repository(postgres::pool& db, std::string outbox_owner)
-    : db_(db),
-      outbox_owner_(std::move(outbox_owner))
-{
-    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
-                                  purge_ended, free_addresses, purge_rejections})
-        db_.prepare(statement);
-}
-
-awaitable<purge_batch> maintenance_repository::purge_mail()
-{
-    return db_.transact([](pqxx::work& tx) { return purge_in(tx); });
-}
-
-awaitable<purge_batch> maintenance_repository::purge_inboxes(std::chrono::seconds retention)
-{
-    return db_.transact([retention, owner = outbox_owner_](pqxx::work& tx) {
-        purge_batch batch;
-        for (const auto& row :
-             tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count())))
-            batch.events.push_back(make_state_tombstone(
-                column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id"),
-                column<std::int64_t>(row, "state_version")));
-        outbox::insert(tx, schema, owner, batch.events);
-        const auto inboxes = batch.events.size();
-        const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
-        const auto rejections = tx.exec_prepared(purge_rejections.name).affected_rows();
-        batch.inboxes = static_cast<std::int64_t>(inboxes);
-        batch.is_full =
-            std::max({inboxes, addresses, rejections}) == static_cast<std::size_t>(batch_size);
-        return batch;
-    });
-}
-
-awaitable<void> maintenance_repository::ensure_email_days(int days_ahead)
+awaitable<void> partition_repository::ensure_email_days(int days_ahead)
 {
     return db_.transact([days_ahead](pqxx::work& tx) {
         tx.exec0(short_lock_wait);
@@ -412,7 +249,7 @@ awaitable<void> maintenance_repository::ensure_email_days(int days_ahead)
     });
 }
 
-awaitable<std::vector<time_point>> maintenance_repository::missing_body_hours(int hours_ahead)
+awaitable<std::vector<time_point>> partition_repository::missing_body_hours(int hours_ahead)
 {
     return db_.transact([hours_ahead](pqxx::work& tx) {
         std::vector<time_point> hours;
@@ -422,7 +259,7 @@ awaitable<std::vector<time_point>> maintenance_repository::missing_body_hours(in
     });
 }
 
-awaitable<void> maintenance_repository::ensure_body_hour(time_point hour)
+awaitable<void> partition_repository::ensure_body_hour(time_point hour)
 {
     return db_.transact([hour](pqxx::work& tx) {
         tx.exec0(short_lock_wait);
@@ -430,7 +267,7 @@ awaitable<void> maintenance_repository::ensure_body_hour(time_point hour)
     });
 }
 
-awaitable<std::vector<past_partition>> maintenance_repository::past_partitions()
+awaitable<std::vector<past_partition>> partition_repository::past_partitions()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<past_partition> past;
@@ -445,13 +282,13 @@ awaitable<std::vector<past_partition>> maintenance_repository::past_partitions()
     });
 }
 
-awaitable<bool> maintenance_repository::move_needed(time_point hour)
+awaitable<bool> partition_repository::move_needed(time_point hour)
 {
     return db_.transact(
         [hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
 }
 
-awaitable<drop_status> maintenance_repository::drop(past_partition past)
+awaitable<drop_status> partition_repository::drop(past_partition past)
 {
     return db_.transact([past = std::move(past)](pqxx::work& tx) {
         if (are_taken(tx))
@@ -477,13 +314,13 @@ awaitable<drop_status> maintenance_repository::drop(past_partition past)
     });
 }
 
-awaitable<std::vector<postgres::partitioned_table>> maintenance_repository::partitions()
+awaitable<std::vector<postgres::partitioned_table>> partition_repository::partitions()
 {
     return postgres::read_partitioned_tables(db_, {schema});
 }
 
-awaitable<std::optional<body_id>> maintenance_repository::empty_some(past_partition past,
-                                                                     std::optional<body_id> after)
+awaitable<std::optional<body_id>> partition_repository::empty_some(past_partition past,
+                                                                   std::optional<body_id> after)
 {
     return db_.transact([past = std::move(past), after](pqxx::work& tx) -> std::optional<body_id> {
         const auto table = "mailbox." + tx.quote_name(past.name);
