@@ -3,7 +3,7 @@
 #include "common/config/reader.hpp"
 #include "common/postgres/dsn_settings.hpp"
 #include "common/postgres/migrations.hpp"
-#include "migrations/migrations.hpp"
+#include "migrations/schemas.hpp"
 
 #include <sodium.h>
 

@@ -6,7 +6,7 @@
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/webhook_methods.hpp"
 #include "common/tls/expiry.hpp"
-#include "migrations/migrations.hpp"
+#include "migrations/schemas.hpp"
 #include "tempinboxctl/event_check.hpp"
 #include "tempinboxctl/findings.hpp"
 #include "tempinboxctl/session.hpp"

@@ -4,7 +4,7 @@
 #include "common/kafka/topics.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/testing/await.hpp"
-#include "migrations/migrations.hpp"
+#include "migrations/schemas.hpp"
 
 #include <sodium.h>
 

@@ -2,7 +2,7 @@
 
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "migrations/migrations.hpp"
+#include "migrations/schemas.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,8 @@
 
 namespace tempinbox::migrations {
 
-// The compiled-in SQL files of all schemas.
+// The compiled-in SQL files of all schemas. postgres::migrate() (common/postgres/migrations.hpp)
+// applies them.
 extern const std::span<const embedded_file> files;
 
 // The names of the schemas: accounts, mailbox, quota, webhooks.

@@ -1,4 +1,4 @@
-#include "migrations/migrations.hpp"
+#include "migrations/schemas.hpp"
 
 #include <algorithm>
 #include <stdexcept>
