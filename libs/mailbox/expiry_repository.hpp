@@ -32,8 +32,8 @@ struct inbox_end
 };
 
 // Ends inboxes: marks them, frees the account's slot, quarantines the address and writes
-// inbox.expired and inbox.state, all in one transaction, exactly once under any concurrency. Throws
-// if PostgreSQL cannot be reached.
+// inbox.expired and inbox.state, all in one transaction, exactly once under any concurrency.
+// Deletes nothing: that is purge_repository. Throws if PostgreSQL cannot be reached.
 class expiry_repository
 {
 public:
