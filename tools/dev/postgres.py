@@ -1,4 +1,6 @@
-"""A private PostgreSQL 15: its own data, port and password; under root its own OS user."""
+"""A private PostgreSQL, 15 unless another is named: its own data, port and password; under root its
+own OS user.
+"""
 
 import os
 import shutil
@@ -20,12 +22,15 @@ OS_USER = "postgres"  # PostgreSQL refuses to run as root
 
 @dataclass(frozen=True)
 class Server:
-    """A cluster: where it is and how to reach it."""
+    """A cluster: where it is, how to reach it, and whose programs run it. Its clients are Debian's,
+    which can talk to every version.
+    """
 
     data: Path
     port: int
     password: str
     sync_to_disk: bool = True
+    programs: Path = PROGRAMS
 
     def dsn(self, database: str = ROLE) -> str:
         """The URI libpq takes."""
@@ -44,7 +49,7 @@ class Server:
             "log_timezone": "UTC",
             "fsync": "on" if self.sync_to_disk else "off",
         }
-        argv = [str(PROGRAMS / "postgres"), "-D", str(self.data)]
+        argv = [str(self.programs / "postgres"), "-D", str(self.data)]
         for name, value in settings.items():
             argv += ["-c", f"{name}={value}"]
         return ChildSpec(
@@ -143,7 +148,7 @@ def _can_use(folder: Path) -> bool:
     )
 
 
-def initialize(folder: Path, password: str) -> None:
+def initialize(folder: Path, password: str, programs: Path = PROGRAMS) -> None:
     """Makes the cluster unless it is there."""
     if (folder / "PG_VERSION").exists():
         return
@@ -153,7 +158,7 @@ def initialize(folder: Path, password: str) -> None:
     if os.geteuid() == 0:
         shutil.chown(secret, OS_USER, OS_USER)
     command = [
-        str(PROGRAMS / "initdb"),
+        str(programs / "initdb"),
         "-D",
         str(folder),
         "-U",
