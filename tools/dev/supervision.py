@@ -37,6 +37,7 @@ class Supervision:
         self._lifeline: int | None = (
             None  # kept open for as long as a suite that must not outlive this process is wanted
         )
+        self._process: subprocess.Popen[bytes] | None = None  # if started here
 
     def is_running(self) -> bool:
         """Returns whether it answers."""
@@ -57,7 +58,7 @@ class Supervision:
             passed = (reading,)
             command += ["--lifeline", str(reading)]
         with open(self._suite / "logs" / "supervisor.log", "ab") as log:
-            process = subprocess.Popen(
+            process = self._process = subprocess.Popen(
                 command,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -103,6 +104,8 @@ class Supervision:
         children.end(
             [it for it in children.find(self._suite) if it.name != SUPERVISOR], grace_seconds=30.0
         )
+        if self._process:
+            self._process.poll()  # leaves no zombie
 
     def _call(self, command: str, **arguments: Any) -> dict[str, Any]:
         try:
