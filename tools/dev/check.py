@@ -1,5 +1,5 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
-./dev, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
+./dev, SQL, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
 clang-tidy. Each part counts as one test.
 """
 
@@ -15,6 +15,7 @@ from dev import (
     paths,
     python_packages,
     schemas,
+    sql_check,
     tidy,
     typescript_client,
 )
@@ -98,17 +99,18 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-PARTS = ["format", "style", "house", "tools", "schemas", "openapi", "events", "clients"]
-PARTS += ["dashboard", "python", "tidy"]
+PARTS = ["format", "style", "house", "tools", "sql", "schemas", "openapi", "events"]
+PARTS += ["clients", "dashboard", "python", "tidy"]
 
 
-def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
+def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> Tally:
     """Runs the parts (all when none is named) and counts them."""
     checks: dict[str, Callable[[], bool]] = {
         "format": lambda: _check_format(fix),
         "style": _check_style,
         "house": _check_house,
         "tools": _check_tools,
+        "sql": lambda: sql_check.check(server),
         "schemas": schemas.check,
         "openapi": schemas.check_openapi,
         "events": lambda: events.check(fix),
@@ -132,9 +134,9 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
     return total
 
 
-def run(parts: list[str], everything: bool, fix: bool) -> int:
+def run(parts: list[str], everything: bool, fix: bool, server: str | None) -> int:
     """The verb."""
     packages.ensure("build", "check")
-    found = tally(parts, everything, fix)
+    found = tally(parts, everything, fix, server)
     say(f"\n{found}")
     return 0 if found.is_good() else 1

@@ -116,7 +116,7 @@ def _test(chosen: argparse.Namespace) -> int:
 def _check(chosen: argparse.Namespace) -> int:
     from dev import check
 
-    return check.run(chosen.part, everything=chosen.all, fix=chosen.fix)
+    return check.run(chosen.part, everything=chosen.all, fix=chosen.fix, server=chosen.postgres)
 
 
 def _fuzz(chosen: argparse.Namespace) -> int:
@@ -328,7 +328,7 @@ def _add_test(verbs: _Verbs) -> None:
 def _add_check(verbs: _Verbs) -> None:
     check = verbs.verb(
         "check",
-        "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the "
+        "check format, clang-tidy, the project's own style rules, the tools behind ./dev, SQL, the "
         "schemas, the OpenAPI file, the clients, the dashboard and Python",
         _check,
     )
@@ -336,8 +336,8 @@ def _add_check(verbs: _Verbs) -> None:
         "part",
         nargs="*",
         metavar="PART",
-        help="format, style, house, tools, schemas, openapi, events, clients, dashboard, python, "
-        "tidy (default: all)",
+        help="format, style, house, tools, sql, schemas, openapi, events, clients, dashboard, "
+        "python, tidy (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
@@ -346,6 +346,12 @@ def _add_check(verbs: _Verbs) -> None:
         "--fix",
         action="store_true",
         help="let formatters, ESLint and ruff put right what they refuse",
+    )
+    check.add_argument(
+        "--postgres",
+        metavar="WHERE",
+        help="for sql: the folder of another PostgreSQL's programs, or the URI of a server where a "
+        "database may be made (default: Debian's PostgreSQL 15)",
     )
 
 
