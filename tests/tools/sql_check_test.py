@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 from dev import sql_check, statements
+from dev.postgres import Server
 from dev.sql_check import Database
 from dev.statements import Statement
 from dev.terminal import Failure
@@ -109,14 +110,15 @@ CREATE FUNCTION shop.add(lines shop.line[]) RETURNS bigint LANGUAGE sql AS $$
 CREATE FUNCTION shop.stale() RETURNS bigint LANGUAGE plpgsql AS $$
     BEGIN RETURN (SELECT max(gone) FROM shop.orders); END $$;
 """
+    _server: Server
     _database: Database
 
     @classmethod
     def setUpClass(cls) -> None:
         folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         folder.chmod(0o711)  # under root another OS user has to pass
-        server = cls.enterClassContext(sql_check.own_server(folder))
-        cls._database = Database(server.dsn("postgres"))
+        cls._server = cls.enterClassContext(sql_check.own_server(folder))
+        cls._database = Database(cls._server.dsn("postgres"))
         cls._database.apply(cls._SCHEMA)
 
     def _try(self, *texts: str) -> sql_check.Tried:
@@ -133,7 +135,7 @@ CREATE FUNCTION shop.stale() RETURNS bigint LANGUAGE plpgsql AS $$
             "SELECT 1 WHERE $1::shop.state = 'open' AND $2::date < now() AND $3::jsonb ? 'a'",
         )
 
-        self.assertEqual(tried, sql_check.Tried())
+        self.assertEqual(tried, sql_check.Tried(done=3))
         self.assertEqual(self._database.apply("SELECT count(*) FROM shop.orders"), "0")
 
     def test_values_may_be_refused(self) -> None:
@@ -157,6 +159,19 @@ CREATE FUNCTION shop.stale() RETURNS bigint LANGUAGE plpgsql AS $$
         for line, complaint in enumerate(complaints, start=2):
             expected = [*wrong.values()][line - 2]
             self.assertRegex(complaint, f"^libs/a.cpp:{line}: s{line}: {re.escape(expected)}")
+
+    def test_the_functions_of_the_schemas_are_called(self) -> None:
+        self._server.ensure_database("migrated")
+        migrated = Database(self._server.dsn("migrated"))
+        sql_check.migrate(migrated)
+
+        calls = {call.path: call.sql for call in sql_check.functions(migrated)}
+
+        self.assertEqual(
+            calls["libs/mailbox/functions/find_bodies.sql"],
+            "SELECT mailbox.find_bodies($1::timestamp with time zone[], $2::uuid[])",
+        )
+        self.assertNotIn("libs/mailbox/functions/note_extended_inbox.sql", calls)  # a trigger
 
     def test_a_migration_that_fails_is_told(self) -> None:
         with self.assertRaisesRegex(Failure, "shop.nowhere"):

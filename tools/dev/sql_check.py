@@ -1,9 +1,9 @@
 """`./dev check sql`: PostgreSQL takes every migration and every constant SQL statement of the C++.
 
 The SQL files of each schema are applied to a new database in the order of tempinbox-migrate. Then
-each statement is prepared, which checks names and types, and executed with a value of each
-parameter's type, which checks the bodies of the functions it calls; its transaction is rolled back.
-A refusal of the values, such as that of a constraint, is fine.
+each statement, and a call of each function, is prepared, which checks names and types, and executed
+with a value of each parameter's type, which checks what runs of a function's body; its transaction
+is rolled back. A refusal of the values, such as that of a constraint, is fine.
 """
 
 import contextlib
@@ -26,11 +26,20 @@ from dev.terminal import fail, item, say
 _HOMES = paths.ROOT / "libs" / "migrations" / "migrations.cpp"
 _NOTES = paths.ROOT / "libs" / "common" / "postgres" / "migrations.cpp"
 _SHARED_FUNCTIONS = paths.ROOT / "libs" / "common" / "postgres" / "functions"
+# The functions of a schema, each with the statement that calls it; triggers have no such statement.
+_CALLS = """
+SELECT p.proname, format('SELECT %s(%s)', p.oid::regproc, (
+    SELECT string_agg(format('$%s::%s', place, type::regtype), ', ' ORDER BY place)
+    FROM unnest(p.proargtypes) WITH ORDINALITY AS parameter (type, place)))
+FROM pg_proc AS p WHERE p.pronamespace = '{}'::regnamespace AND p.prorettype <> 'trigger'::regtype
+ORDER BY p.proname
+"""
 _NO_TRANSACTION = "-- outside a transaction"
 _AFTER_FUNCTIONS = "-- after the functions"
-# How an error of psql begins, whatever its language: severity, SQLSTATE, message.
+# An error as psql writes it: severity, SQLSTATE, message and details, place in PostgreSQL's source.
 _ERROR = re.compile(
-    r"^(?:psql:\S+ )?\w+:  (?P<state>[0-9A-Z]{5}): (?P<text>.*(?:\n(?!\w+:  ).*)*)", re.MULTILINE
+    r"^(?:psql:\S+ )?\w+:  (?P<state>[0-9A-Z]{5}): (?P<text>.*?)\n(?=LOCATION:|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 # SQLSTATE classes of what is refused for its values: data, a constraint, an exception raised by a
 # function. While a statement is prepared there are no values, so there nothing may be refused.
@@ -109,14 +118,12 @@ def check(where: str | None) -> bool:
     with _new_database(where) as database:
         migrate(database)
         tried = try_statements(database, constant)
+        called = try_statements(database, functions(database))
         version = database.apply("SHOW server_version")
-    complaints += tried.complaints
+    complaints += tried.complaints + called.complaints
     for complaint in complaints:
         say(complaint)
-    item(
-        f"PostgreSQL {version.split()[0]}",
-        f"{len(constant)} statements, {tried.refused} of which refuse the values tried",
-    )
+    item(f"PostgreSQL {version.split()[0]}", f"statements: {tried}; functions: {called}")
     return not complaints
 
 
@@ -146,6 +153,8 @@ def _new_database(where: str | None) -> Iterator[Database]:
             yield database
         return
     programs = Path(where).resolve() if where else postgres.PROGRAMS
+    if not (programs / "initdb").exists():
+        fail(f"{programs} has no initdb: name a folder of PostgreSQL's programs, or a URI")
     folder = paths.build_folder("check") / "sql"
     with (
         exclusively(folder.with_suffix(".lock"), "another ./dev check sql is under way here"),
@@ -192,29 +201,53 @@ def migrate(database: Database) -> None:
     """Applies the files of all schemas, and makes the tables in which tempinbox-migrate notes
     them.
     """
-    homes = re.findall(r'\{"(\w+)", "(\S+)/", "(\w*)"\}', _HOMES.read_text(encoding="utf-8"))
     notes = re.findall(r'create_\w+_table = R"\((.*?)\)";', _NOTES.read_text("utf-8"), re.DOTALL)
-    if not homes or not notes:
-        fail(f"{_HOMES.name} lists no schemas, or {_NOTES.name} no tables")
-    for sql in [*notes, *(_files_of(*home) for home in homes)]:
+    for sql in [*notes, *(_files_of(home) for home in _homes())]:
         database.apply(sql)
 
 
-def _files_of(schema: str, home: str, shared: str) -> str:
+@dataclass(frozen=True)
+class _Home:
+    """Where the files of a schema are."""
+
+    schema: str
+    folder: str
+    shared: str  # a file of _SHARED_FUNCTIONS, or nothing
+
+    def function_files(self) -> list[Path]:
+        found = sorted((paths.ROOT / self.folder / "functions").glob("*.sql"))
+        return found + ([_SHARED_FUNCTIONS / f"{self.shared}.sql"] if self.shared else [])
+
+
+def _homes() -> list[_Home]:
+    listed = re.findall(r'\{"(\w+)", "(\S+)/", "(\w*)"\}', _HOMES.read_text(encoding="utf-8"))
+    return [_Home(*home) for home in listed] or fail(f"{_HOMES} lists no schemas")
+
+
+def functions(database: Database) -> list[Statement]:
+    """Returns a call of each function; it stands where the function does."""
+    found = []
+    for home in _homes():
+        files = {path.stem: str(path.relative_to(paths.ROOT)) for path in home.function_files()}
+        for row in database.apply(_CALLS.format(home.schema)).splitlines():
+            name, sql = row.split("|", 1)
+            found.append(Statement(files.get(name, home.folder), 1, name, sql))
+    return found
+
+
+def _files_of(home: _Home) -> str:
     """The script that applies the files of one schema, as libs/common/postgres/migrations.hpp says
     it.
     """
-    numbered = sorted((paths.ROOT / home / "schema").glob("*.sql"))
-    functions = sorted((paths.ROOT / home / "functions").glob("*.sql"))
-    functions += [_SHARED_FUNCTIONS / f"{shared}.sql"] if shared else []
+    numbered = sorted((paths.ROOT / home.folder / "schema").glob("*.sql"))
     last = [path for path in numbered if path.read_text("utf-8").startswith(_AFTER_FUNCTIONS)]
-    script = [f"CREATE SCHEMA {schema};"]
+    script = [f"CREATE SCHEMA {home.schema};"]
     script += [_in_transaction([path]) for path in numbered if path not in last]
     # Functions call each other, so bodies are checked in a second round, when all exist.
     for setting in ("off", "on"):
         script += [
-            f"SET search_path = {schema}; SET check_function_bodies = {setting};",
-            _in_transaction(functions),
+            f"SET search_path = {home.schema}; SET check_function_bodies = {setting};",
+            _in_transaction(home.function_files()),
             "RESET ALL;",
         ]
     script += [_in_transaction([path]) for path in last]
@@ -236,7 +269,13 @@ class Tried:
     """What came of trying statements."""
 
     complaints: list[str] = field(default_factory=list)
+    done: int = 0
     refused: int = 0  # executed, but with values that were refused
+
+    def __str__(self) -> str:
+        return (
+            f"{self.done} ran, {self.refused} refused the values, {len(self.complaints)} are wrong"
+        )
 
 
 def try_statements(database: Database, constant: list[Statement]) -> Tried:
@@ -263,4 +302,6 @@ def try_statements(database: Database, constant: list[Statement]) -> Tried:
             )
         elif executed:
             tried.refused += 1
+        else:
+            tried.done += 1
     return tried
