@@ -109,6 +109,8 @@ CREATE FUNCTION shop.add(lines shop.line[]) RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM shop.orders $$;
 CREATE FUNCTION shop.stale() RETURNS bigint LANGUAGE plpgsql AS $$
     BEGIN RETURN (SELECT max(gone) FROM shop.orders); END $$;
+CREATE FUNCTION shop.tell() RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN RAISE NOTICE 'told'; RAISE WARNING 'warned'; END $$;
 """
     _server: Server
     _database: Database
@@ -132,10 +134,11 @@ CREATE FUNCTION shop.stale() RETURNS bigint LANGUAGE plpgsql AS $$
         tried = self._try(
             "SELECT shop.add($1)",
             "INSERT INTO shop.orders VALUES ($1, 10) RETURNING id",
+            "SELECT shop.tell()",
             "SELECT 1 WHERE $1::shop.state = 'open' AND $2::date < now() AND $3::jsonb ? 'a'",
         )
 
-        self.assertEqual(tried, sql_check.Tried(done=3))
+        self.assertEqual(tried, sql_check.Tried(done=4))
         self.assertEqual(self._database.apply("SELECT count(*) FROM shop.orders"), "0")
 
     def test_values_may_be_refused(self) -> None:

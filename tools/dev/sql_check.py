@@ -280,7 +280,7 @@ class Tried:
 
 def try_statements(database: Database, constant: list[Statement]) -> Tried:
     """Prepares and executes each one and rolls back what it did."""
-    script = [_SAMPLES]
+    script = ["SET client_min_messages = error;", _SAMPLES]
     for number, statement in enumerate(constant):
         script += [
             f"\\warn = {number} prepare\nBEGIN;\nPREPARE tried AS {statement.sql};",
