@@ -10,6 +10,9 @@ namespace tempinbox::http {
 // Reads one HTTP/1.x response into a `client_response`, whose status is set as soon as the status
 // line is read. Interim responses (1xx) end as complete ones without a body; the caller reads on
 // with another parser.
+// Takes heads as servers in the field write them: bare line feeds, no phrase, blanks too many.
+// Where a body ends is never guessed: lengths that disagree, a length beside a transfer coding and
+// chunks that are not written as RFC 9112 7.1 has them are malformed.
 class response_parser : private boost::beast::http::basic_parser<false>
 {
 public:
@@ -25,11 +28,22 @@ public:
     bool is_in_body() const { return !in_header_; }
 
     // Valid once complete.
-    bool leaves_connection_open() const { return is_header_done() && keep_alive(); }
+    bool leaves_connection_open() const
+    {
+        return is_header_done() && keep_alive() && !is_irregular_;
+    }
 
 private:
     using string_view = boost::beast::string_view;
     using error_code = boost::beast::error_code;
+
+    std::size_t feed_head(std::string_view bytes);
+    void take_line();
+    void take_status_line(std::string_view line);
+    void take_field();
+    // Gives Beast bytes of the message and sets `state_`.
+    std::size_t parse(std::string_view bytes);
+    void fail(std::string_view reason);
 
     void on_request_impl(boost::beast::http::verb, string_view, string_view, int,
                          error_code&) override
@@ -48,6 +62,15 @@ private:
     std::uint32_t header_limit_;
     std::uint64_t body_limit_;
     std::size_t header_bytes_ = 0;
+    std::string line_;  // what came of the current line of the head
+    std::string field_; // the field before it, which that line may continue
+    std::string head_;  // all fields before that one, written as RFC 9112 has them
+    bool is_http_10_ = false;
+    bool has_status_line_ = false;
+    bool has_length_ = false;
+    bool has_transfer_coding_ = false;
+    // Another reader of this head may have found another end of the body.
+    bool is_irregular_ = false;
     bool in_header_ = true;
     progress state_ = progress::need_more;
     std::string reason_;
