@@ -77,6 +77,10 @@ TEST_CASE("an object reader says what is wrong with a field", "[json]")
           "ttlSeconds must be an integer from 60 to 604800, not 59");
     CHECK(error_of(R"({"ttlSeconds":60.5})", integer) ==
           "ttlSeconds must be an integer from 60 to 604800, not 60.5");
+    CHECK(error_of(R"({"ttlSeconds":59.0})", integer) ==
+          "ttlSeconds must be an integer from 60 to 604800, not 59");
+    CHECK(error_of(R"({"ttlSeconds":6e6})", integer) ==
+          "ttlSeconds must be an integer from 60 to 604800, not 6000000");
     CHECK_THAT(error_of(R"({"ttlSeconds":99999999999999999999})", integer),
                Catch::Contains("must be an integer"));
 

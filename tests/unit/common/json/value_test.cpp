@@ -149,8 +149,6 @@ TEST_CASE("numbers of JSON keep their precision", "[json]")
     CHECK(number("-9223372036854775808").is_integer());
     CHECK_FALSE(number("9223372036854775808").is_integer());
     CHECK_FALSE(number("18446744073709551616").is_integer());
-    CHECK_FALSE(number("1.0").is_integer());
-    CHECK_FALSE(number("1e2").is_integer());
     CHECK(number("0.1").number() == 0.1);
     CHECK(number("2.2250738585072011e-308").number() == 2.2250738585072011e-308);
     CHECK(number("1e-400").number() == 0.0);
@@ -159,6 +157,38 @@ TEST_CASE("numbers of JSON keep their precision", "[json]")
     CHECK(std::isfinite(number("0." + std::string(5'000, '3')).number()));
     CHECK(number("-" + std::string(200, '2') + ".5e-199").number() == -2.2222222222222222222);
     CHECK_THAT(refusal(std::string(200, '2') + ".5e223"), Catch::Contains("a number too large"));
+}
+
+TEST_CASE("a number without a fraction is an integer however it is written", "[json]")
+{
+    const auto integer = [](std::string_view text) -> std::optional<std::int64_t> {
+        const auto read = value::parse(text).value();
+        return read.is_integer() ? std::optional(read.integer()) : std::nullopt;
+    };
+
+    CHECK(integer("5.0") == 5);
+    CHECK(integer("-5.000") == -5);
+    CHECK(integer("1e1") == 10);
+    CHECK(integer("1E+2") == 100);
+    CHECK(integer("1.25e2") == 125);
+    CHECK(integer("10e-1") == 1);
+    CHECK(integer("0.001e3") == 1);
+    CHECK(integer("0.0") == 0);
+    CHECK(integer("-0.0e5") == 0);
+    CHECK(integer("0e-300") == 0);
+    CHECK(integer("9007199254740993.0") == 9007199254740993);
+    CHECK(integer("9223372036854775807.0") == 9223372036854775807);
+    CHECK(integer("-9.223372036854775808e18") == -9223372036854775807 - 1);
+    CHECK(integer("1" + std::string(200, '0') + "e-200") == 1);
+    CHECK(value::parse("5.0").value().to_string() == "5");
+
+    for (const auto* text : {"5.5", "1e-1", "12e-1", "5.0000000000000000000001", "0.1",
+                             "9223372036854775808.0", "1e19", "1e300", "-1e300", "1e-400",
+                             "1e-9223372036854775808", "1e-99999999999999999999"}) {
+        CAPTURE(text);
+        CHECK(integer(text) == std::nullopt);
+    }
+    CHECK_THAT(refusal("1e9223372036854775807"), Catch::Contains("too large"));
 }
 
 TEST_CASE("numbers too near to zero to be told from it are read and written", "[json]")
@@ -170,6 +200,6 @@ TEST_CASE("numbers too near to zero to be told from it are read and written", "[
         CHECK(std::abs(read->number()) < 1e-300);
         const auto again = value::parse(read->to_string());
         REQUIRE(again);
-        CHECK(again->to_string() == read->to_string());
+        CHECK(again->number() == read->number());
     }
 }
