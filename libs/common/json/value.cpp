@@ -11,8 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <variant>
 
 namespace tempinbox::json {
 namespace {
@@ -23,6 +21,8 @@ constexpr unsigned strict_flags = rapidjson::kParseIterativeFlag |
                                   rapidjson::kParseNumbersAsStringsFlag |
                                   rapidjson::kParseInsituFlag;
 
+constexpr double two_to_63 = 0x1p63;
+
 const node& as_node(const void* pointer)
 {
     return *static_cast<const node*>(pointer);
@@ -31,57 +31,6 @@ const node& as_node(const void* pointer)
 std::string_view view(const node& string)
 {
     return {string.GetString(), string.GetStringLength()};
-}
-
-using whole_number = std::variant<std::int64_t, std::uint64_t>;
-
-// A number without a fraction, however it is written (`5`, `5.0`, `0.5e1`), exactly; none if it has
-// one or is larger than 64 bits.
-std::optional<whole_number> read_whole(std::string_view text)
-{
-    const bool is_negative = text.starts_with('-');
-    const auto exponent_at = std::min(text.find_first_of("eE"), text.size());
-    const auto mantissa = text.substr(is_negative ? 1 : 0, exponent_at - (is_negative ? 1 : 0));
-    const auto point = std::min(mantissa.find('.'), mantissa.size());
-
-    std::string digits(mantissa);
-    if (point < digits.size())
-        digits.erase(point, 1);
-    const auto decimals = static_cast<std::int64_t>(digits.size() - point);
-    digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
-    if (digits.empty())
-        return std::int64_t{0};
-    const auto last = digits.find_last_not_of('0') + 1;
-    const auto zeros = static_cast<std::int64_t>(digits.size() - last);
-    digits.erase(last);
-
-    std::int64_t exponent = 0;
-    if (exponent_at < text.size()) {
-        auto written = text.substr(exponent_at + 1);
-        if (written.starts_with('+'))
-            written.remove_prefix(1);
-        constexpr std::int64_t max_exponent = 1'000'000'000; // more than a text has digits
-        const auto read =
-            std::from_chars(written.data(), written.data() + written.size(), exponent);
-        if (read.ec != std::errc() || exponent > max_exponent || exponent < -max_exponent)
-            return std::nullopt;
-    }
-    const auto scale = exponent - decimals + zeros;
-    constexpr std::int64_t max_digits = std::numeric_limits<std::uint64_t>::digits10 + 1;
-    if (scale < 0 || static_cast<std::int64_t>(digits.size()) + scale > max_digits)
-        return std::nullopt;
-    digits.append(static_cast<std::size_t>(scale), '0');
-    if (is_negative)
-        digits.insert(0, "-");
-
-    const char* const end = digits.data() + digits.size();
-    std::int64_t whole = 0;
-    if (std::from_chars(digits.data(), end, whole).ec == std::errc())
-        return whole;
-    std::uint64_t larger = 0;
-    if (std::from_chars(digits.data(), end, larger).ec == std::errc())
-        return larger;
-    return std::nullopt;
 }
 
 // Passes the reader's events to the document and refuses what RapidJSON accepts: excessive depth,
@@ -104,10 +53,22 @@ public:
     // What follows the text is not part of a number, or the reader would have consumed it.
     bool RawNumber(const char* text, rapidjson::SizeType length, bool)
     {
-        if (const auto whole = read_whole({text, length}))
-            return std::visit([this](auto number) { return add(number); }, *whole);
+        const char* const end = text + length;
+        if (std::string_view(text, length).find_first_of(".eE") == std::string_view::npos) {
+            std::int64_t whole = 0;
+            if (std::from_chars(text, end, whole).ec == std::errc())
+                return out_.Int64(whole);
+            std::uint64_t larger = 0;
+            if (std::from_chars(text, end, larger).ec == std::errc())
+                return out_.Uint64(larger);
+        }
         const double number = std::strtod(text, nullptr);
-        return std::isfinite(number) ? out_.Double(number) : refuse("a number too large");
+        if (!std::isfinite(number))
+            return refuse("a number too large");
+        // JSON Schema: what has no fraction is an integer, however it is written (`5.0`, `1e1`).
+        if (number == std::trunc(number) && number >= -two_to_63 && number < two_to_63)
+            return out_.Int64(static_cast<std::int64_t>(number));
+        return out_.Double(number);
     }
 
     bool String(const char* text, rapidjson::SizeType length, bool copy)
@@ -137,9 +98,6 @@ public:
     }
 
 private:
-    bool add(std::int64_t number) { return out_.Int64(number); }
-    bool add(std::uint64_t number) { return out_.Uint64(number); }
-
     bool refuse(std::string why)
     {
         refusal_ = std::move(why);
