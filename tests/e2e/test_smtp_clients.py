@@ -20,14 +20,6 @@ def client(suite: Suite) -> smtplib.SMTP:
     return smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=60)
 
 
-def _any_certificate() -> ssl.SSLContext:
-    """The suite's is self-signed, as most certificates of mail servers might as well be."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 def _only_email(api: Api, inbox: dict[str, Any]) -> dict[str, Any]:
     (summary,) = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     email: dict[str, Any] = api.get("/v1/emails/" + summary["emailId"])
@@ -61,11 +53,11 @@ def test_swaks_over_starttls(suite: Suite, api: Api) -> None:
     assert api.get("/v1/emails/" + sent.email_id)["envelope"]["tls"].startswith("TLSv1")
 
 
-def test_smtplib_over_starttls(api: Api, client: smtplib.SMTP) -> None:
+def test_smtplib_over_starttls(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
 
     with client:
-        client.starttls(context=_any_certificate())
+        client.starttls(context=ssl.create_default_context(cafile=suite["SMTP_CA"]))
         client.ehlo()
         assert not client.has_extn("starttls"), "offered once"
         client.sendmail(SENDER, [inbox["emailAddress"]], b"Subject: sealed\r\n\r\nhi\r\n")

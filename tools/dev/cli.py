@@ -23,6 +23,7 @@ def _up(chosen: argparse.Namespace) -> int:
         chosen.domain,
         chosen.api_port,
         chosen.smtp_port,
+        chosen.starttls,
     )
     running.up(
         _suite(chosen),
@@ -232,6 +233,12 @@ def _add_up(verbs: _Verbs) -> None:
         metavar="N",
         type=int,
         help="port of the first mail-ingest (default: a free one, kept)",
+    )
+    up.add_argument(
+        "--starttls",
+        action=argparse.BooleanOptionalAction,
+        help="offer STARTTLS, with the certificate that TEMPINBOX_SMTP_CA of ./dev env names "
+        "(default: no, as clients refuse a certificate they do not know)",
     )
     up.add_argument("--no-build", action="store_true", help="run what is built already")
     up.add_argument(

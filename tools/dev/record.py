@@ -33,6 +33,7 @@ class Record:
     postgres_password: str = field(default_factory=lambda: secrets.token_urlsafe(18))
     ports: dict[str, int] = field(default_factory=dict)
     replicas: dict[str, int] = field(default_factory=dict)
+    starttls: bool = False
     account: Account | None = None
 
     def save(self, suite: Path) -> None:

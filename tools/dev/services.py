@@ -55,6 +55,7 @@ class ServiceContext:
     keys: Keys
     logs: str
     folder: str
+    starttls: bool
 
 
 def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
@@ -124,8 +125,10 @@ def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext
         "mail-ingest": {
             "smtp-listen": replica.listener,
             "hostname": f"mx.{context.domain}",
-            "tls-certificate-file": str(context.keys.certificate),
-            "tls-key-file": str(context.keys.certificate_key),
+            # Most clients use STARTTLS where it is offered, and refuse a certificate of no known
+            # authority.
+            "tls-certificate-file": str(context.keys.certificate) if context.starttls else "",
+            "tls-key-file": str(context.keys.certificate_key) if context.starttls else "",
             "spool-directory": f"{context.folder}/{replica.name}.spool",
             # Every test and bench sends from loopback, into few inboxes.
             "exempt-networks": LOOPBACK,

@@ -37,6 +37,7 @@ class SuiteOptions:
     domain: str | None = None
     api_port: int | None = None
     smtp_port: int | None = None
+    starttls: bool | None = None
     sync_to_disk: bool = True
 
 
@@ -108,6 +109,8 @@ class Suite:
         and demo account.
         """
         self.record.preset = options.preset or self.record.preset
+        if options.starttls is not None:
+            self.record.starttls = options.starttls
         self.apply_topics()
         self.migrate()
         self._run_replicas(options)
@@ -317,6 +320,7 @@ class Suite:
             made,
             str(self.logs),
             str(self.folder),
+            known.starttls,
         )
 
     # The operator's command line.

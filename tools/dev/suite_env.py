@@ -35,6 +35,9 @@ def variables(suite: Suite) -> dict[str, str]:
         "KAFKA_PID": str(pids.get("kafka-1", "")),
         "POSTGRES_PID": str(pids.get("postgres", "")),
     }
+    if known.starttls:
+        # It signed itself, so it is its own authority.
+        found["SMTP_CA"] = str(suite.context.keys.certificate)
     for replica in replicas:
         found |= _of_replica(replica, str(pids.get(replica.name, "")))
     return {f"TEMPINBOX_{name}": value for name, value in found.items()}

@@ -250,7 +250,9 @@ def _run_e2e(run: Run) -> Tally:
 def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
     with own_suite(name, run.preset) as suite:
         options = SuiteOptions(
-            preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES)
+            preset=run.preset,
+            replicas=",".join(f"{service}=2" for service in services.SERVICES),
+            starttls=True,
         )
         suite.start_infrastructure(options, outlives_caller=False)
         suite.start_services(options)
