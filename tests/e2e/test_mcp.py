@@ -415,6 +415,7 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("create_inbox", {"ttlSeconds": 5}, "ttlSeconds must be an integer from 60"),
         ("create_inbox", {"colour": "red"}, "colour"),
         ("list_inboxes", {"limit": 500}, "limit must be"),
+        ("list_inboxes", {"limit": 5.5}, "limit must be"),
         ("list_inboxes", {"tag": ["a"]}, "tag must be"),
         ("wait_for_email", {}, "inboxId is required"),
         ("wait_for_email", {"inboxId": "x/../.."}, "inboxId"),
@@ -422,6 +423,7 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("get_link", {"emailId": "0", "kind": "buy"}, "kind must be"),
         ("read_email", {"emailId": "%2e%2e"}, "emailId"),
         ("read_email", {"maxCharacters": 1}, "emailId is required"),
+        ("read_email", {"emailId": ""}, "emailId is required"),
         ("extend_inbox", {"inboxId": "x"}, "inboxId"),
         ("delete_inbox", {}, "inboxId is required"),
     ],
@@ -432,6 +434,15 @@ def test_wrong_arguments_are_named(
     mcp = McpEndpoint(suite["API"], suite["API_KEY"])
 
     assert says in mcp.error(tool, **arguments)
+
+
+def test_empty_arguments_and_whole_numbers_are_read(mcp: McpEndpoint) -> None:
+    inbox = mcp.call("create_inbox", name="", tags=None, ttlSeconds=6e2)
+    mcp.call("list_inboxes", limit=5.0, status="", cursor="", tag=None)
+    waited = mcp.call("get_code", inboxId=inbox["inboxId"], emailId="", timeoutSeconds=1.0)
+
+    assert inbox["name"] is None
+    assert waited["outcome"] == "not_yet"
 
 
 def test_another_accounts_inbox_does_not_exist(

@@ -121,9 +121,16 @@ http::response discover(const exchange& x)
     return respond(x, out.take());
 }
 
+// Language models write null and "" for what they leave out.
+bool is_empty(const json::value& argument)
+{
+    return argument.is_null() || (argument.is_string() && argument.text().empty());
+}
+
 http::response list_tools(const exchange& x)
 {
-    if (x.message.params && x.message.params->find("cursor"))
+    const auto cursor = x.message.params ? x.message.params->find("cursor") : std::nullopt;
+    if (cursor && !is_empty(*cursor))
         return refuse(x, rpc_code::invalid_params,
                       "cursor must be absent: all tools are on one page");
     json::writer out;
@@ -250,9 +257,22 @@ awaitable<http::response> wait(exchange x, mail_wait::purpose purpose, json::val
     co_return respond(x, result);
 }
 
-json::value no_arguments()
+// The arguments of a call, an empty one as null, which is as if absent: no argument takes an empty
+// text.
+json::value read_arguments(const json::value& params)
 {
-    return json::value::parse("{}").value();
+    const auto sent = params.find("arguments");
+    if (sent && !sent->is_null() && !sent->is_object())
+        return *sent;
+    json::writer out;
+    out.begin_object();
+    if (sent && sent->is_object())
+        for (const auto& [name, argument] : sent->members())
+            out.key(name).raw(is_empty(argument) ? "null" : argument.to_string());
+    out.end_object();
+    // More than a body becomes by writing its numbers out.
+    constexpr json::limits rewritten{1024 * 1024, 32};
+    return json::value::parse(out.take(), rewritten).value();
 }
 
 awaitable<http::response> call_tool(exchange x, http::request& received, const caller& who,
@@ -266,7 +286,7 @@ awaitable<http::response> call_tool(exchange x, http::request& received, const c
     if (!found)
         co_return refuse(x, rpc_code::invalid_params,
                          "Unknown tool: " + quote(name->text()) + "; tools/list names them");
-    const auto arguments = params->find("arguments").value_or(no_arguments());
+    const auto arguments = read_arguments(*params);
     if (!arguments.is_object())
         co_return refuse(x, rpc_code::invalid_params,
                          "params.arguments must be an object, not " +

@@ -72,6 +72,8 @@ rpc_reading read_message(std::string_view body)
     else
         message.is = rpc_message::kind::notification;
     message.params = parsed->find("params");
+    if (message.params && message.params->is_null())
+        message.params.reset();
     if (message.params && !message.params->is_object())
         return refuse(rpc_code::invalid_params,
                       "params must be an object, not " + std::string(message.params->kind()),

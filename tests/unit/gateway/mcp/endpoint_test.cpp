@@ -39,6 +39,20 @@ awaitable<http::response> create(const http::request& received, const caller&)
                                  "/v1/inboxes/1");
 }
 
+// What an operation was called with, as an error of the tool.
+awaitable<http::response> repeat_body(const http::request& received, const caller&)
+{
+    co_return http::error_response(400, received.body);
+}
+
+awaitable<http::response> repeat_query(const http::request& received, const caller&)
+{
+    std::string all;
+    for (const auto& [name, value] : received.query)
+        all += name + "=" + value + ";";
+    co_return http::error_response(400, all);
+}
+
 awaitable<http::response> refuse_list(const http::request& received, const caller&)
 {
     auto refused = http::error_response(
@@ -223,6 +237,67 @@ TEST_CASE("a method, a tool or arguments that do not exist are JSON-RPC's errors
     CHECK(arranged.result("tools/call", R"({"name":"get_code","arguments":[]})")["error"]["code"]
               .integer() == -32602);
     CHECK(arranged.result("tools/list", R"({"cursor":"x"})")["error"]["code"].integer() == -32602);
+}
+
+TEST_CASE("an empty argument is as if absent", "[gateway][mcp]")
+{
+    std::vector<route> repeating;
+    repeating.emplace_back("POST", "/v1/inboxes", body_kind::json, repeat_body);
+    repeating.emplace_back("GET", "/v1/inboxes", body_kind::none, repeat_query);
+    repeating.push_back(mcp::endpoint(contents()));
+    arranged_mcp arranged(std::move(repeating));
+    const auto error = [&](const char* tool, const std::string& arguments) {
+        const auto result = arranged.call(tool, arguments);
+        CHECK(result["isError"].boolean());
+        return result["content"][0]["text"].text();
+    };
+
+    CHECK(error("create_inbox", R"({"name":"","domain":null,"tags":"","ttlSeconds":6e1,)"
+                                R"("metadata":{"note":""}})") ==
+          R"({"name":null,"domain":null,"tags":null,"ttlSeconds":60,"metadata":{"note":""}})");
+    CHECK(error("list_inboxes", R"({"status":"","cursor":null,"limit":5.0})") == "limit=5;");
+    CHECK(error("list_inboxes", "null").empty());
+    CHECK(error("delete_inbox", R"({"inboxId":""})") ==
+          "inboxId is required: a string of 1 to 100 characters");
+    CHECK(error("read_email", R"({"emailId":null,"maxCharacters":""})") ==
+          "emailId is required: a string of 1 to 100 characters");
+    CHECK_THAT(error("wait_for_email", R"({"inboxId":""})"),
+               Catch::Contains("inboxId is required"));
+    CHECK_THAT(error("get_code", R"({"inboxId":"","emailId":""})"), Catch::Contains("either"));
+    CHECK_THAT(error("get_code", R"({"inboxId":")" + inbox_id::make().text() +
+                                     R"(","emailId":"","timeoutSeconds":1.5})"),
+               Catch::Contains("timeoutSeconds must be an integer from 1 to 45, not 1.5"));
+    CHECK_THAT(error("get_code", R"({"inboxId":"","colour":""})"), Catch::Contains("either"));
+    CHECK_THAT(
+        error("delete_inbox", R"({"inboxId":")" + inbox_id::make().text() + R"(","colour":""})"),
+        Catch::Contains("unknown field \"colour\""));
+}
+
+TEST_CASE("a call without arguments or parameters has none", "[gateway][mcp]")
+{
+    arranged_mcp arranged;
+
+    CHECK(
+        arranged.result("tools/call", R"({"name":"create_inbox","arguments":null})")["result"].find(
+            "structuredContent"));
+    CHECK(arranged.result("tools/list", "null")["result"].find("tools"));
+    CHECK(arranged.result("tools/list", R"({"cursor":""})")["result"].find("tools"));
+    CHECK(arranged.result("tools/list", R"({"cursor":null})")["result"].find("tools"));
+    CHECK(arranged.result("tools/call", "null")["error"]["code"].integer() == -32602);
+    CHECK(arranged.result("tools/call", R"({"name":"get_code","arguments":"x"})")["error"]["code"]
+              .integer() == -32602);
+}
+
+TEST_CASE("arguments that grow when they are written out are still read", "[gateway][mcp]")
+{
+    arranged_mcp arranged;
+    std::string tags = "[1e18";
+    while (tags.size() < 60'000)
+        tags += ",1e18";
+
+    const auto result = arranged.call("list_inboxes", R"({"tag":)" + tags + "]}");
+
+    CHECK_THAT(result["content"][0]["text"].text(), Catch::Contains("tag must be"));
 }
 
 TEST_CASE("a wait with a progress token answers piece by piece", "[gateway][mcp]")
