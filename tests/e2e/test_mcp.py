@@ -399,6 +399,19 @@ def test_headers_must_agree_with_the_body(mcp: McpEndpoint) -> None:
     assert mcp.post(call, mcp_name="=?base64?bGlzdF9pbmJveGVz?=").status_code == 200
 
 
+def test_a_client_without_a_revision_is_served(suite: Suite) -> None:
+    mcp = McpEndpoint(suite["API"], suite["API_KEY"], "2025-03-26")
+
+    listed = mcp.post(mcp.message("tools/list"), mcp_protocol_version=None)
+    called = mcp.post(
+        mcp.message("tools/call", {"name": "list_inboxes", "arguments": None}),
+        mcp_protocol_version=None,
+    )
+
+    assert len(listed.json()["result"]["tools"]) == 8
+    assert not called.json()["result"]["isError"]
+
+
 def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
     unknown = McpEndpoint(mcp.url.removesuffix("/mcp"), _key(mcp), "2099-01-01")
 

@@ -50,7 +50,8 @@ struct rpc_reading
     rpc_error error;
 };
 
-// Reads one message; a batch is refused, as in every revision since 2025-06-18. Accepts any bytes.
+// Reads one message; a batch is refused, as in every revision since 2025-06-18. Those before let
+// clients send batches, which none of the official ones does by itself. Accepts any bytes.
 rpc_reading read_message(std::string_view body);
 
 // The response with a result, which is JSON.

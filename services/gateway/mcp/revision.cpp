@@ -9,8 +9,12 @@
 namespace tempinbox::gateway::mcp {
 namespace {
 
-constexpr std::array<std::string_view, 3> known{"2026-07-28", "2025-11-25", "2025-06-18"};
+constexpr std::array<std::string_view, 6> known{"2026-07-28", "2025-11-25", "2025-06-18",
+                                                "2025-03-26", "2024-11-05", "2024-10-07"};
 constexpr std::string_view newest_with_handshake = known[1];
+// 2025-11-25, "Protocol Version Header": the revision of a message without that header, which came
+// with the next one.
+constexpr std::string_view newest_without_header = known[3];
 
 constexpr std::string_view version_field = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view capabilities_field = "io.modelcontextprotocol/clientCapabilities";
@@ -142,9 +146,8 @@ revision_reading find_revision(const rpc_message& message, const message_headers
     // The handshake is where the revision is found, so it has no header yet.
     if (message.method == "initialize")
         return accept(newest_with_handshake);
-    if (!headers.version)
-        return refuse(message, rpc_code::header_mismatch,
-                      "Header MCP-Protocol-Version is missing: it must be one of " + all_known());
+    if (!headers.version || trim(*headers.version).empty())
+        return accept(newest_without_header);
     const auto revision = find_known(trim(*headers.version));
     if (revision.empty())
         return refuse_version(message, *headers.version);

@@ -10,8 +10,9 @@
 namespace tempinbox::gateway::mcp {
 
 // The revisions of MCP that are spoken here, the newest first. From 2026-07-28 on each request says
-// in `_meta` and in headers what it is; the two before have a handshake (`initialize`), which is
-// answered and remembered by nobody.
+// in `_meta` and in headers what it is; those before have a handshake (`initialize`), which is
+// answered and remembered by nobody. Here they differ in nothing else: clients pass over members of
+// a result that are newer than they are.
 std::span<const std::string_view> revisions();
 bool is_stateless(std::string_view revision);
 

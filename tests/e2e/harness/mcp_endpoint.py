@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import requests
 
 STATELESS = "2026-07-28"
-WITH_HANDSHAKE = ["2025-11-25", "2025-06-18"]
+WITH_HANDSHAKE = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"]
 REVISIONS = [STATELESS, *WITH_HANDSHAKE]
 
 _SECONDS = 70.0

@@ -78,12 +78,12 @@ TEST_CASE("an unknown revision is answered with those that are known", "[gateway
 
     const auto in_body = find_revision(message, headers_of("2030-01-01", "tools/list"));
     const auto in_header =
-        find_revision(message_of("tools/list", ""), headers_of("2024-11-05", "tools/list"));
+        find_revision(message_of("tools/list", ""), headers_of("2030-01-01", "tools/list"));
 
     for (const auto& found : {in_body, in_header}) {
         CHECK(found.error.code == rpc_code::unsupported_version);
         CHECK(json::value::parse(found.error.data).value()["supported"].to_string() ==
-              R"(["2026-07-28","2025-11-25","2025-06-18"])");
+              R"(["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05","2024-10-07"])");
     }
     CHECK(json::value::parse(in_body.error.data).value()["requested"].text() == "2030-01-01");
 }
@@ -107,9 +107,22 @@ TEST_CASE("revisions with a handshake are known by their header alone", "[gatewa
     CHECK(
         find_revision(message_of("initialize", R"("protocolVersion":"2025-06-18")"), {}).revision ==
         "2025-11-25");
-    CHECK(find_revision(message_of("tools/list", ""), headers_of("2025-06-18", "")).revision ==
-          "2025-06-18");
-    CHECK(find_revision(message_of("tools/list", ""), {}).error.code == rpc_code::header_mismatch);
+    for (const std::string revision :
+         {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"})
+        CHECK(find_revision(message_of("tools/list", ""), headers_of(revision, "")).revision ==
+              revision);
+}
+
+TEST_CASE("a message without a revision is read as the newest that has no header for it",
+          "[gateway][mcp]")
+{
+    const auto list = message_of("tools/list", "");
+
+    CHECK(find_revision(list, {}).revision == "2025-03-26");
+    CHECK(find_revision(list, headers_of(" ", "")).revision == "2025-03-26");
+    for (const std::string wrong : {"2025-07-01", "2026-07-29", "1.0", "latest", "2025-06-18x"})
+        CHECK(find_revision(list, headers_of(wrong, "")).error.code ==
+              rpc_code::unsupported_version);
 }
 
 TEST_CASE("the handshake settles on the client's revision or on the newest with one",
@@ -122,7 +135,10 @@ TEST_CASE("the handshake settles on the client's revision or on the newest with 
 
     CHECK(settle("2025-06-18") == "2025-06-18");
     CHECK(settle("2025-11-25") == "2025-11-25");
-    CHECK(settle("2025-03-26") == "2025-11-25");
+    CHECK(settle("2025-03-26") == "2025-03-26");
+    CHECK(settle("2024-11-05") == "2024-11-05");
+    CHECK(settle("2024-10-08") == "2025-11-25");
+    CHECK(settle("2030-01-01") == "2025-11-25");
     CHECK(settle("2026-07-28") == "2025-11-25");
     CHECK(negotiate(std::nullopt) == "2025-11-25");
 }
