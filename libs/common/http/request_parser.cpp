@@ -50,6 +50,10 @@ std::size_t request_parser::feed(std::string_view bytes)
     while (used < bytes.size()) {
         error_code error;
         const bool was_header = !is_header_done();
+        if (!was_header && chunked() && may_begin_last_chunk(bytes.substr(used))) {
+            state_ = progress::need_more;
+            return used;
+        }
         const auto step =
             put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), error);
         used += step;

@@ -13,6 +13,14 @@ namespace tempinbox::http {
 // What a parser found so far. `header` is reported once, between header and body.
 enum class progress { need_more, header, complete, malformed, header_too_large, body_too_large };
 
+// Whether bytes of a chunked body may be the beginning of its last chunk (`0`, CRLF, CRLF) without
+// the end. They wait for more: Beast aborts where it is offered fewer than five bytes after it has
+// seen the size of that chunk.
+constexpr bool may_begin_last_chunk(std::string_view bytes)
+{
+    return bytes.size() < 5 && bytes.starts_with('0');
+}
+
 // Reads one HTTP/1.x request straight into a `request`. Bounds header and body; refuses what RFC
 // 9112 calls unsafe to guess about (two lengths, two hosts, unknown transfer codings). Bytes may
 // come in pieces; feed those it did not use again, with more after them.

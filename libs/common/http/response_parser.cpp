@@ -64,7 +64,10 @@ std::size_t response_parser::feed(std::string_view bytes)
         if (in_header_ || state_ != progress::need_more)
             return used;
     }
-    return used < bytes.size() ? used + parse(bytes.substr(used)) : used;
+    const auto rest = bytes.substr(used);
+    if (rest.empty() || (chunked() && may_begin_last_chunk(rest)))
+        return used;
+    return used + parse(rest);
 }
 
 // Keeps lines that are not whole, so that a head in many pieces is looked through once.

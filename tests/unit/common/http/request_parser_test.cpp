@@ -67,6 +67,20 @@ TEST_CASE("a request reads the same however it is cut", "[http]")
     }
 }
 
+TEST_CASE("a chunked request may come in pieces of any size", "[http]")
+{
+    const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (const std::string_view body :
+         {"0\r\n\r\n", "0\r\nX: y\r\n\r\n", "000\r\n\r\n", "1\r\nx\r\n0\r\n\r\n"}) {
+        CAPTURE(body);
+        const auto bytes = head + std::string(body);
+        const auto found = read(bytes, std::vector<std::size_t>(bytes.size(), 1));
+        CHECK(found.state == progress::complete);
+        CHECK(found.left == 0);
+        CHECK(found.request.body == (body.front() == '1' ? "x" : ""));
+    }
+}
+
 TEST_CASE("every prefix of a request wants more", "[http]")
 {
     for (std::size_t length = 0; length < chunked.size(); ++length) {

@@ -49,6 +49,26 @@ TEST_CASE("a response reads the same however it is cut", "[http]")
     }
 }
 
+TEST_CASE("a chunked response may come in pieces of any size", "[http]")
+{
+    const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (const std::string_view body :
+         {"0\r\n\r\n", "0\r\nX: y\r\n\r\n", "000\r\n\r\n", "1\r\nx\r\n0\r\n\r\n"}) {
+        CAPTURE(body);
+        http::client_response response;
+        http::response_parser parser(response, false, 200, 20);
+        std::string pending;
+        for (const char c : head + std::string(body)) {
+            REQUIRE(parser.state() == progress::need_more);
+            pending.push_back(c);
+            pending.erase(0, parser.feed(pending));
+        }
+        CHECK(parser.state() == progress::complete);
+        CHECK(pending.empty());
+        CHECK(response.body == (body.front() == '1' ? "x" : ""));
+    }
+}
+
 TEST_CASE("a response may end with its connection, but not in the middle", "[http]")
 {
     CHECK(read("HTTP/1.1 200 OK\r\n\r\nbody", 5, true).state == progress::complete);
