@@ -1,5 +1,6 @@
 #include "common/rules/rules.hpp"
 
+#include "common/core/blanks.hpp"
 #include "common/core/text.hpp"
 
 #include <utf8proc.h>
@@ -86,7 +87,7 @@ result<comparison> parse_comparison(std::string_view text)
 std::string fold(std::string_view utf8)
 {
     if (is_ascii(utf8))
-        return to_lower_ascii(utf8);
+        return with_plain_blanks(to_lower_ascii(utf8));
 
     // Unicode 15 3.13 D145: decompose, fold (full mappings, so ß becomes ss), then compose, which
     // also makes canonical equivalents equal.
@@ -99,7 +100,8 @@ std::string fold(std::string_view utf8)
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, &std::free);
     if (length < 0)
         throw std::bad_alloc(); // clean UTF-8 leaves no other error
-    return std::string(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(length));
+    return with_plain_blanks(
+        std::string_view(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(length)));
 }
 
 rule_input::rule_input(std::string_view from, const std::vector<std::string>& to,

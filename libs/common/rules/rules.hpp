@@ -34,7 +34,8 @@ struct rule
     bool is_enabled = true;
 };
 
-// NFC, then Unicode case folding (utf8proc): both sides of every comparison.
+// NFC, then Unicode case folding (utf8proc), and a space for blanks of any kind, which nobody can
+// tell apart: both sides of every comparison.
 std::string fold(std::string_view utf8);
 
 // A mail as the rules see it, folded once.

@@ -70,6 +70,20 @@ TEST_CASE("composed and decomposed forms are one text", "[rules]")
     CHECK(rules::fold("\xed\x95\x9c") == rules::fold("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"));
 }
 
+TEST_CASE("a blank of any kind is equal to any other", "[rules]")
+{
+    for (const std::string blank : {" ", "\t", "\u00a0", "\u1680", "\u2000", "\u2003", "\u2009",
+                                    "\u200a", "\u2028", "\u202f", "\u205f", "\u3000"}) {
+        CHECK(subject_matches(comparison::contains, "code 12", "Votre code" + blank + "12"));
+        CHECK(subject_matches(comparison::contains, "code" + blank + "12", "Votre code 12"));
+        CHECK(subject_matches(comparison::equals, "é" + blank + "12", "É 12"));
+        CHECK(subject_matches(comparison::starts_with, "code" + blank + ":", "Code\u202f: 1"));
+        CHECK(subject_matches(comparison::ends_with, "to" + blank + "ann", "für to\u00a0Ann"));
+    }
+    CHECK_FALSE(subject_matches(comparison::contains, "code 12", "code12"));
+    CHECK_FALSE(subject_matches(comparison::contains, "code 12", "code\u200b12"));
+}
+
 TEST_CASE("a letter with an accent is another letter", "[rules]")
 {
     CHECK_FALSE(subject_matches(comparison::ends_with, "cafe", "cafe\xcc\x81"));
