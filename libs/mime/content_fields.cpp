@@ -1,6 +1,7 @@
 #include "mime/content_fields.hpp"
 
 #include "common/core/text.hpp"
+#include "mime/header.hpp"
 #include "mime/parameters.hpp"
 
 #include <algorithm>
@@ -34,14 +35,44 @@ std::string with_semicolon(const std::string& value)
     return value.substr(0, type_end) + "; " + value.substr(parameter_begin);
 }
 
-// The text before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has
-// them at the ends.
+// A comment, which RFC 2045 5.1 allows anywhere, becomes a blank.
+std::string without_comments(std::string_view value)
+{
+    std::string plain;
+    for (std::size_t at = 0; at < value.size();) {
+        const auto end = value[at] == '(' ? comment_end(value, at) : at + 1;
+        if (end == std::string_view::npos)
+            break;
+        plain.push_back(value[at] == '(' ? ' ' : value[at]);
+        at = end;
+    }
+    return plain;
+}
+
+// The text before the parameters.
 std::string leading_word(std::string_view value)
 {
-    value = trim(value);
-    if (value.starts_with('('))
-        value.remove_prefix(std::min(value.find(')'), value.size() - 1) + 1);
-    return to_lower_ascii(trim(value.substr(0, value.find_first_of(";("))));
+    constexpr std::size_t max_bytes = 1'000;
+    const auto plain = without_comments(value.substr(0, max_bytes));
+    return to_lower_ascii(trim(std::string_view(plain).substr(0, plain.find(';'))));
+}
+
+// The first word of these: quotes around it and more words behind it are rubbish.
+std::string_view first_word(std::string_view words)
+{
+    constexpr std::string_view rubbish = " \t\"',:/=";
+    words.remove_prefix(std::min(words.find_first_not_of(rubbish), words.size()));
+    return words.substr(0, words.find_first_of(rubbish));
+}
+
+// Letters and digits alone: `Quoted_Printable` and `base-64` are what they seem to be.
+std::string letters_and_digits(std::string_view word)
+{
+    std::string kept;
+    for (const char c : word)
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            kept.push_back(c);
+    return kept;
 }
 
 } // namespace
@@ -79,19 +110,20 @@ content_type parse_content_type(const std::string& given)
 disposition parse_disposition(const std::string& value)
 {
     disposition parsed;
-    parsed.kind = leading_word(value);
+    parsed.kind = std::string(first_word(leading_word(value)));
     parsed.filename = std::move(read_parameters(value, {"filename"})["filename"]);
     return parsed;
 }
 
 std::optional<encoding> parse_encoding(std::string_view value)
 {
-    const auto word = leading_word(value);
-    if (word == "base64")
+    const auto named = leading_word(value);
+    const auto word = letters_and_digits(first_word(named));
+    if (word == "base64" || word == "xbase64")
         return encoding::base64;
-    if (word == "quoted-printable")
+    if (word == "quotedprintable" || word == "xquotedprintable")
         return encoding::quoted_printable;
-    if (word.empty() || word == "7bit" || word == "8bit" || word == "binary")
+    if (named.empty() || word == "7bit" || word == "8bit" || word == "binary")
         return encoding::identity;
     return std::nullopt;
 }

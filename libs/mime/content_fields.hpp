@@ -33,8 +33,8 @@ struct disposition
 
 disposition parse_disposition(const std::string& value);
 
-// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` occur in practice. Absent
-// if the encoding is unknown.
+// Content-Transfer-Encoding (RFC 2045 6.1), where quotes, comments and more words behind the first
+// occur in practice. Absent if the encoding is unknown.
 std::optional<encoding> parse_encoding(std::string_view value);
 
 } // namespace tempinbox::mime

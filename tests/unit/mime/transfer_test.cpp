@@ -1,4 +1,4 @@
-#include "mime/transfer.hpp"
+#include "mime/content_fields.hpp"
 
 #include "unit/mime/mails.hpp"
 
@@ -69,4 +69,22 @@ TEST_CASE("the size of what would be decoded is that of what is", "[mime]")
             CHECK(was_damaged == mime::decode(how, text).is_damaged);
         }
     }
+}
+
+TEST_CASE("an encoding is known by its first word, without quotes and comments", "[mime]")
+{
+    for (const char* value :
+         {"base64", "\"base64\"", "'base64'", " BASE64 ; x=y", "(a (nested) one) base64 (another)",
+          "\"base64\" (quoted)", "base64, 8bit", "base64 charset=utf-8", "base64:", "base-64",
+          "base64(unclosed", "x-base64"}) {
+        INFO(value);
+        CHECK(mime::parse_encoding(value) == encoding::base64);
+    }
+    for (const char* value : {"\"quoted-printable\"", "quoted-printable;", "quoted-printable (a) b",
+                              "Quoted_Printable", "quotedprintable", "\"Quoted-Printable\";"})
+        CHECK(mime::parse_encoding(value) == encoding::quoted_printable);
+    for (const char* value : {"", "\"7bit\"", "8-bit", "7bit, base64", "binary(x)", "(base64)"})
+        CHECK(mime::parse_encoding(value) == encoding::identity);
+    for (const char* value : {"x-uuencode", "base640", "utf-8", "\""})
+        CHECK_FALSE(mime::parse_encoding(value));
 }
