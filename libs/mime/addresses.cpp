@@ -331,19 +331,61 @@ private:
         pending_.clear();
     }
 
+    // `=?utf-8?B?…?=` that holds `Ann <ann@x.test>`: RFC 2047 5 forbids encoding an address, but
+    // programs encode the whole field. Without an address in it, it is kept as what it says.
+    bool add_encoded(std::string_view phrase)
+    {
+        const auto word = is_decoded_ ? std::string_view::npos : phrase.find("=?");
+        if (word == std::string_view::npos || encoded_word_length(phrase.substr(word)) == 0)
+            return false;
+        bool has_raw_bytes = false;
+        const auto text = decode_text(phrase, {}, has_raw_bytes);
+        address_reader inner(text, max_addresses_ - std::min(max_addresses_, found_.size()));
+        inner.is_decoded_ = true;
+        auto read = inner.read();
+        const bool has_address = std::any_of(read.addresses.begin(), read.addresses.end(),
+                                             [](const auto& it) { return is_address(it.address); });
+        if (has_address) {
+            lacks_comma_ = lacks_comma_ || read.lacks_comma;
+            found_.insert(found_.end(), std::make_move_iterator(read.addresses.begin()),
+                          std::make_move_iterator(read.addresses.end()));
+        } else if (!text.empty()) {
+            found_.push_back({{}, text});
+        }
+        return has_address || !text.empty();
+    }
+
+    std::string decoded_once(std::string_view text) const
+    {
+        bool has_raw_bytes = false;
+        return is_decoded_ ? std::string(text) : decode_text(text, {}, has_raw_bytes);
+    }
+
+    // `Ann <=?utf-8?Q?ann=40x.test?=>`.
+    std::string decoded_bracket(const entry& one) const
+    {
+        if (!one.bracketed.starts_with("=?"))
+            return {};
+        auto text = decoded_once(one.bracketed);
+        return is_address(text) ? text : std::string();
+    }
+
     void add(const entry& one)
     {
         if (one.raw.empty() || (trim(one.bare).empty() && !one.has_bracket))
             return;
-        bool has_raw_bytes = false;
+        if (!one.has_bracket && !one.has_at && add_encoded(trim(one.phrase)))
+            return;
         const auto named = [&](std::string_view phrase, std::string address) {
-            auto name = decode_text(phrase, {}, has_raw_bytes);
+            auto name = decoded_once(phrase);
             if (name.empty())
-                name = decode_text(one.comment, {}, has_raw_bytes);
+                name = decoded_once(one.comment);
             found_.push_back({std::move(name), std::move(address)});
         };
         const bool is_clear =
             one.trailing.find_first_of("@<") == std::string::npos && !one.has_two_brackets;
+        if (auto decoded = decoded_bracket(one); is_clear && !decoded.empty())
+            return named(trim(one.phrase), std::move(decoded));
         if (one.has_bracket && is_clear && (one.has_address || is_atom(one.bracketed)))
             return named(trim(one.phrase), one.bracketed);
         const auto bare = one.has_bracket ? std::string() : without_blanks_at_marks(trim(one.bare));
@@ -368,6 +410,7 @@ private:
     bool has_unclosed_comment_ = false;
     bool has_group_ = false; // a group with a name
     bool lacks_comma_ = false;
+    bool is_decoded_ = false; // the value was an encoded word: nothing in it is decoded again
 };
 
 } // namespace

@@ -158,6 +158,27 @@ TEST_CASE("a comma in a name that is not quoted does not part it", "[mime][tortu
     CHECK(addresses("Roe, Ann <a@b@c>") == "<Roe><Ann <a@b@c>>");
 }
 
+TEST_CASE("an address inside an encoded word is found", "[mime]")
+{
+    CHECK(addresses("=?utf-8?B?SsO8cmcgPGpAeC50ZXN0Pg==?=") == "Jürg<j@x.test>");
+    CHECK(addresses("=?utf-8?Q?J=C3=BCrg_<j@x.test>?=") == "Jürg<j@x.test>");
+    CHECK(addresses("=?utf-8?Q?J=C3=BCrg?= =?utf-8?Q?_=3Cj=40x.test=3E?=") == "Jürg<j@x.test>");
+    CHECK(addresses("\"=?utf-8?Q?J=C3=BCrg_=3Cj=40x.test=3E?=\"") == "Jürg<j@x.test>");
+    CHECK(addresses("Ann =?utf-8?Q?=3Cann=40x.test=3E?=") == "Ann<ann@x.test>");
+    CHECK(addresses("=?utf-8?Q?ann=40x.test?=") == "<ann@x.test>");
+    CHECK(addresses("Ann <=?utf-8?Q?ann=40x.test?=>") == "Ann<ann@x.test>");
+    CHECK(addresses("=?utf-8?Q?a@x.test,_B_<b@x.test>?=, c@x.test") ==
+          "<a@x.test>B<b@x.test><c@x.test>");
+    CHECK(addresses("=?utf-8?Q?J=C3=BCrg?=") == "<Jürg>");
+
+    // A name that looks like an address stays a name.
+    CHECK(addresses("=?utf-8?Q?Bank_=3Cinfo=40bank.test=3E?= <x@y.test>") ==
+          "Bank <info@bank.test><x@y.test>");
+    // What comes out of an encoded word is not decoded again.
+    CHECK(addresses("=?utf-8?Q?=3D=3Futf-8=3FQ=3Fa=3F=3D_<a@x.test>?=") ==
+          "=?utf-8?Q?a?=<a@x.test>");
+}
+
 TEST_CASE("who a mail is from", "[mime]")
 {
     CHECK(from("Ann <ann@b.test>, Bob <bob@b.test>") == "Ann<ann@b.test>");
