@@ -105,6 +105,13 @@ std::string_view charset_value(std::string_view text)
     return trim(text.substr(0, text.find_first_of("\"'; \t\r\n/>")));
 }
 
+// No label is longer, and each piece of a header may look its charset up.
+std::string read_label(std::string_view charset)
+{
+    constexpr std::size_t max_label_length = 64;
+    return charset.size() > max_label_length ? std::string() : to_lower_ascii(trim(charset));
+}
+
 std::string to_utf8_or_western(std::string_view bytes)
 {
     if (is_valid_utf8(bytes))
@@ -117,10 +124,7 @@ std::string to_utf8_or_western(std::string_view bytes)
 
 std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
-    // No label is longer, and each piece of a header may look its charset up.
-    constexpr std::size_t max_label_length = 64;
-    const auto label =
-        charset.size() > max_label_length ? std::string() : to_lower_ascii(trim(charset));
+    const auto label = read_label(charset);
     if (label == "hz-gb-2312" || label == "hz")
         return to_utf8(hz_to_gb18030(bytes), "gb18030");
     if (label == "us-ascii" || label == "ascii")
@@ -132,6 +136,28 @@ std::string to_utf8(std::string_view bytes, std::string_view charset)
         return to_clean_utf8(bytes);
     auto& named = converter_of(name);
     return named.is_open() ? to_clean_utf8(named.convert(bytes)) : to_utf8_or_western(bytes);
+}
+
+std::string_view without_byte_order_mark(std::string_view utf8)
+{
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    while (utf8.starts_with(mark))
+        utf8.remove_prefix(mark.size());
+    return utf8;
+}
+
+std::string_view marked_charset(std::string_view bytes, std::string_view label)
+{
+    if (bytes.starts_with("\xef\xbb\xbf"))
+        return "utf-8";
+    // UTF-32 in little endian begins with the mark of UTF-16.
+    const char* const named = find_charset(read_label(label));
+    const bool is_utf32 = named != nullptr && std::string_view(named).starts_with("UTF-32");
+    if (bytes.starts_with("\xfe\xff") && !is_utf32)
+        return "utf-16be";
+    if (bytes.starts_with("\xff\xfe") && !is_utf32)
+        return "utf-16le";
+    return {};
 }
 
 std::string meta_charset(std::string_view html)

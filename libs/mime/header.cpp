@@ -1,5 +1,6 @@
 #include "mime/header.hpp"
 
+#include "common/core/blanks.hpp"
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
 #include "mime/transfer.hpp"
@@ -42,12 +43,14 @@ std::optional<coded_word> find_word(std::string_view text)
 
     coded_word word;
     word.text = content.substr(0, end);
-    if (word.text.find_first_of(" \t") != std::string_view::npos)
+    word.how = text[charset_end + 1];
+    // A blank ends a word, but base64 that a line end has cut stays base64.
+    const bool is_base64 = word.how == 'B' || word.how == 'b';
+    if (!is_base64 && word.text.find_first_of(" \t") != std::string_view::npos)
         return std::nullopt;
     word.charset = text.substr(2, charset_end - 2);
     word.charset = word.charset.substr(0, word.charset.find('*'));
     word.length = charset_end + 3 + end + 2;
-    word.how = text[charset_end + 1];
     return word;
 }
 
@@ -151,7 +154,7 @@ std::string decode_text(std::string_view unfolded, std::string_view charset, boo
     std::string pending;
     std::string_view pending_charset;
     const auto flush = [&] {
-        out += to_utf8(std::exchange(pending, {}), pending_charset);
+        out += without_byte_order_mark(to_utf8(std::exchange(pending, {}), pending_charset));
         pending_charset = {};
     };
     const auto take_plain = [&](std::string_view plain) {
@@ -159,7 +162,8 @@ std::string decode_text(std::string_view unfolded, std::string_view charset, boo
             return;
         const bool is_utf8 = is_valid_utf8(plain);
         has_raw_bytes = has_raw_bytes || !is_utf8;
-        out += is_utf8 ? to_clean_utf8(plain) : to_utf8(plain, charset);
+        const auto text = is_utf8 ? to_clean_utf8(plain) : to_utf8(plain, charset);
+        out += out.empty() ? without_byte_order_mark(text) : std::string_view(text);
     };
 
     std::size_t plain_from = 0;
@@ -187,7 +191,8 @@ std::string decode_text(std::string_view unfolded, std::string_view charset, boo
     }
     flush();
     take_plain(unfolded.substr(plain_from));
-    return one_line(std::move(out));
+    // Blanks at the ends were encoded: senders encode a whole template's line, its end included.
+    return std::string(trim_blanks(one_line(std::move(out))));
 }
 
 std::string escape_raw_bytes(std::string_view unfolded, std::string_view charset)

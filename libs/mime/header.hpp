@@ -28,7 +28,8 @@ std::size_t comment_end(std::string_view text, std::size_t at);
 std::size_t encoded_word_length(std::string_view text);
 
 // Decodes encoded words (RFC 2047); the rest is read by `charset` unless it is valid UTF-8. One
-// line of UTF-8. Sets `has_raw_bytes` if non-ASCII bytes were not valid UTF-8.
+// line of UTF-8, without blanks at its ends and byte order marks at the beginning of its pieces.
+// Sets `has_raw_bytes` if non-ASCII bytes were not valid UTF-8.
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes);
 
 // For fields that must be parsed before their encoded words are decoded; returns UTF-8. Raw bytes

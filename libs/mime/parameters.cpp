@@ -154,6 +154,14 @@ std::optional<std::string> join(std::map<unsigned, piece>& pieces)
     return to_utf8(bytes, charset);
 }
 
+// RFC 2231 has its own encoding, but senders put encoded words into all of its forms, also words
+// that the forms cut into pieces.
+std::string without_encoded_words(std::string value)
+{
+    bool has_raw_bytes = false;
+    return value.find("=?") == std::string::npos ? value : decode_text(value, {}, has_raw_bytes);
+}
+
 // The forms in which one parameter occurs.
 class forms
 {
@@ -185,12 +193,11 @@ public:
     {
         if (extended_) {
             const auto charset = take_charset(*extended_);
-            return to_utf8(without_percents(*extended_), charset);
+            return without_encoded_words(to_utf8(without_percents(*extended_), charset));
         }
         if (auto joined = join(pieces_))
-            return joined;
-        bool has_raw_bytes = false;
-        return plain_ ? std::optional(decode_text(*plain_, {}, has_raw_bytes)) : std::nullopt;
+            return without_encoded_words(std::move(*joined));
+        return plain_ ? std::optional(without_encoded_words(*plain_)) : std::nullopt;
     }
 
 private:

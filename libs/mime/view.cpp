@@ -249,6 +249,15 @@ private:
                                                              : "bad_quoted_printable");
     }
 
+    static std::string charset_of(const part& one, std::string_view bytes)
+    {
+        if (const auto marked = marked_charset(bytes, one.type.charset); !marked.empty())
+            return std::string(marked);
+        const bool needs_meta_charset =
+            one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(bytes);
+        return needs_meta_charset ? meta_charset(bytes) : one.type.charset;
+    }
+
     std::string read_text(const part& one)
     {
         const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
@@ -258,9 +267,8 @@ private:
         // No charset in use needs more than four bytes for one of UTF-8, so later bytes cannot fit.
         const auto max_coded_bytes = 4 * limits_.text_bytes;
         const auto bytes = std::string_view(body.bytes).substr(0, max_coded_bytes);
-        const bool needs_meta_charset =
-            one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(body.bytes);
-        auto text = to_utf8(bytes, needs_meta_charset ? meta_charset(bytes) : one.type.charset);
+        auto text =
+            std::string(without_byte_order_mark(to_utf8(bytes, charset_of(one, body.bytes))));
         if (text.size() > limits_.text_bytes || body.bytes.size() > max_coded_bytes) {
             defects_.insert("text_truncated");
             text.resize(take_bytes(text, limits_.text_bytes).size());

@@ -104,6 +104,25 @@ TEST_CASE("encoded words", "[mime][torture-5]")
     CHECK(decoded("=?iso-2022-jp?B?GyRCJEgkOSRIGyhC?=") == "とすと");
 }
 
+TEST_CASE("a decoded field has no blanks at its ends", "[mime]")
+{
+    CHECK(subject_of("=?utf-8?B?Q29kZSAxMg0K?=") == "Code 12");
+    CHECK(subject_of("=?utf-8?Q?=0D=0A_Code_12=20=C2=A0?= =?utf-8?Q?=E3=80=80=09?=") == "Code 12");
+    CHECK(subject_of("=?utf-8?Q?=C2=A0?=").empty());
+    CHECK(view_of("From: =?utf-8?Q?_Ann=0D=0A?= <a@b.test>\nX-A: =?utf-8?Q?b=20?=\n\nx\n")
+              .summary.from_name == "Ann");
+    CHECK(view_of("X-A: =?utf-8?Q?b=20?=\n\nx\n").headers.at(0).second == "b");
+}
+
+TEST_CASE("a byte order mark is no part of a field", "[mime]")
+{
+    CHECK(subject_of("=?utf-8?B?77u/aGVsbG8=?=") == "hello");
+    CHECK(subject_of("=?utf-8?B?77u/aGVs?= x =?utf-8?Q?=EF=BB=BFlo?=") == "hel x lo");
+    CHECK(subject_of("\xef\xbb\xbfhello") == "hello");
+    CHECK(subject_of("=?utf-16?B?/v8AaABp?=") == "hi");
+    CHECK(subject_of("a\xef\xbb\xbf") == "a\xef\xbb\xbf");
+}
+
 TEST_CASE("broken encoded words stay what they are", "[mime][torture-6]")
 {
     for (const char* text : {"=?utf-8?Q?a b?=", "=?utf-8?B?@@@@?=", "=?utf-8?X?a?=", "=?utf-8?Q?a",
@@ -111,6 +130,7 @@ TEST_CASE("broken encoded words stay what they are", "[mime][torture-6]")
         CHECK(decoded(text) == text);
     CHECK(decoded("=?utf-8?Q?a?==?utf-8?Q?b?=") == "ab");
     CHECK(decoded("=?utf-8?B?YQ?=") == "a");
+    CHECK(decoded("=?utf-8?B?SsO8 cmdlbg==?=") == "Jürgen");
     CHECK(decoded("\"=?utf-8?Q?a?=\"") == "\"a\"");
 }
 

@@ -28,6 +28,21 @@ TEST_CASE("a parameter in the forms of RFC 2231", "[mime][torture-7]")
     CHECK(filename("x=\"; filename*=inside\"; filename*=''out") == "out");
 }
 
+TEST_CASE("encoded words in a parameter are decoded in each of its forms", "[mime]")
+{
+    CHECK(filename("filename*=\"=?utf-8?B?csOpcy5wZGY=?=\"") == "rés.pdf");
+    CHECK(filename("filename*=utf-8''=?utf-8?Q?r=C3=A9s.pdf?=") == "rés.pdf");
+    CHECK(filename("filename*=utf-8''%3D?iso-8859-1?Q?r=E9s.pdf?%3D") == "rés.pdf");
+    CHECK(filename("filename*0=\"=?utf-8?B?csOp\"; filename*1=\"cy5wZGY=?=\"") == "rés.pdf");
+    CHECK(filename("filename*1=\"?=\"; filename*0*=\"=?utf-8?Q?r=C3=A9s\"") == "rés");
+    CHECK(filename("filename*0=\"=?utf-8?Q?r=C3=A9?= \"; filename*1=\"=?utf-8?Q?s.pdf?=\"") ==
+          "rés.pdf");
+    CHECK(filename("filename*0*=utf-8''=?utf-8?Q?r=C3=A9s_; filename*1=\"=C3=A4?=\"") == "rés ä");
+    CHECK(filename("filename=\"=?utf-8?B?csOp\tcy5wZGY=?=\"") == "rés.pdf");
+    CHECK(filename("filename*0=\"=?utf-8?Q?open\"; filename*1=\".pdf\"") == "=?utf-8?Q?open.pdf");
+    CHECK(filename("filename=\" a.pdf \"") == " a.pdf ");
+}
+
 TEST_CASE("a parameter in its plain form", "[mime][torture-24]")
 {
     CHECK(filename("FILENAME = a.pdf ; size=1") == "a.pdf");

@@ -149,6 +149,34 @@ TEST_CASE("html without a charset of its part is read by the one it says itself"
     CHECK(view_of("Content-Type: text/html\n\n<p>\xe4</p>\n").html == "<p>ä</p>\r\n");
 }
 
+TEST_CASE("a byte order mark is no part of a text, and names its charset", "[mime]")
+{
+    const std::string mark = "\xef\xbb\xbf";
+    const auto plain = view_of("Subject: x\n\n" + mark + "hello\n");
+    CHECK(plain.text == "hello\r\n");
+    CHECK(plain.summary.preview == "hello");
+    const auto html = view_of("Content-Type: text/html\n\n" + mark + mark + "<p>hello</p>\n");
+    CHECK(html.html == "<p>hello</p>\r\n");
+    CHECK(html.text == "hello");
+
+    const auto in = [](const std::string& charset, const std::string& base64) {
+        return view_of("Content-Type: text/plain; charset=" + charset +
+                       "\nContent-Transfer-Encoding: base64\n\n" + base64 + "\n")
+            .text;
+    };
+    CHECK(in("iso-8859-1", "77u/w6Q=") == "ä"); // UTF-8
+    CHECK(in("utf-8", "/v8AaABp") == "hi");     // UTF-16BE
+    CHECK(in("utf-8", "//5oAGkA") == "hi");     // UTF-16LE
+    CHECK(in("utf-16le", "//5oAGkA") == "hi");  // the same, as labeled
+    CHECK(in("utf-32", "//4AAGgAAAA=") == "h"); // UTF-32LE begins like UTF-16LE
+    CHECK(in("utf-32le", "//4AAGgAAAA=") == "h");
+
+    const auto attached =
+        mail(mixed("--b\n\n" + mark + "a\n--b\nContent-Type: text/csv\n\n" + mark + "b\n"));
+    CHECK(mime::read_view(attached).text == "a");
+    CHECK(mime::read_attachment(attached, "2") == mark + "b");
+}
+
 TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
 {
     const auto view = view_of(
