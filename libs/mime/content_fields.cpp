@@ -96,8 +96,7 @@ content_type parse_content_type(const std::string& given)
     const auto charset = trim(found["charset"]);
     parsed.charset = std::string(charset.substr(0, charset.find_first_of(" \t")));
     parsed.name = std::move(found["name"]);
-    if (parsed.type.starts_with("multipart/"))
-        parsed.boundary = std::move(found["boundary"]);
+    parsed.boundary = std::move(found["boundary"]);
     if (parsed.type == "multipart/related")
         parsed.start = std::string(trim(found["start"])); // once: every part compares it
     if (parsed.type == "text/plain") {

@@ -123,9 +123,14 @@ std::string unfold(std::string_view value)
 {
     std::string line;
     line.reserve(value.size());
-    for (const char c : value)
-        if (c != '\r' && c != '\n')
-            line.push_back(c);
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        if (value[at] != '\r' && value[at] != '\n')
+            line.push_back(value[at]);
+        // A parameter on a line of its own that was not indented.
+        else if (value[at] == '\n' && at + 1 < value.size() &&
+                 std::string_view(" \t\r\n").find(value[at + 1]) == std::string_view::npos)
+            line += "; ";
+    }
     return std::string(trim(line));
 }
 

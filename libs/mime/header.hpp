@@ -18,7 +18,8 @@ struct field
 // (obs-optional). Empty if the line is no field.
 std::string_view field_name(std::string_view line);
 
-// RFC 5322 2.2.3: removes the line breaks and nothing else; trims blanks at both ends.
+// RFC 5322 2.2.3: removes the line breaks and nothing else; trims blanks at both ends. A line that
+// is not indented is a parameter, and gets its semicolon.
 std::string unfold(std::string_view value);
 
 // The index after the comment that begins at `at` and may nest (RFC 5322 3.2.2); npos if unclosed.

@@ -9,12 +9,9 @@ view_limits read_settings(config::reader& reader)
     constexpr std::int64_t max_value = 100'000;
     view_limits chosen;
     chosen.header_bytes = reader.bytes("header-view-bytes", 256 * kib, kib, 64 * mib,
-                                       "Maximum header bytes of a message that are parsed; the "
-                                       "rest is only stored; the same for inbox and mail-ingest");
-    chosen.header_lines = static_cast<std::size_t>(
-        reader.integer("header-view-lines", 1'000, 1, max_value,
-                       "Maximum header lines of a message that are parsed; the rest is only "
-                       "stored; the same for inbox and mail-ingest"));
+                                       "Maximum header bytes of a message that are parsed; of the "
+                                       "rest only what a view needs, such as the subject; the "
+                                       "same for inbox and mail-ingest");
     chosen.depth = static_cast<std::size_t>(reader.integer(
         "part-depth", 100, 1, 1'000,
         "Maximum depth of nested parts that are parsed; the same for inbox and mail-ingest"));

@@ -5,7 +5,7 @@
 
 namespace tempinbox::mime {
 
-// `header-view-bytes`, `header-view-lines`, `part-depth`, `parts`: must be the same for every
+// `header-view-bytes`, `part-depth`, `parts`: must be the same for every
 // program that reads mail, or a part that one finds is absent for another.
 view_limits read_settings(config::reader& reader);
 

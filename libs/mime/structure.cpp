@@ -1,9 +1,12 @@
 #include "mime/structure.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
 #include "mime/line.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 namespace tempinbox::mime {
@@ -11,6 +14,26 @@ namespace {
 
 constexpr std::size_t max_boundary_bytes = 1'000;
 constexpr int look_ahead_lines = 5;
+
+// The fields that the view is made of: read wherever they stand.
+constexpr std::string_view needed_fields[] = {"From",
+                                              "To",
+                                              "Cc",
+                                              "Reply-To",
+                                              "Subject",
+                                              "Date",
+                                              "Message-ID",
+                                              "Content-Type",
+                                              "Content-Transfer-Encoding",
+                                              "Content-Disposition",
+                                              "Content-ID"};
+
+// Of each of these, behind a header that has used up its bytes.
+constexpr std::size_t max_needed_bytes = std::size_t{64} * 1024;
+
+constexpr std::string_view parameter_names[] = {"boundary",    "charset",    "delsp", "filename",
+                                                "format",      "micalg",     "name",  "protocol",
+                                                "report-type", "smime-type", "start", "type"};
 
 // Builds the parts of one message from its lines.
 class splitter
@@ -28,7 +51,7 @@ public:
     {
         if (!add_part(parent, std::move(id), depth, is_in_message, {}))
             return;
-        std::size_t at = 0;
+        std::size_t at = raw_.size() - without_byte_order_mark(raw_).size();
         // `From : a@b.test` is a field (RFC 5322 4.5), `From a@b.test` an mbox line.
         const auto first = parent < 0 && raw_.starts_with("From ") ? line_at(raw_, 0) : line{};
         if (!first.text.empty() && field_name(first.text).empty()) {
@@ -89,7 +112,9 @@ private:
         current_ = static_cast<int>(out_.parts.size()) - 1;
         open_.push_back(current_);
         is_in_header_ = true;
-        header_lines_ = header_bytes_ = 0;
+        header_bytes_ = field_share_ = 0;
+        has_needed_ = {};
+        is_field_open_ = false;
         type_field_ = read_type_field_ = 0;
         own_boundary_.clear();
         return true;
@@ -104,26 +129,18 @@ private:
             finish_header(given.end);
             return given.end;
         }
-        ++header_lines_;
-        header_bytes_ += given.text.size();
-        if (header_lines_ > limits_.header_lines || header_bytes_ > limits_.header_bytes) {
-            out_.defects.insert("header_truncated");
+        if (given.text.front() == ' ' || given.text.front() == '\t') {
+            extend_field(given.text);
             return given.end;
         }
-        auto& fields = current().fields;
-        if (given.text.front() == ' ' || given.text.front() == '\t') {
-            if (!fields.empty())
-                fields.back().value = std::string_view(
-                    fields.back().value.data(),
-                    static_cast<std::size_t>(given.text.data() + given.text.size() -
-                                             fields.back().value.data()));
+        if (is_parameter(given.text)) {
+            out_.defects.insert("bad_header_line");
+            extend_field(given.text);
             return given.end;
         }
         const auto name = field_name(given.text);
         if (!name.empty()) {
-            fields.push_back(field{name, given.text.substr(given.text.find(':') + 1)});
-            if (equals_ignoring_ascii_case(name, "Content-Type"))
-                type_field_ = fields.size();
+            begin_field(name, given.text);
             return given.end;
         }
         out_.defects.insert("bad_header_line");
@@ -135,6 +152,97 @@ private:
             return given.end;
         finish_header(given.begin); // RFC 7103 7.5: the blank line before the body is missing
         return given.begin;
+    }
+
+    void begin_field(std::string_view name, std::string_view text)
+    {
+        const auto needed = std::find_if(
+            std::begin(needed_fields), std::end(needed_fields),
+            [name](std::string_view known) { return equals_ignoring_ascii_case(name, known); });
+        const bool is_first_needed =
+            needed != std::end(needed_fields) &&
+            !std::exchange(has_needed_[static_cast<std::size_t>(needed - needed_fields)], true);
+        field_share_ = is_first_needed ? std::min(max_needed_bytes, limits_.header_bytes) : 0;
+        auto& fields = current().fields;
+        const bool is_too_many = !is_first_needed && fields.size() >= limits_.header_fields;
+        if (is_too_many)
+            out_.defects.insert("header_truncated");
+        const auto kept = is_too_many ? std::string_view{} : take_of_budget(text);
+        is_field_open_ = kept.size() == text.size();
+        if (kept.size() <= name.size() + 1 && !is_field_open_)
+            return;
+        fields.push_back(field{name, kept.substr(kept.find(':') + 1)});
+        if (equals_ignoring_ascii_case(name, "Content-Type"))
+            type_field_ = fields.size();
+    }
+
+    void extend_field(std::string_view text)
+    {
+        auto& fields = current().fields;
+        if (fields.empty() || !is_field_open_)
+            return;
+        const auto kept = take_of_budget(text);
+        is_field_open_ = kept.size() == text.size();
+        auto& value = fields.back().value;
+        if (!kept.empty())
+            value = std::string_view(
+                value.data(), static_cast<std::size_t>(kept.data() + kept.size() - value.data()));
+    }
+
+    // What may be kept of a line. Past the header's budget a field that the view needs has a share
+    // of its own, and is cut; others are left out whole.
+    std::string_view take_of_budget(std::string_view text)
+    {
+        const auto left = limits_.header_bytes - header_bytes_;
+        if (text.size() <= left) {
+            header_bytes_ += text.size();
+            return text;
+        }
+        out_.defects.insert("header_truncated");
+        const auto kept = text.substr(0, whole_characters(text, field_share_));
+        field_share_ -= kept.size();
+        return kept;
+    }
+
+    // At most `bytes`, without a part of a character of UTF-8 at the end.
+    static std::size_t whole_characters(std::string_view text, std::size_t bytes)
+    {
+        if (bytes >= text.size())
+            return text.size();
+        constexpr std::size_t max_more_bytes = 3;
+        const auto min_bytes = bytes - std::min(bytes, max_more_bytes);
+        for (auto end = bytes; end > min_bytes; --end)
+            if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80)
+                return end;
+        return bytes;
+    }
+
+    // `boundary="…"` at the beginning of a line, below a field that can have such a parameter.
+    bool is_parameter(std::string_view text) const
+    {
+        const auto& fields = out_.parts[static_cast<std::size_t>(current_)].fields;
+        if (fields.empty() ||
+            !(equals_ignoring_ascii_case(fields.back().name, "Content-Type") ||
+              equals_ignoring_ascii_case(fields.back().name, "Content-Disposition")))
+            return false;
+        const bool has_semicolon = text.front() == ';';
+        text = trim(text.substr(has_semicolon ? 1 : 0));
+        const auto name = trim(text.substr(0, std::min(text.find('='), text.size())));
+        if (name.size() == text.size() || name.empty() || !is_parameter_name(name))
+            return false;
+        if (has_semicolon || trim(fields.back().value).ends_with(';'))
+            return true;
+        const auto base = name.substr(0, name.find('*'));
+        return std::any_of(
+            std::begin(parameter_names), std::end(parameter_names),
+            [base](std::string_view known) { return equals_ignoring_ascii_case(base, known); });
+    }
+
+    static bool is_parameter_name(std::string_view text)
+    {
+        return std::all_of(text.begin(), text.end(), [](char c) {
+            return is_letter_or_digit(c) || c == '-' || c == '_' || c == '*';
+        });
     }
 
     // A multipart's first boundary directly after its fields, without the blank line. Each
@@ -214,6 +322,11 @@ private:
         if (of.type.is_broken)
             out_.defects.insert("bad_content_type");
         of.is_message = of.type.type == "message/rfc822" || of.type.type == "message/global";
+        if (!of.type.type.starts_with("multipart/") && begins_with_delimiter(of)) {
+            of.type.type = "multipart/mixed";
+            of.type.is_broken = of.is_message = false;
+            out_.defects.insert("bad_content_type");
+        }
         if (of.type.type.starts_with("multipart/"))
             read_boundary(of);
         if ((of.is_multipart || of.is_message) && of.depth >= static_cast<int>(limits_.depth)) {
@@ -225,6 +338,21 @@ private:
         }
         if (of.parent < 0 && !of.is_multipart)
             of.id = "1";
+    }
+
+    // `text/html; boundary=x` is what it says, unless its first line is the boundary's.
+    static bool begins_with_delimiter(const part& of)
+    {
+        if (of.type.boundary.empty())
+            return false;
+        std::size_t at = 0;
+        for (int i = 0; i < look_ahead_lines && at < of.body.size(); ++i) {
+            const auto next = line_at(of.body, at);
+            if (const auto text = trim(next.text); !text.empty())
+                return text.starts_with("--") && text.substr(2) == trim(of.type.boundary);
+            at = next.end;
+        }
+        return false;
     }
 
     void read_boundary(part& of)
@@ -348,8 +476,10 @@ private:
     std::map<std::string, std::vector<std::size_t>, std::less<>> by_boundary_;
     bool is_in_header_ = true;
     bool is_full_ = false;
-    std::size_t header_lines_ = 0;
-    std::size_t header_bytes_ = 0;
+    std::size_t header_bytes_ = 0; // kept of the part's header, without shares
+    std::size_t field_share_ = 0;  // what the last field may take past the header's budget
+    std::array<bool, std::size(needed_fields)> has_needed_{};
+    bool is_field_open_ = false;      // the last field was kept whole so far
     std::size_t type_field_ = 0;      // the number of the part's last Content-Type, from 1
     std::size_t read_type_field_ = 0; // the number of the Content-Type that own_boundary_ is from
     std::string own_boundary_;
@@ -390,7 +520,7 @@ void find_binary_parts(structure& found)
 {
     constexpr std::size_t enough = 8'192; // encoded bytes to decode
     for (auto& one : found.parts)
-        if (one.type.is_broken &&
+        if (one.type.is_broken && !one.is_multipart &&
             holds_binary(decode(one.encoding, one.body.substr(0, enough)).bytes))
             one.type.type = "application/octet-stream";
 }

@@ -17,7 +17,7 @@ namespace tempinbox::mime {
 struct view_limits
 {
     std::size_t header_bytes = 256 * 1024;
-    std::size_t header_lines = 1'000;
+    std::size_t header_fields = 1'000;
     std::size_t parts = 1'000;
     std::size_t depth = 100;
     std::size_t addresses = 1'000;

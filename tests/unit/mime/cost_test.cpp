@@ -127,10 +127,10 @@ TEST_CASE("what is kept of a header does not grow with it once it is past the li
     CHECK(bytes_of(read_whole(some)) == bytes_of(read_whole(many)));
 
     const auto one_field = mail("Subject: " + repeated("x", 10'000'000) + "\n\nbody\n");
-    CHECK(cost(one_field).field_bytes == 0);
+    CHECK(cost(one_field).field_bytes <= 64 * 1024);
     const auto folded = mail("Subject: hi\nX-Long: a\n" +
                              repeated(" " + std::string(70, 'a') + "\n", 140'000) + "\nbody\n");
-    CHECK(cost(folded).field_bytes <= 260 * 1024);
+    CHECK(cost(folded).field_bytes <= 330 * 1024);
     for (const auto* raw : {&one_field, &folded}) {
         const auto view = read_whole(*raw);
         CHECK(has_defect(view, "header_truncated"));

@@ -92,6 +92,84 @@ TEST_CASE("huge headers are cut, and the body is still found", "[mime][torture-4
     CHECK(folded.text == "body\r\n");
 }
 
+TEST_CASE("fields that the view needs are read wherever they stand", "[mime]")
+{
+    const std::string needed =
+        "From: Ann <ann@x.test>\nTo: bob@x.test\nCc: cid@x.test\nSubject: hi\n"
+        "Date: 1 Jan 2024 10:00:00 +0000\nMessage-ID: <m@x.test>\n"
+        "Content-Type: text/html; charset=iso-8859-1\n"
+        "Content-Transfer-Encoding: quoted-printable\n";
+    const std::string long_line(5'000'000, 'x');
+    const std::vector<std::pair<std::string, std::string>> fillers = {
+        {"many lines", testing::repeated("X-Filler: some value\n", 10'000)},
+        {"long lines", testing::repeated("X-Filler: " + std::string(900, 'x') + "\n", 10'000)},
+        {"one line", "X-Filler: " + long_line + "\n"},
+        {"one folded field", "X-Filler: a\n" + testing::repeated(" b\n", 500'000)},
+        {"another field of many lines",
+         "Bcc: " + testing::repeated("someone.else@example.test,\n ", 20'000) + "z@x.test\n"},
+    };
+    for (const auto& [name, filler] : fillers) {
+        INFO(name);
+        const auto view = view_of(filler + needed + "\n<p>Gr=FC=DFe</p>\n");
+        CHECK(has_defect(view, "header_truncated"));
+        CHECK(view.summary.from == "ann@x.test");
+        CHECK(view.to.at(0).address == "bob@x.test");
+        CHECK(view.cc.at(0).address == "cid@x.test");
+        CHECK(view.summary.subject == "hi");
+        CHECK(view.date);
+        CHECK(view.summary.message_id == "<m@x.test>");
+        CHECK(view.html == "<p>Grüße</p>\r\n");
+        CHECK(view.headers.size() <= 1'011);
+    }
+}
+
+TEST_CASE("1,500 recipients do not hide what follows them", "[mime]")
+{
+    std::string folded = "To: ", repeated, encoded = "To: ";
+    for (int i = 0; i < 1'500; ++i) {
+        const auto address = "box" + std::to_string(i) + "@example.test";
+        folded += address + (i == 1'499 ? "\n" : ",\n ");
+        encoded += "=?utf-8?Q?" + std::string(200, 'n') + "?= <" + address +
+                   (i == 1'499 ? ">\n" : ">,\n ");
+        repeated += "To: " + address + "\n";
+    }
+    for (const auto& to : {folded, repeated, encoded}) {
+        const auto view = view_of(to + "Subject: hi\nContent-Type: text/html\n\n<p>x</p>\n");
+        CHECK(view.summary.subject == "hi");
+        CHECK(view.html == "<p>x</p>\r\n");
+        CHECK(view.to.size() == 1'000);
+        CHECK(view.to.back().address == "box999@example.test");
+        CHECK((has_defect(view, "too_many_addresses") || has_defect(view, "header_truncated")));
+    }
+}
+
+TEST_CASE("a field that the view needs is cut, and never lost", "[mime]")
+{
+    const std::string filler = "X-Filler: " + std::string(255'000, 'x') + "\n";
+    for (const std::string& field : {"Subject: " + std::string(5'000'000, 'a'),
+                                     "Subject: a" + testing::repeated("\n aaaa", 900'000),
+                                     "Subject:\n " + std::string(5'000'000, 'a'),
+                                     "Subject: a" + testing::repeated("ä", 2'000'000)})
+        for (const auto& before : {std::string(), filler}) {
+            const auto view = view_of(before + field + "\nFrom: a@b.test\nX-A: b\n\nbody\n");
+            CHECK(view.summary.subject.starts_with("a"));
+            CHECK(view.summary.subject.size() > 60'000);
+            CHECK(view.summary.subject.size() <= (256 + 64) * 1024);
+            CHECK_FALSE(has_defect(view, "8bit_header"));
+            CHECK(view.summary.from == "a@b.test");
+            CHECK(view.text == "body\r\n");
+            CHECK(has_defect(view, "header_truncated"));
+        }
+}
+
+TEST_CASE("a mark of order before the first field is no part of it", "[mime]")
+{
+    const auto view = view_of("\xef\xbb\xbfSubject: hi\nFrom: a@b.test\n\nx\n");
+    CHECK(view.summary.subject == "hi");
+    CHECK(view.headers.size() == 2);
+    CHECK(view_of("\xef\xbb\xbfjust text\n").text == "just text\r\n");
+}
+
 TEST_CASE("encoded words", "[mime][torture-5]")
 {
     CHECK(decoded("=?utf-8?B?SsO8cmdlbg==?=") == "Jürgen");

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tempinbox;
 
 // Mails that break the rules in ways that other readers accept.
@@ -56,4 +58,60 @@ TEST_CASE("a zero byte within an encoded word leaves an address that cannot be r
 
     CHECK(is_valid_utf8(view.summary.from));
     CHECK(view.summary.from.find('\0') == std::string::npos);
+}
+
+TEST_CASE("a boundary does not make a multipart of another type", "[mime]")
+{
+    for (const char* body : {"<p>one</p>", "<p>one</p>\r\n--x", "\r\n-- x\r\n<p>one</p>", "--x1",
+                             "text\r\n--x\r\n\r\ntwo\r\n--x--"}) {
+        INFO(body);
+        const auto view = mime::read_view(
+            "Subject: x\r\nContent-Type: text/html; boundary=x\r\n\r\n" + std::string(body));
+        CHECK(view.html == body);
+        CHECK(view.attachments.empty());
+    }
+    const auto file = mime::read_view("Content-Type: application/pdf; boundary=x\r\n\r\nPDF");
+    CHECK(file.attachments.size() == 1);
+}
+
+TEST_CASE("a body that begins with its boundary is a multipart, whatever its type says", "[mime]")
+{
+    for (const char* type :
+         {"text/html", "text/plain", "multipart", "application/octet-stream", ""}) {
+        INFO(type);
+        const auto view = mime::read_view("Subject: x\r\nContent-Type: " + std::string(type) +
+                                          "; boundary=\"x\"\r\n\r\n\r\n--x\r\n\r\none\r\n--x\r\n"
+                                          "Content-Type: text/html\r\n\r\n<p>two</p>\r\n--x--\r\n");
+        CHECK(view.text == "one");
+        CHECK(view.html == "<p>two</p>");
+        CHECK(view.attachments.empty());
+    }
+}
+
+TEST_CASE("a parameter that begins a line belongs to the field above it", "[mime]")
+{
+    const std::string parts = "\r\n\r\n--a:b\r\n\r\none\r\n--a:b\r\nContent-Type: "
+                              "application/pdf;\r\nname=x.pdf\r\n\r\nx\r\n--a:b--\r\n";
+    for (const char* field :
+         {"Content-Type: multipart/mixed;\r\nboundary=\"a:b\"",
+          "Content-Type: multipart/mixed\r\nboundary=\"a:b\"",
+          "Content-Type: multipart/mixed\r\n; boundary=\"a:b\"",
+          "Content-Type: multipart/mixed; charset=utf-8\r\nboundary=\"a:b\"",
+          "Content-Type: multipart/mixed;\r\n\tcharset=utf-8;\r\nboundary = \"a:b\"",
+          "Content-Type: multipart/mixed;\r\nx-own=1;\r\nboundary*0=\"a:\";\r\nboundary*1=b"}) {
+        INFO(field);
+        const auto view = mime::read_view(std::string(field) + "\r\nSubject: s" + parts);
+        CHECK(view.text == "one");
+        REQUIRE(view.attachments.size() == 1);
+        CHECK(view.attachments[0].filename == "x.pdf");
+        CHECK(view.summary.subject == "s");
+        CHECK(std::count(view.defects.begin(), view.defects.end(), "bad_header_line") == 1);
+    }
+
+    // Lines that are no parameters, or not of such a field.
+    const auto other = mime::read_view("Content-Type: text/html;\r\nX=1: a\r\n\r\n<p>x</p>\r\n");
+    CHECK(other.html == "<p>x</p>\r\n");
+    const auto subject = mime::read_view("Subject: a;\r\nname=b\r\nFrom: a@b.test\r\n\r\nx\r\n");
+    CHECK(subject.summary.subject == "a;");
+    CHECK(subject.summary.from == "a@b.test");
 }

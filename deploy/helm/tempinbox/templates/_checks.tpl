@@ -149,7 +149,7 @@
 {{- end -}}
 {{- with get $configs "inbox" -}}
 {{- $inbox := dict "root" $ "name" "inbox" "config" . -}}
-{{- range $setting := list "header-view-bytes" "header-view-lines" "part-depth" "parts" "inbox-max-emails" "inbox-max-bytes" -}}
+{{- range $setting := list "header-view-bytes" "part-depth" "parts" "inbox-max-emails" "inbox-max-bytes" -}}
 {{- $one := include "tempinbox.setting" (merge (dict "setting" $setting) $inbox) -}}
 {{- $other := include "tempinbox.setting" (merge (dict "setting" $setting) $context) -}}
 {{- if ne $one $other -}}
