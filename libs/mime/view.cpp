@@ -2,11 +2,15 @@
 
 #include "common/core/text.hpp"
 #include "mime/addresses.hpp"
+#include "mime/bodies.hpp"
 #include "mime/charset.hpp"
 #include "mime/date.hpp"
 #include "mime/filename.hpp"
 #include "mime/flowed.hpp"
 #include "mime/structure.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace tempinbox::mime {
 namespace {
@@ -135,92 +139,25 @@ private:
 
     void read_parts()
     {
-        find_roots();
-        for (std::size_t i = 0; i < from_.parts.size(); ++i) {
+        const auto found = find_bodies(from_);
+        for (const int index : found.attachments) {
             if (std::chrono::steady_clock::now() > deadline_) {
                 defects_.insert("deadline");
-                return;
+                break;
             }
-            const auto& one = from_.parts[i];
-            if (!one.is_multipart && !is_nothing(one))
-                read_leaf(one);
+            add_attachment(at(index));
         }
+        has_bare_newline_ = has_bare_newline(raw_);
+        read_html(found.html);
+        read_text(found.text, found.html);
     }
 
-    bool is_nothing(const part& one) const
-    {
-        return one.parent >= 0 && one.fields.empty() && one.body.empty();
-    }
-
-    // The text root of an attached message is not listed by itself: the message is the attachment.
-    bool is_text_of_inner_message(const part& one) const
-    {
-        return one.is_in_message && one.type.type.starts_with("text/") &&
-               one.placement.kind != "attachment" && shown_name(one).empty();
-    }
+    const part& at(int index) const { return from_.parts[static_cast<std::size_t>(index)]; }
 
     static std::string shown_name(const part& one)
     {
         return safe_filename(one.placement.filename.empty() ? one.type.name
                                                             : one.placement.filename);
-    }
-
-    const part* parent_of(const part& one) const
-    {
-        return one.parent < 0 ? nullptr : &from_.parts[static_cast<std::size_t>(one.parent)];
-    }
-
-    // The part named by the `start` of its multipart/related, if it is text (RFC 2387 3.2).
-    bool is_start(const part& one) const
-    {
-        const auto* parent = parent_of(one);
-        return parent && !parent->type.start.empty() &&
-               (one.is_multipart || one.type.type.starts_with("text/")) &&
-               without_brackets(one.content_id) == without_brackets(parent->type.start);
-    }
-
-    void find_roots()
-    {
-        for (const auto& one : from_.parts)
-            if (is_start(one))
-                has_root_.insert(one.parent);
-    }
-
-    bool could_be_body(const part& one) const
-    {
-        if (one.is_in_message || one.is_message || one.placement.kind == "attachment")
-            return false;
-        if (has_root_.contains(one.parent) && !is_start(one))
-            return false;
-        const bool is_root = one.parent < 0;
-        return is_root || (one.placement.filename.empty() && one.type.name.empty());
-    }
-
-    void read_leaf(const part& one)
-    {
-        if (could_be_body(one)) {
-            if (one.type.type == "text/plain" && text_part_ == nullptr) {
-                text_part_ = &one;
-                return;
-            }
-            // Of two alternatives the later is richer (RFC 2046 5.1.4); elsewhere the first is the
-            // body.
-            if (one.type.type == "text/html" &&
-                (html_part_ == nullptr || are_alternatives(*html_part_, one))) {
-                html_part_ = &one;
-                return;
-            }
-            if (one.type.type == "text/x-amp-html" || one.type.type == "text/watch-html")
-                return;
-        }
-        if (!is_text_of_inner_message(one))
-            add_attachment(one);
-    }
-
-    bool are_alternatives(const part& a, const part& b) const
-    {
-        return a.parent >= 0 && a.parent == b.parent &&
-               parent_of(a)->type.type == "multipart/alternative";
     }
 
     void add_attachment(const part& one)
@@ -258,7 +195,7 @@ private:
         return needs_meta_charset ? meta_charset(bytes) : one.type.charset;
     }
 
-    std::string read_text(const part& one)
+    std::string read_body(const part& one)
     {
         const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
         auto body = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
@@ -276,24 +213,84 @@ private:
         return text;
     }
 
-    void finish_texts()
+    // Each part is read once, although text and html may both show it.
+    const std::string& body_of(int index)
     {
-        has_bare_newline_ = has_bare_newline(raw_);
-        if (html_part_)
-            found_.html = read_text(*html_part_);
-        if (text_part_) {
-            found_.text = read_text(*text_part_);
-            if (text_part_->type.is_flowed)
-                found_.text = unflow(*found_.text, text_part_->type.deletes_space);
+        auto [found, is_new] = bodies_.try_emplace(index);
+        if (is_new) {
+            const auto& one = at(index);
+            found->second = read_body(one);
+            if (one.type.is_flowed)
+                found->second = unflow(found->second, one.type.deletes_space);
         }
-        const bool is_text_blank = !found_.text || trim(*found_.text).empty();
-        if (found_.html && is_text_blank) {
+        return found->second;
+    }
+
+    bool is_html(int index) const { return at(index).type.type == "text/html"; }
+
+    // Shows one part below the other, within the bound.
+    void add_below(std::string& whole, std::string_view more)
+    {
+        if (!whole.empty() && !whole.ends_with('\n'))
+            whole += "\r\n";
+        whole += more;
+        if (whole.size() > limits_.text_bytes) {
+            defects_.insert("text_truncated");
+            whole.resize(take_bytes(whole, limits_.text_bytes).size());
+        }
+    }
+
+    // Blank parts among others show nothing.
+    template <class Show>
+    std::string join(const std::vector<int>& parts, const Show& show)
+    {
+        std::string whole;
+        for (const int index : parts) {
+            if (whole.size() >= limits_.text_bytes) {
+                defects_.insert("text_truncated");
+                break;
+            }
+            if (parts.size() == 1 || !trim(body_of(index)).empty())
+                add_below(whole, show(index));
+        }
+        return whole;
+    }
+
+    void read_html(const std::vector<int>& parts)
+    {
+        if (std::any_of(parts.begin(), parts.end(), [&](int it) { return is_html(it); }))
+            found_.html = join(
+                parts, [&](int it) { return is_html(it) ? body_of(it) : as_html(body_of(it)); });
+    }
+
+    static std::string as_html(std::string_view text)
+    {
+        return "<pre style=\"white-space:pre-wrap\">" +
+               replace_all(replace_all(replace_all(text, "&", "&amp;"), "<", "&lt;"), ">", "&gt;") +
+               "</pre>";
+    }
+
+    void read_text(const std::vector<int>& parts)
+    {
+        const bool has_words = std::any_of(parts.begin(), parts.end(), [&](int it) {
+            return !is_html(it) && !trim(body_of(it)).empty();
+        });
+        const bool has_html =
+            std::any_of(parts.begin(), parts.end(), [&](int it) { return is_html(it); });
+        found_.is_text_derived = found_.html && !has_words;
+        if (found_.html && (has_html || !has_words)) {
+            // A page is read once, however many parts it has: its work is bounded.
             found_.page = html::read_visible_page(*found_.html);
             found_.text = take_bytes(found_.page->text, limits_.text_bytes);
-            found_.is_text_derived = true;
             if (found_.page->is_cut)
                 defects_.insert("html_cut");
+        } else if (!parts.empty()) {
+            found_.text = join(parts, [&](int it) -> const std::string& { return body_of(it); });
         }
+    }
+
+    void finish_texts()
+    {
         if (found_.text)
             found_.summary.preview = make_preview(*found_.text);
         if (raw_.find('\0') != std::string_view::npos)
@@ -341,10 +338,8 @@ private:
     std::chrono::steady_clock::time_point deadline_;
     view found_;
     std::set<std::string> defects_;
-    bool has_bare_newline_ = false; // anywhere in the message
-    const part* text_part_ = nullptr;
-    const part* html_part_ = nullptr;
-    std::set<int> has_root_; // multiparts that have the part their `start` names
+    bool has_bare_newline_ = false;     // anywhere in the message
+    std::map<int, std::string> bodies_; // parts that are shown, by their index
 };
 
 } // namespace

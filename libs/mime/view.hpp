@@ -61,10 +61,11 @@ struct view
     std::vector<email_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
-    // The first text/plain that is no attachment; derived if there is only html. format=flowed
-    // comes as whole paragraphs.
+    // The parts that are no attachments, one below the other; derived if these are html alone.
+    // format=flowed comes as whole paragraphs.
     std::optional<std::string> text;
-    // Decoded only, otherwise as sent; in html and text a line ends in CRLF.
+    // Decoded only, otherwise as sent, but for plain text among it; in html and text a line ends in
+    // CRLF.
     std::optional<std::string> html;
     bool is_text_derived = false;
     // What a person sees of `html`, if its text was derived.

@@ -4,6 +4,7 @@ API, and our view.
 
 import datetime
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 FIELDS = [
@@ -23,8 +24,8 @@ FIELDS = [
 def expected_view(message: dict[str, Any]) -> dict[str, Any]:
     """Returns what the API would answer if mail-parser had read the mail."""
     root = message["parts"][0]
-    text, html = _bodies(message)
-    attachments = list(_attachments(message, {text, html}))
+    text, html, bodies = _bodies(message)
+    attachments = list(_attachments(message, bodies))
     senders = _addresses(root, "from")
     return {
         "subject": _one_line(_first(root, "subject", "Text") or ""),
@@ -33,8 +34,8 @@ def expected_view(message: dict[str, Any]) -> dict[str, Any]:
         "cc": _addresses(root, "cc"),
         "date": _date(_first(root, "date", "DateTime")),
         "message id": _first(root, "message_id", "Text"),
-        "text": None if text is None else _lines(message["parts"][text]["body"]["Text"]),
-        "html": None if html is None else _lines(message["parts"][html]["body"]["Html"]),
+        "text": None if text is None else _lines(text),
+        "html": None if html is None else _lines(html),
         "attachment names": [_name(part) for part in attachments],
         "attachment sizes": [_size(part) for part in attachments],
     }
@@ -173,18 +174,37 @@ def agree(theirs: Any, ours: Any) -> bool:
     return bool(theirs == ours)
 
 
-def _bodies(message: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Their body lists may name several parts: ours are the first text and the first html of
-    these.
+def _bodies(message: dict[str, Any]) -> tuple[str | None, str | None, set[int]]:
+    """What their body lists show, one part below the other, and which parts these are.
+
+    Plain text among HTML is shown as our reader shows it; a text of HTML alone is derived, and so
+    is what HTML adds to plain text, which is left out on both sides.
     """
     parts = message["parts"]
-    text = next((it for it in message["text_body"] if _kind(parts[it]) == "Text"), None)
-    html = next((it for it in message["html_body"] if _kind(parts[it]) == "Html"), None)
-    return text, html
+    texts = [it for it in message["text_body"] if _kind(parts[it]) in ("Text", "Html")]
+    pages = [it for it in message["html_body"] if _kind(parts[it]) in ("Text", "Html")]
+    plain = [parts[it]["body"]["Text"] for it in texts if _kind(parts[it]) == "Text"]
+    text = _below(plain) if plain else None
+    html = None
+    if any(_kind(parts[it]) == "Html" for it in pages):
+        html = _below([_page(parts[it]["body"]) for it in pages])
+    return text, html, {*texts, *pages}
+
+
+def _page(body: dict[str, str]) -> str:
+    if "Html" in body:
+        return body["Html"]
+    return f'<pre style="white-space:pre-wrap">{escape(body["Text"], quote=False)}</pre>'
+
+
+def _below(bodies: list[str]) -> str:
+    """Each begins a line; blank ones show nothing."""
+    shown = [it for it in bodies if it.strip()] if len(bodies) > 1 else bodies
+    return "".join(it if it.endswith("\n") else it + "\n" for it in shown)
 
 
 def _attachments(
-    message: dict[str, Any], bodies: set[int | None], is_inner: bool = False
+    message: dict[str, Any], bodies: set[int], is_inner: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Every other part, and those of messages within where they are more than its text."""
     for number, part in enumerate(message["parts"]):

@@ -133,8 +133,8 @@ TEST_CASE("at most 1000 parts", "[mime][torture-20]")
 {
     const auto view = view_of(multipart("b", testing::repeated("--b\n\nx\n", 100'000)));
     CHECK(has_defect(view, "too_many_parts"));
-    CHECK(view.attachments.size() < 1'000);
-    CHECK(view.text == "x");
+    CHECK(view.attachments.empty());
+    CHECK(view.text == testing::repeated("x\r\n", 998) + "x");
 
     const auto ended = view_of(multipart("b", testing::repeated("--b\n\nx\n", 1'500) + "--b--\n"));
     CHECK(has_defect(ended, "too_many_parts"));

@@ -136,6 +136,131 @@ TEST_CASE("the text of a mail that is HTML alone has nothing that nobody sees", 
     CHECK(view.page->shows_text);
 }
 
+TEST_CASE("a text part that has a name is the body where nothing else is", "[mime]")
+{
+    const auto alone =
+        view_of("Content-Type: text/plain; name=body.txt\nContent-Disposition: inline\n\n"
+                "hello\n");
+    CHECK(alone.text == "hello\r\n");
+    CHECK(alone.attachments.empty());
+
+    const auto first =
+        view_of(mixed("--b\nContent-Type: text/html; name=body.html\nContent-Disposition: "
+                      "inline; filename=body.html\n\n<p>hello</p>\n"
+                      "--b\nContent-Type: application/pdf; name=a.pdf\n\nx\n"));
+    CHECK(first.html == "<p>hello</p>");
+    CHECK(first.text == "hello");
+    CHECK(first.attachments.size() == 1);
+
+    const auto behind_file = view_of(mixed("--b\nContent-Type: application/pdf; name=a.pdf\n\nx\n"
+                                           "--b\nContent-Type: text/plain; name=body.txt\n"
+                                           "Content-Disposition: inline\n\nhello\n"));
+    CHECK(behind_file.text == "hello");
+    CHECK(behind_file.attachments.size() == 1);
+
+    const auto related =
+        view_of("Content-Type: multipart/related; boundary=b\n\n--b\nContent-Type: "
+                "text/html; name=mail.htm\n\n<img src=cid:i>\n--b\nContent-Type: "
+                "image/png; name=i.png\nContent-ID: <i>\n\nx\n--b--\n");
+    CHECK(related.html == "<img src=cid:i>");
+    CHECK(related.attachments.size() == 1);
+
+    const auto attached = view_of("Content-Type: text/plain; name=log.txt\nContent-Disposition: "
+                                  "attachment\n\nlog\n");
+    CHECK_FALSE(attached.text);
+    CHECK(attached.attachments.size() == 1);
+}
+
+TEST_CASE("alternatives are the body, whatever names they have", "[mime]")
+{
+    for (const char* kind : {"alternative", "mixed"}) {
+        INFO(kind);
+        const auto view = view_of("Content-Type: multipart/" + std::string(kind) +
+                                  "; boundary=b\n\n--b\nContent-Type: text/plain; "
+                                  "name=a.txt\nContent-Disposition: inline; "
+                                  "filename=a.txt\n\nplain\n--b\nContent-Type: text/html; "
+                                  "name=a.html\nContent-Disposition: "
+                                  "inline\n\n<p>html</p>\n--b--\n");
+        CHECK(view.text == "plain");
+        CHECK(view.html == "<p>html</p>");
+        CHECK(view.attachments.empty());
+        CHECK_FALSE(view.is_text_derived);
+    }
+    const auto poorer =
+        view_of("Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: "
+                "text/html\n\n<p>poor</p>\n--b\nContent-Type: text/html\n\n<p>rich</p>\n"
+                "--b--\n");
+    CHECK(poorer.html == "<p>rich</p>");
+    CHECK(poorer.attachments.empty());
+}
+
+TEST_CASE("further inline texts are shown one below the other", "[mime]")
+{
+    const auto pages =
+        view_of(mixed("--b\nContent-Type: text/html\n\n<p>one</p><!-- open\n"
+                      "--b\nContent-Type: text/html\nContent-Disposition: inline\n\n<p>two</p>\n"
+                      "--b\nContent-Type: text/html\n\n \n"));
+    CHECK(pages.html == "<p>one</p><!-- open\r\n<p>two</p>");
+    CHECK(pages.text == "one\r\ntwo");
+    CHECK(pages.is_text_derived);
+    CHECK(pages.attachments.empty());
+
+    const auto texts =
+        view_of(mixed("--b\n\none\n\n--b\nContent-Type: image/png\n\nx\n--b\n\ntwo\n--b\n"
+                      "Content-Type: text/plain; name=notes.txt\n\nnotes\n--b\n"
+                      "Content-Disposition: attachment\n\nfile\n"));
+    CHECK(texts.text == "one\r\ntwo");
+    CHECK_FALSE(texts.html);
+    CHECK(texts.attachments.size() == 3);
+
+    // A list's footer below both alternatives.
+    const std::string alternatives =
+        "--b\nContent-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: "
+        "text/html\n\n<p>html</p>\n--a--\n";
+    const auto footer = view_of(mixed(alternatives + "--b\n\n<list> & more\n"));
+    CHECK(footer.text == "plain\r\n<list> & more");
+    CHECK(footer.html == "<p>html</p>\r\n<pre style=\"white-space:pre-wrap\">&lt;list&gt; &amp; "
+                         "more</pre>");
+    CHECK_FALSE(footer.is_text_derived);
+    const auto page_below =
+        view_of(mixed(alternatives + "--b\nContent-Type: text/html\n\n<p>two</p>\n"));
+    CHECK(page_below.text == "plain\r\ntwo");
+    CHECK(page_below.html == "<p>html</p>\r\n<p>two</p>");
+    const auto text_below =
+        view_of(mixed("--b\nContent-Type: text/html\n\n<p>html</p>\n--b\n\nfooter\n"));
+    CHECK(text_below.text == "html\r\nfooter");
+
+    // A file between two pages of one alternative.
+    const auto nested = view_of(
+        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\n" +
+        mixed(
+            "--b\nContent-Type: text/html\n\n<p>one</p>\n--b\nContent-Type: application/pdf\n\nx\n"
+            "--b\nContent-Type: text/html\n\n<p>two</p>\n") +
+        "--a--\n");
+    CHECK(nested.text == "plain");
+    CHECK(nested.html == "<p>one</p>\r\n<p>two</p>");
+    CHECK(nested.attachments.size() == 1);
+
+    // Programs that say mixed and mean alternative.
+    const auto pair =
+        view_of(mixed("--b\n\nplain\n--b\nContent-Type: text/html\n\n<p>html</p>\n--b\n"
+                      "Content-Type: application/pdf\n\nx\n"));
+    CHECK(pair.text == "plain");
+    CHECK(pair.html == "<p>html</p>");
+}
+
+TEST_CASE("texts below each other are bounded together", "[mime]")
+{
+    mime::view_limits limits;
+    limits.text_bytes = 100;
+    const auto view = mime::read_view(
+        mail(mixed(testing::repeated("--b\nContent-Type: text/html\n\n<p>page</p>\n", 50))),
+        limits);
+    CHECK(view.html->size() <= 100);
+    CHECK(view.text->size() <= 100);
+    CHECK(has_defect(view, "text_truncated"));
+}
+
 TEST_CASE("html without a charset of its part is read by the one it says itself",
           "[mime][torture-9]")
 {
