@@ -91,11 +91,12 @@ content_type parse_content_type(const std::string& given)
     } else {
         parsed.is_broken = true; // RFC 2045 5.2: treat as plain text
     }
-    auto found =
-        read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
+    auto found = read_parameters(
+        value, {"charset", "boundary", "name", "start", "format", "delsp", "smime-type"});
     const auto charset = trim(found["charset"]);
     parsed.charset = std::string(charset.substr(0, charset.find_first_of(" \t")));
     parsed.name = std::move(found["name"]);
+    parsed.smime_type = std::string(trim(found["smime-type"]));
     parsed.boundary = std::move(found["boundary"]);
     if (parsed.type == "multipart/related")
         parsed.start = std::string(trim(found["start"])); // once: every part compares it

@@ -17,7 +17,8 @@ struct content_type
     std::string charset;
     std::string boundary;
     std::string name;
-    std::string start; // RFC 2387 3.2
+    std::string start;      // RFC 2387 3.2
+    std::string smime_type; // RFC 8551 3.2.2
     bool is_flowed = false;
     bool deletes_space = false; // RFC 3676 4.2
     bool is_broken = false;

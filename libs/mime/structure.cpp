@@ -4,6 +4,7 @@
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
 #include "mime/line.hpp"
+#include "mime/signed_content.hpp"
 
 #include <algorithm>
 #include <array>
@@ -485,21 +486,82 @@ private:
     std::string own_boundary_;
 };
 
-// RFC 2046 5.2.1 forbids encoding attached messages; encoded ones are read all the same.
-void read_coded_messages(structure& found, const view_limits& limits,
+// An opaque signature (RFC 8551 3.5.2). Without a smime-type the content says what it is.
+bool may_be_signed(const part& one)
+{
+    const auto& type = one.type.type;
+    const bool is_named_so = type == "application/octet-stream" &&
+                             (equals_ignoring_ascii_case(one.placement.filename, "smime.p7m") ||
+                              equals_ignoring_ascii_case(one.type.name, "smime.p7m"));
+    if (type != "application/pkcs7-mime" && type != "application/x-pkcs7-mime" && !is_named_so)
+        return false;
+    return one.type.smime_type.empty() ||
+           equals_ignoring_ascii_case(one.type.smime_type, "signed-data");
+}
+
+// Whether a signed content is an entity of a mail, and not a file: it has a blank line first, or
+// fields that describe a part.
+bool is_entity(std::string_view content)
+{
+    constexpr int max_lines = 100;
+    std::size_t at = 0;
+    for (int i = 0; i < max_lines && at < content.size(); ++i) {
+        const auto next = line_at(content, at);
+        if (next.text.empty())
+            return i == 0;
+        const bool is_folded = next.text.front() == ' ' || next.text.front() == '\t';
+        const auto name = field_name(next.text);
+        if (name.empty() && !(is_folded && i > 0))
+            return false;
+        constexpr std::string_view prefix = "Content-";
+        if (equals_ignoring_ascii_case(name.substr(0, prefix.size()), prefix))
+            return true;
+        at = next.end;
+    }
+    return false;
+}
+
+// The entity inside a part: an encoded message, which RFC 2046 5.2.1 forbids but mail has, or what
+// an opaque signature is around.
+std::optional<std::string> read_entity(const part& holder)
+{
+    if (holder.is_message && holder.encoding != encoding::identity)
+        return decode(holder.encoding, holder.body).bytes;
+    if (!may_be_signed(holder))
+        return std::nullopt;
+    auto content = signed_content(decode(holder.encoding, holder.body).bytes);
+    return content && is_entity(*content) ? std::move(content) : std::nullopt;
+}
+
+// The bytes decoded are bounded by `budget`, since what was decoded may hold more to decode.
+void read_inner_entities(structure& found, const view_limits& limits,
                          std::chrono::steady_clock::time_point deadline, std::size_t budget)
 {
     for (std::size_t i = 0; i < found.parts.size(); ++i) {
         auto& holder = found.parts[i];
-        if (!holder.is_message || holder.encoding == encoding::identity ||
-            holder.body.size() > budget)
+        const bool is_signed = may_be_signed(holder);
+        if (!is_signed && !(holder.is_message && holder.encoding != encoding::identity))
+            continue;
+        const bool is_too_deep = holder.depth >= static_cast<int>(limits.depth);
+        if (is_too_deep)
+            found.defects.insert("too_deep");
+        if (is_too_deep || holder.body.size() > budget || found.parts.size() >= limits.parts ||
+            std::chrono::steady_clock::now() > deadline)
             continue;
         budget -= holder.body.size();
-        const std::string_view inner =
-            found.decoded_messages.emplace_back(decode(holder.encoding, holder.body).bytes);
+        auto entity = read_entity(holder);
+        if (!entity)
+            continue;
+        const std::string_view inner = found.decoded_entities.emplace_back(std::move(*entity));
         holder.children = 1;
+        if (is_signed) {
+            // Its parts are read as if they stood in its place.
+            holder.is_multipart = true;
+            found.defects.insert("signature_not_verified");
+        }
         splitter(found, limits, deadline, inner)
-            .run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
+            .run(static_cast<int>(i), holder.id + ".1", holder.depth + 1,
+                 holder.is_in_message || !is_signed);
     }
 }
 
@@ -540,7 +602,7 @@ structure read_structure(std::string_view raw, const view_limits& limits,
 {
     structure found;
     splitter(found, limits, deadline, raw).run(-1, {}, 0, false);
-    read_coded_messages(found, limits, deadline, 2 * raw.size());
+    read_inner_entities(found, limits, deadline, 2 * raw.size());
     find_binary_parts(found);
     if (found.parts.front().fields.empty())
         found.defects.insert("no_header");

@@ -14,7 +14,7 @@
 
 namespace tempinbox::mime {
 
-// One part of a message. Regions point into the message, or into `structure::decoded_messages`.
+// One part of a message. Regions point into the message, or into `structure::decoded_entities`.
 struct part
 {
     std::string id; // its path: "1", "2.1"; empty for the root of a multipart message
@@ -27,7 +27,7 @@ struct part
     std::string content_id; // as received
     mime::encoding encoding = encoding::identity;
     int children = 0;
-    bool is_multipart = false;
+    bool is_multipart = false;  // or an opaque signature, which has one part
     bool is_message = false;    // an attached message; its root is the only child
     bool is_in_message = false; // inside an attached message
     bool is_opaque = false;     // deeper than the limit: one attachment, whatever it holds
@@ -37,7 +37,7 @@ struct structure
 {
     std::deque<part> parts; // in the order in which they begin; the first is the root
     std::set<std::string> defects;
-    std::deque<std::string> decoded_messages;
+    std::deque<std::string> decoded_entities; // messages, and what opaque signatures are around
 };
 
 // The first field of that name; null if there is none.
