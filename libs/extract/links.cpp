@@ -1,6 +1,7 @@
 #include "common/core/text.hpp"
 #include "extract/codes.hpp"
 #include "extract/link_kinds.hpp"
+#include "extract/plain_urls.hpp"
 #include "extract/vocabulary.hpp"
 #include "html/anchors.hpp"
 
@@ -13,16 +14,11 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t max_part_bytes = 256 * 1024;
-constexpr std::size_t max_url_bytes = 4'096;
 constexpr std::size_t max_text_length = 200;
 constexpr std::size_t max_links = 200;
 
 struct patterns
 {
-    // Stops at East Asian text and other scripts' punctuation, which follow a URL without a blank.
-    RE2 plain{
-        R"((https?://[^\s<>"'`\\^{}|«»،؛؟۔।\x{80}-\x{a0}\x{2000}-\x{200f}\x{2018}-\x{206f}\x{feff}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+))",
-        case_blind()};
     RE2 tag{R"(<[^>]*>)"};
     RE2 letter{R"([\pL\pN])"};
     RE2 blanks{R"([\s\x{a0}\x{2000}-\x{200a}\x{202f}\x{3000}]+)"};
@@ -33,41 +29,6 @@ const patterns& compiled_patterns()
 {
     static const patterns compiled;
     return compiled;
-}
-
-// How many of this mark open words on the line: `*Confirm: https://a.test/c*`,
-// `__https://a.test/c__`.
-std::ptrdiff_t count_opening(std::string_view line, char mark)
-{
-    const auto at = line.rfind(mark);
-    if (at == std::string_view::npos || line.substr(at + 1).starts_with(' '))
-        return 0;
-    const auto before = line.find_last_not_of(mark, at);
-    if (before == std::string_view::npos)
-        return static_cast<std::ptrdiff_t>(at + 1);
-    return std::string_view(" \t([{>*_~\"'").find(line[before]) == std::string_view::npos
-               ? 0
-               : static_cast<std::ptrdiff_t>(at - before);
-}
-
-// Removes trailing punctuation that ends the sentence; a closing bracket only if it is not opened
-// inside the URL, emphasis marks only if they are opened before it: tokens end in `_` and `~` too.
-std::string_view without_trailing_marks(std::string_view url, std::string_view line_before)
-{
-    // How many of each mark to remove at most.
-    std::map<char, std::ptrdiff_t> extra = {
-        {')', std::count(url.begin(), url.end(), ')') - std::count(url.begin(), url.end(), '(')},
-        {']', std::count(url.begin(), url.end(), ']') - std::count(url.begin(), url.end(), '[')}};
-    for (const char mark : {'*', '_', '~'})
-        extra[mark] = count_opening(line_before, mark);
-    while (!url.empty()) {
-        const char last = url.back();
-        const bool is_mark = std::string_view(".,;:!?").find(last) != std::string_view::npos;
-        if (!is_mark && extra[last]-- <= 0)
-            break;
-        url.remove_suffix(1);
-    }
-    return url;
 }
 
 bool is_web(std::string_view url)
@@ -222,33 +183,18 @@ std::string words_after_url(std::string_view text)
 
 void collect_plain(std::string_view text, collector& links)
 {
-    constexpr std::size_t max_scheme_length = 5;
     constexpr std::size_t max_line_bytes = 120;
     const auto whole = take_bytes(text, max_part_bytes);
-    re2::StringPiece rest = piece(whole);
-    re2::StringPiece match;
-    while (!links.is_full()) {
-        // Searching for "://" is far quicker than the pattern, and most text has none.
-        const auto marks = rest.find("://");
-        if (marks == re2::StringPiece::npos)
-            return;
-        rest.remove_prefix(marks - std::min(marks, max_scheme_length));
-        if (!RE2::FindAndConsume(&rest, compiled_patterns().plain, &match))
-            return;
-        const auto begin = static_cast<std::size_t>(match.data() - whole.data());
-        const auto before = last_bytes(whole.substr(0, begin), max_line_bytes);
-        std::string url(match.data(), match.size());
+    plain_urls urls(whole);
+    while (const auto found = links.is_full() ? std::nullopt : urls.next()) {
         // A URL known from an anchor is complete with its trailing marks.
-        if (!links.has_seen(url))
-            url.resize(without_trailing_marks(url, last_line(before)).size());
+        const std::string& url = links.has_seen(found->run) ? found->run : found->url;
         if (!links.accepts(url))
             continue;
-        auto words = words_before_url(before);
+        auto words = words_before_url(last_bytes(whole.substr(0, found->begin), max_line_bytes));
         std::string_view kind = kind_of_link(url, {}, words);
         if (kind == "other")
-            kind = kind_of_link(url, {},
-                                words_after_url(whole.substr(
-                                    static_cast<std::size_t>(rest.data() - whole.data()))));
+            kind = kind_of_link(url, {}, words_after_url(whole.substr(found->end)));
         links.add(url, std::move(words), kind, true);
     }
 }

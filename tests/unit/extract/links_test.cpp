@@ -142,6 +142,114 @@ TEST_CASE("marks of emphasis around a URL are not part of it", "[extract]")
     CHECK(in_text("_https://a.test/c__").at(0).url == "https://a.test/c_");
 }
 
+TEST_CASE("a URL in angle brackets may be broken over lines", "[extract]")
+{
+    const std::string whole = "https://app.test/verify?token=abcdef";
+    for (const char* text :
+         {"<https://app.test/verify?token=abc\ndef>",
+          "Open <https://app.test/verify?token=abc\r\ndef>.",
+          "<https://app.test/verify?\r\n   token=abc\r\n\tdef>",
+          "  <https://app.test/verify?token=\n  abcdef>",
+          "<https://app.test/verify?token=abc  \r\ndef  >",
+          "<URL:https://app.test/verify?token=abc\ndef>",
+          "<\nhttps://app.test/verify?token=abc\ndef\n>",
+          "> <https://app.test/verify?token=abc\n> def>",
+          "> > Open\n> > <https://app.test/verify?\n> > token=abc\n> > def>",
+          "> <https://app.test/verify?token=abc\ndef>", "<https://app.test/verify?token=abcdef>"}) {
+        INFO(text);
+        const auto found = in_text(text);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].url == whole);
+    }
+    CHECK(in_text("To reset your password open\n<https://a.test/x1\n/y2>\nto go on").at(0).kind ==
+          "reset");
+    CHECK(in_text("<https://a.test/?t=abc.>").at(0).url == "https://a.test/?t=abc.");
+}
+
+TEST_CASE("lines that are no part of a URL are not joined to it", "[extract]")
+{
+    for (const char* text :
+         {"https://a.test/x\ndef>", "<https://a.test/x\nwith best regards>",
+          "<https://a.test/x\n\ndef", "<https://a.test/x\n1\n2\n3>", "<https://a.test/x|a\nb>",
+          "<https://a.test/x\n\"def>", "<https://a.test/x\n後で>", "<https://a.test/x y\ndef>"}) {
+        INFO(text);
+        CHECK(in_text(text).at(0).url == "https://a.test/x");
+    }
+    const auto two = in_text("<https://a.test/x\n<https://b.test/y>");
+    REQUIRE(two.size() == 2);
+    CHECK(two[1].url == "https://b.test/y");
+    CHECK(in_text("<https://a.test/x\nhttps://b.test/y>").size() == 2);
+}
+
+TEST_CASE("an apostrophe in a URL is part of it, a quote around it is not", "[extract]")
+{
+    const auto url = [](const std::string& text) { return in_text(text).at(0).url; };
+
+    CHECK(url("https://wiki.test/w/King's_Gambit") == "https://wiki.test/w/King's_Gambit");
+    CHECK(url("'https://wiki.test/w/King's_Gambit'.") == "https://wiki.test/w/King's_Gambit");
+    CHECK(url("(see 'https://wiki.test/O'Neill')") == "https://wiki.test/O'Neill");
+    CHECK(url("https://a.test/?q='x'&r=1 more") == "https://a.test/?q='x'&r=1");
+    CHECK(url("open('https://a.test/x','w')") == "https://a.test/x");
+    CHECK(url("'at https://a.test/x', he said") == "https://a.test/x");
+    CHECK(url("''https://a.test/x''") == "https://a.test/x");
+    CHECK(url("https://a.test's page") == "https://a.test");
+    CHECK(url("\"https://a.test/O'Neill\"") == "https://a.test/O'Neill");
+    CHECK(in_text("'https://a.test/1','https://a.test/2'").size() == 2);
+}
+
+TEST_CASE("escaped marks around a URL are no part of it", "[extract]")
+{
+    const auto url = [](const std::string& text) { return in_text(text).at(0).url; };
+
+    for (const auto& [open, close] : std::vector<std::pair<std::string, std::string>>{
+             {"&lt;", "&gt;"},
+             {"&LT;", "&GT;."},
+             {"&#60;", "&#62; x"},
+             {"&#x3c;", "&#x3E;"},
+             {"href=&quot;", "&quot;&gt;here&lt;/a&gt;"},
+             {"&#39;", "&#039;"},
+             {"&apos;", "&apos;"},
+             {"&amp;lt;", "&amp;gt;"},
+             {"", "&nbsp;"},
+             {"&lt;", "&lt;br&gt;"}}) {
+        INFO(open);
+        CHECK(url(open + "https://app.test/confirm/91" + close) == "https://app.test/confirm/91");
+    }
+    CHECK(url("&lt;https://a.test/?a=1&amp;b=2&gt;") == "https://a.test/?a=1&b=2");
+    CHECK(url("https://a.test/?a=1&amp;b=2") == "https://a.test/?a=1&amp;b=2");
+    CHECK(url("https://a.test/?a=1&gt=2&lt=3") == "https://a.test/?a=1&gt=2&lt=3");
+    CHECK(in_text("&lt;https://a.test/1&gt;&lt;https://a.test/2&gt;").size() == 2);
+}
+
+TEST_CASE("the brackets of Markdown are no part of a URL", "[extract]")
+{
+    const auto urls = [](const std::string& text) {
+        std::string all;
+        for (const auto& link : in_text(text))
+            all += (all.empty() ? "" : " ") + link.url;
+        return all;
+    };
+
+    CHECK(urls("[a](https://a.test/x)[b](https://b.test/y)") ==
+          "https://a.test/x https://b.test/y");
+    CHECK(urls("[a](https://a.test/x),[b](https://b.test/y).") ==
+          "https://a.test/x https://b.test/y");
+    CHECK(urls("[https://a.test/x](https://b.test/y)") == "https://a.test/x https://b.test/y");
+    CHECK(urls("[![logo](https://a.test/x.png)](https://b.test/y)") ==
+          "https://a.test/x.png https://b.test/y");
+    CHECK(urls("[a](https://a.test/x_(y))[b](https://b.test/z)") ==
+          "https://a.test/x_(y) https://b.test/z");
+    CHECK(urls("[a](<https://a.test/x>)") == "https://a.test/x");
+    CHECK(urls("(https://a.test/x)(https://b.test/y)") == "https://a.test/x https://b.test/y");
+    CHECK(urls("[1]:https://a.test/x") == "https://a.test/x");
+    CHECK(urls("(see https://a.test/x_(y))") == "https://a.test/x_(y)");
+    CHECK(urls("https://a.test/x_(y)_z") == "https://a.test/x_(y)_z");
+    CHECK(urls("1) https://a.test/a)b(c") == "https://a.test/a)b(c");
+    CHECK(urls("https://[2001:db8::1]/x [https://[2001:db8::1]/y]") ==
+          "https://[2001:db8::1]/x https://[2001:db8::1]/y");
+    CHECK(urls("(https://) 'https://' &lt;https://&gt;").empty());
+}
+
 TEST_CASE("punctuation of any script ends a URL", "[extract]")
 {
     for (const char* mark :
@@ -333,17 +441,37 @@ TEST_CASE("a link seen again is judged anew by its text, not by words around its
 TEST_CASE("finding links is linear, whatever the html is", "[extract]")
 {
     const auto started = std::chrono::steady_clock::now();
-    for (const std::string_view unit :
-         {"<a href=https://a.test>", "<a href='", "<a ", "<a href=https://a.test/>here</a> ",
-          "<!--", "&#", "<img alt=x>", "</a", "\n", "https://a.test/___ ", "https://",
-          "_https://a.test/*~_", "<a href=https://a.test><img title=x>",
-          "<p>here<a href=http://a/>"}) {
+    for (const std::string_view unit : {"<a href=https://a.test>",
+                                        "<a href='",
+                                        "<a ",
+                                        "<a href=https://a.test/>here</a> ",
+                                        "<!--",
+                                        "&#",
+                                        "<img alt=x>",
+                                        "</a",
+                                        "\n",
+                                        "https://a.test/___ ",
+                                        "https://",
+                                        "_https://a.test/*~_",
+                                        "(https://a.test/)",
+                                        "'http://a/'",
+                                        "&lt;http://a/&gt;",
+                                        "<http://a/\n",
+                                        "[a](http://a/?a&b;c)",
+                                        "((((http://a",
+                                        "&amp;http://",
+                                        "<a href=https://a.test><img title=x>",
+                                        "<p>here<a href=http://a/>"}) {
         std::string input;
         while (input.size() < 1'000'000)
             input += unit;
         in_text(input);
         in_html(input);
     }
+    std::string one_run;
+    while (one_run.size() < 260'000)
+        one_run += "(http://b&;'a" + std::to_string(one_run.size()) + ")";
+    in_text(one_run);
     in_text("https://a.test/" + std::string(300'000, '_'));
     in_html("<a href='https://a.test/" + std::string(200'000, '&') + "'>");
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));
