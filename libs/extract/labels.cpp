@@ -26,6 +26,41 @@ void collect(std::string_view text, const RE2& pattern, label::meaning says,
     }
 }
 
+bool is_letter_of_words_with_blanks(std::uint32_t lead, std::uint32_t next)
+{
+    // The lead bytes of Greek, Cyrillic, Hebrew and Arabic; U+05BE joins Hebrew words.
+    return lead >= 0xce && lead <= 0xdb && !(lead == 0xd6 && next == 0xbe);
+}
+
+std::uint32_t byte_at(std::string_view text, std::size_t at)
+{
+    return at < text.size() ? static_cast<std::uint8_t>(text[at]) : 0;
+}
+
+// `нацкодекс`, `בנקודת`: the noun is a part of another word. Prefixes of one or two letters (ה, ל, ال)
+// and endings of up to four belong to the noun.
+bool is_inside_word(std::string_view text, const label& one)
+{
+    constexpr std::size_t letter = 2; // bytes
+    constexpr std::size_t max_prefix = 2;
+    constexpr std::size_t max_ending = 4;
+    if (byte_at(text, one.begin) < 0x80)
+        return false;
+    const auto is_letter_at = [&](std::size_t at) {
+        return is_letter_of_words_with_blanks(byte_at(text, at), byte_at(text, at + 1));
+    };
+    const bool is_semitic = byte_at(text, one.begin) >= 0xd6;
+    std::size_t in_front = 0;
+    for (auto at = one.begin; at >= letter && in_front <= max_prefix && is_letter_at(at - letter);
+         at -= letter)
+        ++in_front;
+    std::size_t behind = 0;
+    for (auto at = one.end; behind <= max_ending && is_letter_at(at); at += letter)
+        ++behind;
+    return in_front > (is_semitic ? max_prefix : 0) || behind > (is_semitic ? 2 : max_ending) ||
+           (is_semitic && in_front > 0 && behind > 0);
+}
+
 // `Your Deutsche Bank code`: the noun is the last word of a name.
 bool is_of_name(std::string_view text, const label& one)
 {
@@ -34,7 +69,7 @@ bool is_of_name(std::string_view text, const label& one)
         R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
     const auto noun = text.substr(one.begin, one.end - one.begin);
     const auto begin = one.begin - std::min(one.begin, max_name_bytes);
-    static const RE2 last_word(R"(^(?:Bank|Store)[ -][Cc]ode)");
+    static const RE2 last_word(R"(^(?:Bank|Store|Post|Depot|Zone|State|Branch|Union|Parts?|Jobs?|Event|Airport)[ -][Cc]ode)");
     return says(noun, last_word) && says(text.substr(begin, one.begin - begin), name);
 }
 
@@ -43,12 +78,13 @@ bool is_of_name(std::string_view text, const label& one)
 std::vector<label> find_labels(std::string_view text)
 {
     const auto& words = vocabulary::get();
-    if (!says(text, words.any_code_noun))
-        return {};
     std::vector<label> perhaps;
     collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
+    std::erase_if(perhaps, [&](const label& one) { return is_inside_word(text, one); });
     std::vector<label> all;
     collect(text, words.code_noun, label::meaning::a_code, all);
+    if (perhaps.empty() && all.empty())
+        return {};
     std::vector<label> denied;
     collect(text, words.other_code_noun, label::meaning::something_else, denied);
     std::erase_if(denied, [&](const label& one) { return is_of_name(text, one); });
@@ -58,7 +94,8 @@ std::vector<label> find_labels(std::string_view text)
     std::sort(all.begin(), all.end(), [](const label& a, const label& b) {
         return std::tuple(a.begin, a.says, b.end) < std::tuple(b.begin, b.says, a.end);
     });
-    // Resolves overlaps: `product code` over `code`, `verification code` over `code`.
+    // Resolves overlaps: `product code` over `code`, `verification code` over `code`. What makes a
+    // noun sure may itself stand behind a denied one, and is nearer: `銀行の確認コード`.
     std::vector<label> kept;
     for (const auto& one : all) {
         if (kept.empty() || one.begin >= kept.back().end) {
@@ -68,13 +105,22 @@ std::vector<label> find_labels(std::string_view text)
         auto& last = kept.back();
         const bool one_denies = one.says == label::meaning::something_else;
         const bool last_denies = last.says == label::meaning::something_else;
-        if ((one_denies && !last_denies) || (!last_denies && one.says > last.says)) {
+        const bool is_nearer = last_denies && one.says == label::meaning::a_code &&
+                               one.begin > last.begin && one.end >= last.end;
+        if (is_nearer) {
+            last = one;
+        } else if ((one_denies && !last_denies) || (!last_denies && one.says > last.says)) {
             const auto begin = last.begin;
             last = one;
             last.begin = begin;
         }
     }
     return kept;
+}
+
+bool has_typed_value(std::string_view text)
+{
+    return says(text, vocabulary::get().typed_value);
 }
 
 bool has_code_label(const std::vector<label>& labels)

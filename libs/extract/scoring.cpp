@@ -18,6 +18,16 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
     return text.substr(text.size() - std::min(text.size(), count));
 }
 
+// `[Parcel Shop] 482913`, `【みどり銀行】482913`: what a sender is called names no number. A closing bracket
+// right in front of the value may close a word that does: `(Order) 482913`.
+std::size_t size_of_sender(std::string_view line)
+{
+    for (const std::string_view close : {"]", "】", "』", "」", "〕"})
+        if (const auto at = line.rfind(close); at != std::string_view::npos)
+            return at + close.size();
+    return 0;
+}
+
 } // namespace
 
 // A candidate and the text around it.
@@ -31,8 +41,11 @@ struct code_scorer::candidate_context
     std::string_view line_after;
     // Nothing else on its line but marks.
     bool is_alone = false;
-    // The words after it say what it is; set once is_joined is ruled out.
+    std::size_t sender_size = 0; // of what `tail` leaves out
+    // Set once is_joined is ruled out: the words after it say what it is, or the sentence that
+    // leads to it does.
     bool is_explained = false;
+    bool is_stated_in_line = false;
 
     candidate_context(std::string_view text, const candidate_code& one)
         : begin(static_cast<std::size_t>(one.text.data() - text.data())),
@@ -41,7 +54,8 @@ struct code_scorer::candidate_context
           after(text.substr(end, context_bytes)),
           line_before(before.substr(before.find_last_of('\n') + 1)),
           line_after(after.substr(0, after.find('\n'))),
-          is_alone(words_in(line_before) == 0 && words_in(line_after) == 0)
+          is_alone(words_in(line_before) == 0 && words_in(line_after) == 0),
+          sender_size(size_of_sender(last_bytes(line_before, 64)))
     {}
 
     char previous(std::size_t back = 1) const
@@ -49,19 +63,25 @@ struct code_scorer::candidate_context
         return before.size() < back ? ' ' : before[before.size() - back];
     }
     char next(std::size_t ahead = 1) const { return after.size() < ahead ? ' ' : after[ahead - 1]; }
-    std::string_view tail() const { return last_bytes(line_before, 64); }
+    std::string_view tail() const { return last_bytes(line_before, 64).substr(sender_size); }
+    // The sentence says that it is the code, which overrides the words beside it.
+    bool is_self_described() const { return is_explained || is_stated_in_line; }
     bool is_quoted() const { return trim(line_before).starts_with('>'); }
 };
 
-// How strongly the words around a candidate announce a code.
+// What announces a candidate, and how it stands to it.
 struct code_scorer::evidence
 {
+    standing how = standing::none;
     double weight = 0;
-    bool is_tight = false; // `code: 123456`
+    std::size_t noun = 0;  // where it begins
     bool is_clear = false; // by a noun that means only a code, in its sentence
-    bool is_on_line = true;
     bool is_behind = false; // the noun comes after the candidate
+    bool is_typed = false; // a verb of typing stands beside it
+    bool is_direct = false; // nothing stands between noun and value but a mark or "is"
 
+    bool is_beside() const { return how >= standing::beside; }
+    bool is_given() const { return how == standing::stated || (is_direct && !is_behind); }
     void take_better(const evidence& other)
     {
         if (other.weight > weight)
@@ -88,15 +108,16 @@ code_scorer::code_scorer(std::string_view text, std::vector<label> labels, const
     });
 }
 
-double code_scorer::score(const candidate_code& one)
+candidate_score code_scorer::score(const candidate_code& one)
 {
     candidate_context at(text_, one);
-    if (is_joined(at))
-        return 0;
+    if (is_joined(at) || is_masked(one.value))
+        return {};
     at.is_explained = explains(at);
+    at.is_stated_in_line = is_stated_in_line(at);
     const auto near = find_evidence(at, one);
     if (near.weight == 0 || !is_plausible(at, one, near) || is_something_else(at, one, near))
-        return 0;
+        return {};
     double total = near.weight + form_weight(one);
     total += at.is_alone ? 0.22 : 0;
     total += hints_.subject_has_label ? 0.12 : hints_.subject_is_access ? 0.06 : 0;
@@ -107,9 +128,17 @@ double code_scorer::score(const candidate_code& one)
         found.begin = at.begin;
         found.size = one.value.size();
         found.is_alone = at.is_alone;
+        found.how = near.how;
+        found.noun = near.noun;
+        found.is_given = near.is_given();
         earlier_.push_back(found);
     }
-    return std::clamp(total, 0.0, 1.0);
+    candidate_score scored;
+    scored.score = std::clamp(total, 0.0, 1.0);
+    scored.how = near.how;
+    scored.noun = near.noun;
+    scored.is_given = near.is_given();
+    return scored;
 }
 
 // Part of a longer word, number, address or URL.
@@ -125,10 +154,13 @@ bool code_scorer::is_joined(const candidate_context& at) const
         return marks.find(c) != std::string_view::npos;
     };
     if (is_letter_or_digit(previous) || is_letter_or_digit(next) ||
-        is_one_of("+/@_=&%#~\\$\x01", previous) || is_one_of("/@_=&~%#\\\x01", next))
+        is_one_of("/@_=&~%#\\\x01", next) || (next == '*' && is_digit(at.next(2))) ||
+        (previous == '*' && is_digit(at.previous(2))))
         return true;
-    if (is_one_of(".,-:'", previous) &&
-        (is_digit(at.previous(2)) || (previous == '-' && is_letter_or_digit(at.previous(2)))))
+    if (!stands_at_noun(at) &&
+        (is_one_of("+/@_=&%#~\\$\x01", previous) ||
+         (is_one_of(".,-:'", previous) &&
+          (is_digit(at.previous(2)) || (previous == '-' && is_letter_or_digit(at.previous(2)))))))
         return true;
     if (is_one_of(".,-:'", next) && is_digit(at.next(2)))
         return true;
@@ -145,6 +177,20 @@ bool code_scorer::is_joined(const candidate_context& at) const
     return digits_before || digits_after;
 }
 
+// `OTP=482913`, `OTP #482913`: only a sign stands between the noun and the value. Not so in the query
+// of a URL, `?code=482913`.
+bool code_scorer::stands_at_noun(const candidate_context& at) const
+{
+    const auto* noun = label_before(at);
+    if (!noun || noun->says == label::meaning::something_else)
+        return false;
+    const auto sign = trim(text_.substr(noun->end, at.begin - noun->end));
+    const char in_front = noun->begin == 0 ? ' ' : text_[noun->begin - 1];
+    return (sign == "=" || sign == "#" || sign == "-" || sign == ":" || sign == ":#" ||
+            sign == "/") &&
+           std::string_view("?&/._").find(in_front) == std::string_view::npos;
+}
+
 bool code_scorer::is_something_else(const candidate_context& at, const candidate_code& one,
                                     const evidence& near) const
 {
@@ -157,7 +203,7 @@ bool code_scorer::is_something_else(const candidate_context& at, const candidate
     if (says(at.tail(), words.money_before) || says(front, words.money_after) ||
         says(front, words.unit_after))
         return true;
-    const bool is_named = near.is_tight && !near.is_behind;
+    const bool is_named = near.is_beside() && !near.is_behind;
     if (is_year(one.value) &&
         (says(at.tail(), words.date_before) || says(at.tail(), words.right_before_year) ||
          (!is_named && says(at.tail(), words.year_before))))
@@ -189,7 +235,7 @@ bool code_scorer::names_other_number(const candidate_context& at) const
         });
     static const RE2 has_own_mark(
         R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
-    return !is_own && (says(at.tail(), has_own_mark) || !is_self_described(at));
+    return !is_own && (says(at.tail(), has_own_mark) || !at.is_self_described());
 }
 
 // True for `Call us: 4711`, false for `Enter this code to verify your phone: 4711`.
@@ -204,24 +250,16 @@ bool code_scorer::names_phone(const candidate_context& at) const
         return is_name;
     });
     return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) &&
-           !is_self_described(at);
-}
-
-// The sentence says that it is the code, which overrides the words beside it.
-bool code_scorer::is_self_described(const candidate_context& at) const
-{
-    return at.is_explained || is_introduced(at);
+           !at.is_self_described();
 }
 
 // `T-Mobile: 4711 is your Acme, Inc. code`
 bool code_scorer::explains(const candidate_context& at) const
 {
-    static const RE2 says_what_it_is(
-        R"(^["'”)\]*]* (?:is|ist|est|es|è|é|er|är|je|to|jest)(?: (?:your|the|an?|ihr|dein|votre|ton|tu|o seu|a sua|il tuo|din|twój|uw|je))?(?: \p{Lu}[\pL\w&.,'!-]*)* ?$)");
     const auto* noun = label_after(at);
     return noun && noun->says != label::meaning::something_else &&
            noun->begin - at.end <= max_name_bytes &&
-           says(text_.substr(at.end, noun->begin - at.end), says_what_it_is) &&
+           says(text_.substr(at.end, noun->begin - at.end), vocabulary::get().explanation) &&
            !ends_sentence(text_, at.end, noun->begin);
 }
 
@@ -233,25 +271,33 @@ const label* code_scorer::label_after(const candidate_context& at) const
     return next == labels_.end() ? nullptr : &*next;
 }
 
-// The sentence began with the label and says what the code is for: `The code to confirm your order
-// is 4711`.
-bool code_scorer::is_introduced(const candidate_context& at) const
+// The last one that ends before the candidate.
+const label* code_scorer::label_before(const candidate_context& at) const
 {
-    static const RE2 ends_in_mark(
-        R"((?i)(?:[:：は是为為]|คือ|(?:^|\s)(?:is|ist|lautet|est|este|es|è|é|er|är|je|to|jest|е|είναι|هو|הוא|là|adalah))[ *"'(\[]*$)");
-    static const RE2 says_what_for(
-        R"((?i)^ (?:for|to|that|which|at|on|with|pour|para|per|de|d'|sur|su|zum|zur|für|bei|um|om|voor|bij|för|till|på|hos|til|för att|dla|do|na|w|en|em|in|для|за|в|на) |^ (?-i:\p{Lu}).* (?:is|ist|lautet|est|es|è|é|är|er) ?:?[ *"'(\[]*$)");
-    if (!says(at.line_before, ends_in_mark))
+    const auto next =
+        std::upper_bound(labels_.begin(), labels_.end(), at.begin,
+                         [](std::size_t begin, const label& noun) { return begin < noun.end; });
+    return next == labels_.begin() ? nullptr : &*std::prev(next);
+}
+
+// The sentence names the code, may say what it is for, and ends in a mark: `The code to confirm your
+// order is 4711`.
+bool code_scorer::is_stated_in_line(const candidate_context& at) const
+{
+    constexpr std::size_t max_purpose_bytes = 90;
+    if (!says(at.line_before, vocabulary::get().stating_mark))
         return false;
     const auto line_begin = at.begin - at.line_before.size();
     return any_label_before(at, line_begin, [&](const label& one) {
         if (one.says == label::meaning::something_else || one.begin < line_begin)
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
-        static const RE2 another_code(R"([0-9]{4})");
-        const bool is_one_sentence = !ends_sentence(text_, one.end, at.begin) &&
-                                     gap.find(':') == gap.rfind(':') && !says(gap, another_code);
-        return is_one_sentence && (one.says == label::meaning::a_code || says(gap, says_what_for));
+        const bool has_value = std::any_of(
+            earlier_.rbegin(), earlier_.rend(),
+            [&](const earlier& other) { return other.noun == one.begin && other.is_given; });
+        return !has_value && !ends_sentence(text_, one.end, at.begin) &&
+               gap.find(':') == gap.rfind(':') &&
+               (one.says == label::meaning::a_code || gap.size() <= max_purpose_bytes);
     });
 }
 
@@ -273,40 +319,49 @@ bool code_scorer::any_label_before(const candidate_context& at, std::size_t from
 bool code_scorer::is_plausible(const candidate_context& at, const candidate_code& one,
                                const evidence& near) const
 {
-    const bool is_shown = near.is_tight || at.is_alone || at.is_explained;
+    const bool is_shown = near.is_beside() || at.is_alone || at.is_explained;
+    const bool is_alone_below = at.is_alone && trim(at.before).ends_with(':');
+    // Behind a noun that means a code: stated, right beside it, or alone below it.
+    const bool is_given = at.is_explained ||
+                          (near.is_clear && !near.is_behind &&
+                           (near.how == standing::stated || near.is_direct || is_alone_below));
+    const auto& words = vocabulary::get();
     switch (one.form) {
     case code_form::digits:
         if ((is_year(one.value) || is_date(one.value)) && !is_shown)
             return false;
-        if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 &&
-            !is_shown)
-            return false; // 12-03-26
-        return near.is_tight || is_self_described(at) ||
-               says(at.tail(), vocabulary::get().typing_verb) ||
-               (!says(at.line_before, vocabulary::get().imprint) &&
-                !says(at.line_after, vocabulary::get().imprint));
+        if (one.is_loose && !(near.is_direct || at.is_alone || at.is_explained))
+            return false;
+        if (is_short_date(one.text) && !(near.is_direct || at.is_alone))
+            return false;
+        return near.is_beside() || at.is_self_described() || near.is_typed ||
+               (!says(at.line_before, words.imprint) && !says(at.line_after, words.imprint));
     case code_form::prefixed:
         return true;
     case code_form::letters:
-        if (says(one.value, vocabulary::get().capital_word))
+        if (says(one.value, words.capital_word) || says(at.after, words.person_after) || (one.value.size() < 5 && !is_alone_below))
             return false;
-        return at.is_explained || (near.is_clear && !near.is_behind &&
-                                   (near.is_tight || is_introduced(at) ||
-                                    (at.is_alone && trim(at.before).ends_with(':'))));
+        return is_given && (at.is_explained || near.how == standing::stated || is_alone_below ||
+                            !goes_on(at));
     case code_form::letter_groups:
-        return at.is_explained ||
-               (near.is_clear && !near.is_behind && (is_shown || is_introduced(at)));
+        return is_given || (near.is_clear && !near.is_behind && is_shown);
+    case code_form::words:
+        return is_given || (near.is_direct && near.how == standing::stated);
     case code_form::capital_groups:
     case code_form::small_groups:
-        return is_shown || near.is_clear;
+        return is_shown || near.is_clear || near.is_typed;
     case code_form::mixed:
         if (one.text.starts_with("0x") || at.line_before.find('%') != std::string_view::npos)
+            return false;
+        if (is_quantity(one.value) ||
+            (one.value.size() < 5 && !(near.is_direct || at.is_alone || at.is_explained ||
+                                       near.how == standing::stated)))
             return false;
         if (is_numbered_word(one.value) && (hints_.is_offer || !is_shown))
             return false;
         if (is_numbered_name(one.value) && !at.is_alone)
             return false;
-        return is_shown || (near.is_clear && near.weight >= 0.5);
+        return is_shown || near.is_typed || (near.is_clear && near.weight >= 0.5);
     }
     return false;
 }
@@ -316,7 +371,12 @@ code_scorer::evidence code_scorer::find_evidence(const candidate_context& at,
 {
     auto best = before(at, one);
     best.take_better(after(at));
-    best.take_better(by_verb(at));
+    const auto typed = by_verb(at);
+    // `We sent you an OTP. To approve, use 482913`
+    if (typed.is_typed && best.weight >= 0.1 && best.weight < 0.5)
+        best.weight = 0.5;
+    best.is_typed = typed.is_typed;
+    best.take_better(typed);
     if (best.weight == 0 && !is_subject_) {
         const bool is_usual = one.form == code_form::digits && one.value.size() == 6;
         if (hints_.subject_has_label)
@@ -327,53 +387,74 @@ code_scorer::evidence code_scorer::find_evidence(const candidate_context& at,
     return best;
 }
 
+// The order of evidence: decision 0029.
+double weight_of(standing how, bool is_sure)
+{
+    switch (how) {
+    case standing::stated:
+    case standing::beside:
+        return is_sure ? 0.62 : 0.52;
+    case standing::alone:
+        return is_sure ? 0.5 : 0.42;
+    case standing::in_sentence:
+        return is_sure ? 0.55 : 0.4;
+    case standing::near_by:
+        return is_sure ? 0.36 : 0.26;
+    case standing::none:
+        break;
+    }
+    return is_sure ? 0.2 : 0.1;
+}
+
 code_scorer::evidence code_scorer::before(const candidate_context& at,
                                           const candidate_code& one) const
 {
     evidence found;
-    const auto next =
-        std::upper_bound(labels_.begin(), labels_.end(), at.begin,
-                         [](std::size_t begin, const label& noun) { return begin < noun.end; });
-    if (next == labels_.begin())
+    const auto* last = label_before(at);
+    if (!last || last->says == label::meaning::something_else)
         return found;
-    const auto& last = *std::prev(next);
-    const auto gap = text_.substr(last.end, at.begin - last.end);
-    if (last.says == label::meaning::something_else || gap.size() > context_bytes)
+    const auto gap = text_.substr(last->end, at.begin - last->end);
+    if (gap.size() > context_bytes)
         return found;
-    const bool is_sure = last.says == label::meaning::a_code;
+    const bool is_sure = last->says == label::meaning::a_code;
     const bool is_other_paragraph =
         gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
-    const bool is_sentence = !is_other_paragraph && !ends_sentence(text_, last.end, at.begin);
-    found.is_on_line = gap.find('\n') == std::string_view::npos;
-    found.is_tight = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
-    found.is_clear = is_sure && (is_sentence || found.is_tight || at.is_alone);
-    if (found.is_tight)
-        found.weight = is_sure ? 0.62 : 0.52;
+    const bool is_sentence = !is_other_paragraph && !ends_sentence(text_, last->end, at.begin);
+    const bool is_on_line = gap.find('\n') == std::string_view::npos;
+    const bool is_close = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
+    const bool is_marked = says(text_.substr(last->begin, at.begin - last->begin), vocabulary::get().stating_mark);
+    found.noun = last->begin;
+    found.is_direct = is_sentence && (words_in(gap) == 0 || (is_marked && is_close && words_in(gap) <= 12));
+    if (at.is_stated_in_line || (is_close && is_marked))
+        found.how = standing::stated;
+    else if (is_close)
+        found.how = standing::beside;
     else if (is_sentence && gap.size() <= 90)
-        found.weight = is_sure ? 0.55 : 0.4;
+        found.how = standing::in_sentence;
     else if (at.is_alone)
-        found.weight = is_sure ? 0.5 : 0.42;
+        found.how = standing::alone;
     else if (!is_other_paragraph && gap.size() <= 180)
-        found.weight = is_sure ? 0.36 : 0.26;
-    else
-        found.weight = gap.size() <= 200 ? (is_sure ? 0.2 : 0.1) : 0;
-    found.weight = std::max(0.0, found.weight - rivals(at, one, last.end));
-
-    if (!found.is_on_line && is_named(at.line_before))
+        found.how = standing::near_by;
+    found.is_clear = is_sure && (is_sentence || at.is_alone);
+    found.weight = found.how == standing::none && gap.size() > 200 ? 0 : weight_of(found.how, is_sure);
+    found.weight = std::max(0.0, found.weight - rivals(at, one, found.how, last->end));
+    if (!is_on_line && is_named(at.line_before))
         found.weight = std::max(0.0, found.weight - 0.3);
     return found;
 }
 
-// The penalty for candidates between the label and this one, which the label more likely means. A
-// list of codes, each on its own line, has one label for all.
-double code_scorer::rivals(const candidate_context& at, const candidate_code& one,
+// The penalty for candidates between the label and this one, which the label more likely means: those
+// that stand no weaker. A list of codes, each on its own line, has one label for all.
+double code_scorer::rivals(const candidate_context& at, const candidate_code& one, standing how,
                            std::size_t label_end) const
 {
     double against = 0;
     for (auto rival = earlier_.rbegin(); rival != earlier_.rend() && rival->begin >= label_end;
-         ++rival)
-        if (!(rival->is_alone && at.is_alone && rival->size == one.value.size()))
-            against += 0.25;
+         ++rival) {
+        const bool is_weaker = how == standing::stated && rival->how < how;
+        const bool is_of_list = rival->is_alone && at.is_alone && rival->size == one.value.size();
+        against += is_weaker || is_of_list ? 0 : 0.25;
+    }
     return std::min(against, 0.5);
 }
 
@@ -384,23 +465,29 @@ code_scorer::evidence code_scorer::after(const candidate_context& at) const
     const auto* next = label_after(at);
     if (!next || next->says == label::meaning::something_else)
         return found;
-    found.is_behind = true;
     const auto gap = text_.substr(at.end, next->begin - at.end);
     const bool is_sure = next->says == label::meaning::a_code;
     const bool is_on_line = gap.find('\n') == std::string_view::npos;
     if (gap.size() > 90 || ends_sentence(text_, at.end, next->begin) ||
         (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
         return found;
-    if (at.is_explained)
-        found.weight = is_sure ? 0.56 : 0.5;
-    else if (gap.size() <= 24 && is_on_line)
-        found.weight = is_sure ? 0.56 : 0.44;
-    else if (is_on_line)
-        found.weight = is_sure ? 0.4 : 0.26;
-    else
-        found.weight = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
-    found.is_tight = words_in(gap) <= 10 && gap.size() <= 24;
+    found.is_behind = true;
+    found.noun = next->begin;
     found.is_clear = is_sure && is_on_line;
+    found.is_direct = words_in(gap) == 0;
+    if (at.is_explained) {
+        found.how = standing::stated;
+        found.weight = is_sure ? 0.56 : 0.5;
+    } else if (gap.size() <= 24 && is_on_line) {
+        found.how = words_in(gap) <= 10 ? standing::beside : standing::in_sentence;
+        found.weight = is_sure ? 0.56 : 0.44;
+    } else if (is_on_line) {
+        found.how = standing::in_sentence;
+        found.weight = is_sure ? 0.4 : 0.26;
+    } else {
+        found.how = at.is_alone ? standing::alone : standing::near_by;
+        found.weight = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
+    }
     // `12345. Code: 67890`: the label after it has a number of its own.
     const auto past = text_.substr(next->end, 24);
     static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3}[ -]?[0-9])");
@@ -409,16 +496,30 @@ code_scorer::evidence code_scorer::after(const candidate_context& at) const
     return found;
 }
 
-// `enter 123456 in the app`
+// `enter 123456 in the app`, `um sich anzumelden, 123456 eingeben`
 code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
 {
     const auto& words = vocabulary::get();
     evidence found;
-    const bool has_verb = says(at.tail(), words.typing_verb);
-    const bool has_aim = says(take_bytes(at.after, 64), words.typed_to);
-    found.weight = has_verb && has_aim ? 0.55 : has_verb ? 0.3 : has_aim ? 0.3 : 0;
-    found.is_tight = has_verb && has_aim;
+    const auto front = take_bytes(at.line_after, 64);
+    const bool is_before = says(at.tail(), words.typing_verb);
+    const bool is_after = says(front, words.typed_after);
+    const bool has_aim_behind = says(front, words.aim_after);
+    found.is_typed = is_before || is_after;
+    // `geben Sie 482913 ein`: a verb around it needs no aim.
+    const bool has_aim = (is_before && is_after) ||
+                         (found.is_typed && (has_aim_behind || says(at.tail(), words.aim) ||
+                                             says(front, words.aim)));
+    found.weight = has_aim ? 0.55 : found.is_typed || has_aim_behind ? 0.3 : 0;
+    if (has_aim)
+        found.how = standing::beside;
     return found;
+}
+
+// More words of the same sentence stand behind it.
+bool code_scorer::goes_on(const candidate_context& at)
+{
+    return at.next() == ' ' && words_in(take_bytes(at.line_after, 8)) > 0;
 }
 
 } // namespace tempinbox::extract

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "extract/candidates.hpp"
+#include "extract/label.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -8,15 +9,8 @@
 
 namespace tempinbox::extract {
 
-// A noun that says what a number near it is.
-struct label
-{
-    enum class meaning { something_else, perhaps_a_code, a_code };
-
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    meaning says = meaning::perhaps_a_code;
-};
+// Whether a value stands beside a verb of typing.
+bool has_typed_value(std::string_view text);
 
 // The labels of a text in order. Of overlapping labels `something_else` wins, then the surer one.
 std::vector<label> find_labels(std::string_view text);
@@ -37,8 +31,19 @@ void add_hints_of_text(std::string_view text, mail_hints& hints);
 // Whether any label may mean a code.
 bool has_code_label(const std::vector<label>& labels);
 
-// Scores the candidates of one part from 0 to 1; 0.5 and more is a code. README.md says how the
-// score is computed.
+// How a candidate stands to the noun that announces it, weakest first: decision 0029.
+enum class standing { none, near_by, in_sentence, alone, beside, stated };
+
+// From 0 to 1; 0.5 and more is a code.
+struct candidate_score
+{
+    double score = 0;
+    standing how = standing::none;
+    std::size_t noun = 0; // where it begins
+    bool is_given = false; // stated, or right behind the noun: the noun means it
+};
+
+// Scores the candidates of one part. README.md says how the score is computed.
 class code_scorer
 {
 public:
@@ -46,7 +51,7 @@ public:
                 bool is_subject);
 
     // Call this in order of the candidates: of two with one label the first is likelier.
-    double score(const candidate_code& one);
+    candidate_score score(const candidate_code& one);
 
 private:
     struct candidate_context;
@@ -55,7 +60,10 @@ private:
     {
         std::size_t begin = 0;
         std::size_t size = 0;
+        std::size_t noun = 0;
         bool is_alone = false;
+        bool is_given = false;
+        standing how = standing::none;
     };
 
     bool is_joined(const candidate_context& at) const;
@@ -63,9 +71,11 @@ private:
                            const evidence& near) const;
     bool names_other_number(const candidate_context& at) const;
     bool names_phone(const candidate_context& at) const;
-    bool is_self_described(const candidate_context& at) const;
-    bool is_introduced(const candidate_context& at) const;
+    bool is_stated_in_line(const candidate_context& at) const;
     bool explains(const candidate_context& at) const;
+    static bool goes_on(const candidate_context& at);
+    bool stands_at_noun(const candidate_context& at) const;
+    const label* label_before(const candidate_context& at) const;
     const label* label_after(const candidate_context& at) const;
     template <class Test>
     bool any_label_before(const candidate_context& at, std::size_t from, Test test) const;
@@ -75,7 +85,7 @@ private:
     evidence before(const candidate_context& at, const candidate_code& one) const;
     evidence after(const candidate_context& at) const;
     evidence by_verb(const candidate_context& at) const;
-    double rivals(const candidate_context& at, const candidate_code& one,
+    double rivals(const candidate_context& at, const candidate_code& one, standing how,
                   std::size_t label_end) const;
 
     std::string_view text_;
