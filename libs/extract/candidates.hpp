@@ -36,7 +36,7 @@ class candidate_scanner
 {
 public:
     // The labels are those of the text: `OTP-482913` is a noun and a value, not one word.
-    candidate_scanner(std::string_view text, std::span<const label> labels)
+    explicit candidate_scanner(std::string_view text, std::span<const label> labels = {})
         : text_(text),
           labels_(labels)
     {}

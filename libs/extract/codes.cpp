@@ -25,8 +25,8 @@ struct scored_code
     std::size_t begin = 0;
 };
 
-// `OTP for 55123 is 811739`: where a noun is given its value, what stands beside it before that is no
-// code.
+// `OTP for 55123 is 811739`: where a noun is given its value, what stands beside it before that is
+// no code.
 void drop_beside_given(std::vector<scored_code>& codes)
 {
     std::map<std::size_t, std::size_t> given_at; // by noun, the last one
@@ -94,22 +94,21 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
     const auto title = shown_text::of_plain(take_bytes(subject, max_part_bytes));
     const auto hints_of_title = hints_of_subject(title.text());
     const bool is_expected = hints_of_title.subject_has_label || hints_of_title.subject_is_access;
+    const bool is_page = page && page->shows_text;
+    const auto shown =
+        is_page
+            ? shown_text::of_html(page->html, max_part_bytes)
+            : shown_text::of_plain(take_bytes(text ? *text : std::string_view(), max_part_bytes));
+    // Most mails have numbers but no word for a code: checking the words once saves scoring
+    // numbers.
+    auto labels = find_labels(shown.text());
+    if (!is_expected && !has_code_label(labels) && !has_typed_value(shown.text()))
+        return {};
+    auto hints = hints_of_title;
+    add_hints_of_text(shown.text(), labels, hints);
     std::vector<scored_code> found;
-    const auto search_part = [&](const shown_text& shown, const char* part) {
-        // Most mails have numbers but no word for a code: checking the words once saves scoring
-        // numbers.
-        auto labels = find_labels(shown.text());
-        if (!is_expected && !has_code_label(labels) && !has_typed_value(shown.text()))
-            return;
-        auto hints = hints_of_title;
-        add_hints_of_text(shown.text(), hints);
-        find_in(title, find_labels(title.text()), "subject", hints, found);
-        find_in(shown, std::move(labels), part, hints, found);
-    };
-    if (page && page->shows_text)
-        search_part(shown_text::of_html(page->html, max_part_bytes), "html");
-    else
-        search_part(shown_text::of_plain(take_bytes(text.value_or(""), max_part_bytes)), "text");
+    find_in(title, find_labels(title.text()), "subject", hints, found);
+    find_in(shown, std::move(labels), is_page ? "html" : "text", hints, found);
     return choose(std::move(found));
 }
 

@@ -78,13 +78,13 @@ bool is_of_name(std::string_view text, const label& one)
 std::vector<label> find_labels(std::string_view text)
 {
     const auto& words = vocabulary::get();
+    if (!says(text, words.any_code_noun))
+        return {};
     std::vector<label> perhaps;
     collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
     std::erase_if(perhaps, [&](const label& one) { return is_inside_word(text, one); });
     std::vector<label> all;
     collect(text, words.code_noun, label::meaning::a_code, all);
-    if (perhaps.empty() && all.empty())
-        return {};
     std::vector<label> denied;
     collect(text, words.other_code_noun, label::meaning::something_else, denied);
     std::erase_if(denied, [&](const label& one) { return is_of_name(text, one); });
@@ -139,12 +139,16 @@ mail_hints hints_of_subject(std::string_view subject)
     return hints;
 }
 
-void add_hints_of_text(std::string_view text, mail_hints& hints)
+void add_hints_of_text(std::string_view text, const std::vector<label>& labels, mail_hints& hints)
 {
     const auto& words = vocabulary::get();
+    hints.text = text;
     hints.is_meeting = says(text, words.meeting);
-    hints.is_receipt = says(text, words.receipt);
-    hints.is_offer = hints.is_offer || says(text, words.offer);
+    const bool has_authorization =
+        std::any_of(labels.begin(), labels.end(), [&](const label& one) {
+            return to_lower_ascii(text.substr(one.begin, 4)) == "auth";
+        });
+    hints.is_receipt = has_authorization && says(text, words.receipt);
 }
 
 } // namespace tempinbox::extract

@@ -22,8 +22,9 @@ const language_words rows[] = {
             R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|goods|style|error|exit|status|response|return|source|reference|region|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|\bcodes? (?:review|coverage|of conduct|of ethics|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|\bbowling pins?\b)",
         .typing =
             R"(\b(?:enter|type(?: in)?|key in|input|use|submit|with|quote|insert|provide|paste))",
+        .typed = R"(- use (?:this|it)\b)",
         .aim =
-            R"(to (?:complete|finish|continue|sign|log|verify|confirm|activate|authenticate|authori[sz]e|proceed|reset|link|approve|unlock|pair|access|register|validate)|in(?:to)? (?:the|our|your) (?:app|browser|field|page|form|window|box|screen))",
+            R"(to (?:complete|finish|continue|sign|log|verify|confirm|activate|authenticate|authori[sz]e|proceed|reset|link|approve|unlock|pair|access|register|validate)|(?:in|into|on) (?:the|our|your) (?:[\w-]+ ){0,2}(?:app|browser|field|page|form|window|box|screen|site|website))",
         .is = R"(is|are)",
     },
     {
@@ -40,7 +41,7 @@ const language_words rows[] = {
             R"(eingeben|gib(?: [^\s\d:.,#(]+){0,2}|geben sie(?: [^\s\d:.,#(]+){0,2}|tippen? sie|tippe|verwenden sie|verwende|nutzen sie|nutze)",
         .typed = R"(ein(?:geben|zugeben)?\b|eintippen\b)",
         .aim =
-            R"(anzumelden|einzuloggen|zu best[aä]tigen|fortzufahren|abzuschlie(?:ß|ss)en|zu aktivieren|freizu\w+|zu verifizieren|zum (?:anmelden|einloggen|best[aä]tigen)|zur (?:anmeldung|best[aä]tigung|verifizierung))",
+            R"((?:um )?(?:sich |dich )?(?:anzumelden|einzuloggen)|(?:um )?zu best[aä]tigen|fortzufahren|abzuschlie(?:ß|ss)en|zu aktivieren|freizu\w+|zu verifizieren|zum (?:anmelden|einloggen|best[aä]tigen)|zur (?:anmeldung|best[aä]tigung|verifizierung))",
         .is = R"(ist|sind|lautet|lauten)",
     },
     {
@@ -62,7 +63,7 @@ const language_words rows[] = {
         .source = "Nextcloud TOTP (autentiseringskod, autorisationskode, autentiseringskode), "
                   "django-two-factor-auth (engangskode), andOTP (PIN-kod); the rest by analogy",
         .before =
-            R"(verifi(?:erings|kations|kasjons|serings|cerings)|s[äa]kerhets|sikkerhets?|sikkerheds|eng[åa]ngs|bekr[äæa]ftelses?|bekreftelses|inloggnings|innloggings|logins?|aktiverings|godkendelses|autentiserings|autentificerings?|autorisations|autorisasjons|[åa]terst[äa]llnings|tillf[äa]llig[at]?|midlertidige?|tempor[äæa]r[at]?|sessions|sesjons)",
+            R"(verifi(?:erings|kations|kasjons|serings|cerings)|s[äa]kerhets|sikkerhets?|sikkerheds|eng[åa]ngs|bekr[äæa]ftelses?|bekreftelses|inloggnings|innloggings|logins?|aktiverings|godkendelses|autentiserings|autentificerings?|autorisations|autorisasjons|[åa]terst[äa]llnings|tillf[äa]llig[at]?|midlertidig[et]?|tempor[äæa]r[at]?|sessions|sesjons)",
         .carrier =
             R"((?:(?:kod|kode|l[öo]senord|passord|adgangskode|kodeord)(?:n|en|er|et|t)?\b|pin\b|pin-?kode?n?\b|token))",
         .maybe =
@@ -70,9 +71,9 @@ const language_words rows[] = {
         .other =
             R"((?:rabatt|produkt|post|k[äa]ll|streck|kampanj|presentkorts|artikel)-?kod\w*|(?:rabat|produkt|tilbuds|gavekort|vare)-?kode\w*)",
         .typing =
-            R"(skriv(?: in| inn)?|ange|anv[äa]nd|mata in|indtast|brug|bruk|tast(?: inn?| ind)?|angi|oppgi)",
+            R"(skriv(?: in| inn)?|ange|anv[äa]nd|mata in|indtaste?|brug|bruk|bruke|bruge|tast(?: inn?| ind)?|angi|oppgi)",
         .aim =
-            R"((?:att|at|å) (?:logga|logge|bekr[äæa]fta|bekr[æa]fte|bekrefte|forts[äæa]tt[ae]|fortsette|verifiera|verifisere|slutf[öo]ra|fullf[øo]re|godkende|aktivera))",
+            R"((?:f[öo]r )?(?:att|at|å) (?:logga|logge|bekr[äæa]fta|bekr[æa]fte|bekrefte|forts[äæa]tt[ae]|fortsette|verifiera|verifisere|slutf[öo]ra|fullf[øo]re|godkende|aktivera))",
         .is = R"(är|lyder|(?:kod|l[öo]senord|passord|adgangskode|pin)[^\n.]* er)",
     },
     {
@@ -95,8 +96,8 @@ const language_words rows[] = {
         .carrier = R"((?:koodi|salasana|tunnusluku|tunnuslu|pin)~)",
         .maybe = R"(koodi~|tunnusluku~)",
         .other = R"((?:alennus|tuote|l[äa]hde|viiva|posti)koodi\w*)",
-        .typing = R"(sy[oö]t[aä]|anna|k[äa]yt[äa]|kirjoita|n[äa]pp[äa]ile)",
-        .aim = R"(\p{L}+(?:ksesi|kseen)|kirjautumis~ varten)",
+        .typing = R"(sy[oö]t[aä]|sy[oö]tt[aä]m[aä]ll[aä]|anna|antamalla|k[äa]yt[äa]|kirjoita|n[äa]pp[äa]ile)",
+        .aim = R"(\p{L}+(?:ksesi|kseen)|kirjautumis~ varten|kirjaudu sis[aä][aä]n)",
         .is = R"((?:koodi|salasana|tunnus|pin)[^\n.]* on)",
     },
     {
@@ -139,7 +140,7 @@ const language_words rows[] = {
                   "andOTP (NIP, in Canada); ANSSI (mot de passe à usage unique)",
         .carrier = R"(\b(?:codes?(?: (?:secret|personnel|pin|sms|num[eé]rique))?|mots? de passe|jetons?))",
         .behind =
-            R"((?:de |d['’])(?:v[eé]rification|s[eé]curit[eé]|confirmation|connexion|validation|acc[eè]s|activation|authentification|r[eé]cup[eé]ration|secours|session|s[eé]ance)|(?:[aà] )?usage unique|uniques?|temporaires?|provisoires?|dynamiques?|jetables?|confidentiel|otp)",
+            R"((?:de (?:la |l['’])?|d['’])(?:v[eé]rification|s[eé]curit[eé]|confirmation|connexion|validation|acc[eè]s|activation|authentification|r[eé]cup[eé]ration|secours|session|s[eé]ance)|(?:[aà] )?usage unique|uniques?|temporaires?|provisoires?|dynamiques?|jetables?|confidentiel|otp)",
         .sure = R"(\b(?:votre|ton) (?:nip|jeton)\b)",
         .maybe = R"(\bjeton\b)",
         .other =
@@ -156,7 +157,7 @@ const language_words rows[] = {
                   "andOTP (PIN); NIP is what Mexican banks say",
         .carrier = R"(\b(?:c[oó]digos?|claves?|contrase[nñ]as?|pin|token|palabra clave))",
         .behind =
-            R"((?:(?:temporal|sms|[uú]nico|personal|secret[oa]|num[eé]rico) )?(?:de |para )?(?:verifica|seguridad|confirma|acceso|activaci|autenti|autoriza|inicio de sesi|ingreso|identificaci|(?:un )?solo uso|uso [uú]nico|una sola vez|sesi[oó]n|recupera|valida|inscri|registro)\w*|[uú]nic[oa]s?|temporal(?:es)?|provisional(?:es)?|provisori[oa]s?|din[aá]mic[oa]s?|desechables?)",
+            R"((?:(?:temporal|sms|[uú]nico|personal|secret[oa]|num[eé]rico) )?(?:de |para )?(?:verifica|seguridad|confirma|acceso|activaci|autenti|autoriza|inicio de sesi|ingreso|identificaci|(?:un )?(?:solo|[uú]nico) uso|uso [uú]nico|una sola vez|sesi[oó]n|recupera|valida|inscri|registro)\w*|[uú]nic[oa]s?|temporal(?:es)?|provisional(?:es)?|provisori[oa]s?|din[aá]mic[oa]s?|desechables?)",
         .sure = R"(\b(?:tu|su) (?:c[oó]digo|token|nip|pin)\b)",
         .maybe = R"(\bc[oó]digos?\b|\bclave\b)",
         .other =
@@ -551,7 +552,7 @@ const language_words rows[] = {
         .name = "id, ms",
         .source = "Nextcloud TOTP (kode autentikasi), public templates of messages (kod "
                   "pengesahan); the rest by analogy",
-        .carrier = R"(\b(?:kode|kod|kata sandi|sandi|kata laluan|pin|token))",
+        .carrier = R"(\b(?:kode|kod|kata sandi|sandi|kata laluan|password|pin|token))",
         .behind =
             R"((?:verifikasi|otp|keamanan|konfirmasi|masuk|aktivasi|rahasia|akses|autentikasi|otorisasi|sekali (?:pakai|guna)|sementara|sesi|pengesahan|keselamatan|log masuk|pengaktifan)\b)",
         .maybe = R"(\bkod anda\b)",
@@ -566,7 +567,7 @@ const language_words rows[] = {
         .source = "Nextcloud TOTP (認証コード), django-two-factor-auth (トークン); the rest by "
                   "analogy",
         .before =
-            R"(認証|確認|検証|承認|セキュリティ|ログイン|サインイン|ワンタイム|アクセス|照合|登録|本人確認|一時|一回限りの|使い捨て|仮|セッション)",
+            R"(認証|確認|検証|承認|セキュリティ|ログイン|サインイン|ワンタイム|アクセス|照合|登録|本人確認|一時(?:的な)?|臨時|一回限りの|使い捨て|仮|セッション)",
         .carrier = R"((?:用)?(?:コード|番号|キー|パスコード|パスワード|pin|トークン))",
         .sure = R"(暗証番号|ワンタイムパス[^\s\]】」』:]{0,4}|パスコード|次のコード|以下のコード)",
         .maybe = R"(コード|トークン)",
@@ -574,7 +575,7 @@ const language_words rows[] = {
             R"((?:商品|クーポン|割引|ソース|エラー|バー|qr|プロモ|郵便|国|銀行|支店|店舗|紹介|招待|キャンペーン|優待)[^\s\])>】」』〕》）:、。]{0,4}コード)",
         .typed = R"((?:を|と)(?:ご)?(?:入力|記入|お使い|使用|利用))",
         .aim =
-            R"((?:ログイン|サインイン|確認|認証|続行|登録|完了|承認)(?:を|する|を完了する)?(?:には|ため|に[はわ]?|場合))",
+            R"((?:ログイン|サインイン|確認|認証|続行|登録|完了|承認)(?:を|する|を完了する)?(?:には|ため|に[はわ]?|場合)|(?:して|し、|すると)(?:ログイン|サインイン|確認|認証|続行|登録|完了|承認))",
         .is = R"(は|が)",
         .has_blanks = false,
     },
@@ -607,7 +608,7 @@ const language_words rows[] = {
         .other = R"((?:우편|상품|할인|쿠폰|오류|프로모션|qr|바|소스|지점|은행) ?코드)",
         .typing = R"(입력)",
         .typed = R"( ?(?:을|를|을\(를\))? ?(?:입력|사용))",
-        .aim = R"((?:로그인|확인|인증|계속|완료|승인)(?:을|를)? ?(?:하려면|하시려면|위해|하기))",
+        .aim = R"((?:로그인|확인|인증|계속|완료|승인)(?:을|를)? ?(?:하려면|하시려면|위해|하기)|(?:하여|하고|해서?) ?(?:로그인|인증|확인|완료|계속|승인))",
         .is = R"(는|은|란)",
         .has_blanks = false,
     },

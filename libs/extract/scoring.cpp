@@ -20,12 +20,12 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
 
 // `[Parcel Shop] 482913`, `【みどり銀行】482913`: what a sender is called names no number. A closing bracket
 // right in front of the value may close a word that does: `(Order) 482913`.
-std::size_t size_of_sender(std::string_view line)
+std::string_view without_sender(std::string_view line)
 {
     for (const std::string_view close : {"]", "】", "』", "」", "〕"})
         if (const auto at = line.rfind(close); at != std::string_view::npos)
-            return at + close.size();
-    return 0;
+            return line.substr(at + close.size());
+    return line;
 }
 
 } // namespace
@@ -41,7 +41,6 @@ struct code_scorer::candidate_context
     std::string_view line_after;
     // Nothing else on its line but marks.
     bool is_alone = false;
-    std::size_t sender_size = 0; // of what `tail` leaves out
     // Set once is_joined is ruled out: the words after it say what it is, or the sentence that
     // leads to it does.
     bool is_explained = false;
@@ -54,8 +53,7 @@ struct code_scorer::candidate_context
           after(text.substr(end, context_bytes)),
           line_before(before.substr(before.find_last_of('\n') + 1)),
           line_after(after.substr(0, after.find('\n'))),
-          is_alone(words_in(line_before) == 0 && words_in(line_after) == 0),
-          sender_size(size_of_sender(last_bytes(line_before, 64)))
+          is_alone(words_in(line_before) == 0 && words_in(line_after) == 0)
     {}
 
     char previous(std::size_t back = 1) const
@@ -63,7 +61,7 @@ struct code_scorer::candidate_context
         return before.size() < back ? ' ' : before[before.size() - back];
     }
     char next(std::size_t ahead = 1) const { return after.size() < ahead ? ' ' : after[ahead - 1]; }
-    std::string_view tail() const { return last_bytes(line_before, 64).substr(sender_size); }
+    std::string_view tail() const { return last_bytes(line_before, 64); }
     // The sentence says that it is the code, which overrides the words beside it.
     bool is_self_described() const { return is_explained || is_stated_in_line; }
     bool is_quoted() const { return trim(line_before).starts_with('>'); }
@@ -224,7 +222,8 @@ bool code_scorer::is_something_else(const candidate_context& at, const candidate
 // True for `Order no. 4711`, false for `Login code for your account: 4711`.
 bool code_scorer::names_other_number(const candidate_context& at) const
 {
-    if (!says(at.tail(), vocabulary::get().other_number))
+    if (!says(at.tail(), vocabulary::get().other_number) ||
+        !says(without_sender(at.tail()), vocabulary::get().other_number))
         return false;
     // `ログイン番号 4711`: here the noun for a number is a code's.
     constexpr std::size_t nearest = 8;
@@ -242,7 +241,7 @@ bool code_scorer::names_other_number(const candidate_context& at) const
 bool code_scorer::names_phone(const candidate_context& at) const
 {
     // Words before a label belong to its name: `Your mobile verification code`.
-    const auto tail_begin = at.begin - at.tail().size();
+    const auto tail_begin = at.begin - without_sender(at.tail()).size();
     auto begin = tail_begin;
     any_label_before(at, tail_begin, [&](const label& one) {
         const bool is_name = one.says != label::meaning::something_else;
@@ -285,20 +284,27 @@ const label* code_scorer::label_before(const candidate_context& at) const
 bool code_scorer::is_stated_in_line(const candidate_context& at) const
 {
     constexpr std::size_t max_purpose_bytes = 90;
-    if (!says(at.line_before, vocabulary::get().stating_mark))
-        return false;
     const auto line_begin = at.begin - at.line_before.size();
+    const auto* last = label_before(at);
+    if (!last || last->end < line_begin || !says(at.line_before, vocabulary::get().stating_mark))
+        return false;
     return any_label_before(at, line_begin, [&](const label& one) {
         if (one.says == label::meaning::something_else || one.begin < line_begin)
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
-        const bool has_value = std::any_of(
-            earlier_.rbegin(), earlier_.rend(),
-            [&](const earlier& other) { return other.noun == one.begin && other.is_given; });
-        return !has_value && !ends_sentence(text_, one.end, at.begin) &&
+        return !is_given_already(one) && !ends_sentence(text_, one.end, at.begin) &&
                gap.find(':') == gap.rfind(':') &&
                (one.says == label::meaning::a_code || gap.size() <= max_purpose_bytes);
     });
+}
+
+bool code_scorer::is_given_already(const label& noun) const
+{
+    for (auto other = earlier_.rbegin(); other != earlier_.rend() && other->begin >= noun.begin;
+         ++other)
+        if (other->noun == noun.begin && other->is_given)
+            return true;
+    return false;
 }
 
 // Tests the labels that end between `from` and the candidate, last one first, so that not every
@@ -317,7 +323,7 @@ bool code_scorer::any_label_before(const candidate_context& at, std::size_t from
 
 // What each form needs beyond a label somewhere near.
 bool code_scorer::is_plausible(const candidate_context& at, const candidate_code& one,
-                               const evidence& near) const
+                               const evidence& near)
 {
     const bool is_shown = near.is_beside() || at.is_alone || at.is_explained;
     const bool is_alone_below = at.is_alone && trim(at.before).ends_with(':');
@@ -331,6 +337,9 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
         if ((is_year(one.value) || is_date(one.value)) && !is_shown)
             return false;
         if (one.is_loose && !(near.is_direct || at.is_alone || at.is_explained))
+            return false;
+        // `codes 1000 - 2000`
+        if (one.is_loose && !near.is_clear && near.how != standing::stated && !at.is_alone)
             return false;
         if (is_short_date(one.text) && !(near.is_direct || at.is_alone))
             return false;
@@ -357,13 +366,21 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
             (one.value.size() < 5 && !(near.is_direct || at.is_alone || at.is_explained ||
                                        near.how == standing::stated)))
             return false;
-        if (is_numbered_word(one.value) && (hints_.is_offer || !is_shown))
+        if (is_numbered_word(one.value) && (!is_shown || is_of_offer()))
             return false;
         if (is_numbered_name(one.value) && !at.is_alone)
             return false;
         return is_shown || near.is_typed || (near.is_clear && near.weight >= 0.5);
     }
     return false;
+}
+
+// The mail offers a discount, so `SPRING20` is its code.
+bool code_scorer::is_of_offer()
+{
+    if (!is_offer_)
+        is_offer_ = hints_.is_offer || says(hints_.text, vocabulary::get().offer);
+    return *is_offer_;
 }
 
 code_scorer::evidence code_scorer::find_evidence(const candidate_context& at,
@@ -507,9 +524,12 @@ code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
     const bool has_aim_behind = says(front, words.aim_after);
     found.is_typed = is_before || is_after;
     // `geben Sie 482913 ein`: a verb around it needs no aim.
-    const bool has_aim = (is_before && is_after) ||
-                         (found.is_typed && (has_aim_behind || says(at.tail(), words.aim) ||
-                                             says(front, words.aim)));
+    // `use 4829 points to continue` types something else.
+    const bool ends_clause = is_after || !goes_on(at);
+    const bool has_aim =
+        (is_before && is_after) ||
+        (found.is_typed && (has_aim_behind || (ends_clause && (says(at.tail(), words.aim) ||
+                                                               says(front, words.aim)))));
     found.weight = has_aim ? 0.55 : found.is_typed || has_aim_behind ? 0.3 : 0;
     if (has_aim)
         found.how = standing::beside;
@@ -519,7 +539,8 @@ code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
 // More words of the same sentence stand behind it.
 bool code_scorer::goes_on(const candidate_context& at)
 {
-    return at.next() == ' ' && words_in(take_bytes(at.line_after, 8)) > 0;
+    const auto next = at.line_after.substr(0, at.line_after.find_first_not_of(' ') + 1);
+    return !next.empty() && words_in(next) > 0;
 }
 
 } // namespace tempinbox::extract

@@ -4,6 +4,7 @@
 #include "extract/label.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +21,14 @@ struct mail_hints
 {
     bool is_meeting = false;        // PINs and passcodes are shared by all who are invited
     bool is_receipt = false;        // authorization codes are the bank's
-    bool is_offer = false;          // codes are discounts
+    bool is_offer = false;          // the subject offers a discount
+    std::string_view text;          // the part with the body, which may offer one too
     bool subject_has_label = false; // a label of a code
     bool subject_is_access = false; // "Sign in to …", "Confirm your …"
 };
 
 mail_hints hints_of_subject(std::string_view subject);
-void add_hints_of_text(std::string_view text, mail_hints& hints);
+void add_hints_of_text(std::string_view text, const std::vector<label>& labels, mail_hints& hints);
 
 // Whether any label may mean a code.
 bool has_code_label(const std::vector<label>& labels);
@@ -74,13 +76,15 @@ private:
     bool is_stated_in_line(const candidate_context& at) const;
     bool explains(const candidate_context& at) const;
     static bool goes_on(const candidate_context& at);
+    bool is_given_already(const label& noun) const;
     bool stands_at_noun(const candidate_context& at) const;
     const label* label_before(const candidate_context& at) const;
     const label* label_after(const candidate_context& at) const;
     template <class Test>
     bool any_label_before(const candidate_context& at, std::size_t from, Test test) const;
     bool is_plausible(const candidate_context& at, const candidate_code& one,
-                      const evidence& near) const;
+                      const evidence& near);
+    bool is_of_offer();
     evidence find_evidence(const candidate_context& at, const candidate_code& one) const;
     evidence before(const candidate_context& at, const candidate_code& one) const;
     evidence after(const candidate_context& at) const;
@@ -93,6 +97,7 @@ private:
     bool is_subject_;
     std::vector<label> labels_;
     std::vector<earlier> earlier_;
+    std::optional<bool> is_offer_; // worked out when a word with a number is met
 };
 
 } // namespace tempinbox::extract

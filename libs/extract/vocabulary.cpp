@@ -10,11 +10,11 @@ namespace {
 constexpr const char* other_numbers =
     R"((?:(?:^|[^\p{L}])(?:order|invoice|tracking|parcel|shipment|receipt|ticket|case|ref(?:erence)?|customer|client|member(?:ship)?|account|booking|reservation|card|policy|contract|request|transaction|report|batch|claim|job|pipeline|commit|issue|pull request|pr|serial|model|version|build|release|zip|postal|p\.?o\.? box|suite|ste|apt|apartment|unit|room|hall|floor|building|bldg|gate|seats?|row|block|flight|train|iban|bic|swift|vat|tax|ending(?: in)?|ends (?:in|with)|extension|ext|terminal|cashier|store|lot|article|item|sku|part|isbn|barcode|page|chapter|section|line|port|error|port|id|uid|pid|reg(?:istration)?|company|licen[cs]e|patent|highway|route|channel|frequency|)"
     R"(bestell[^\s\d:.,#(]*|auftrags?[^\s\d:.,#(]*|rechnungs?[^\s\d:.,#(]*|sendungs?[^\s\d:.,#(]*|kunden[^\s\d:.,#(]*|vertrags[^\s\d:.,#(]*|vorgangs[^\s\d:.,#(]*|aktenzeichen|artikel[^\s\d:.,#(]*|konto[^\s\d:.,#(]*|z[aä]hler[^\s\d:.,#(]*|mitglieds?[^\s\d:.,#(]*|hrb|hra|plz|raum|zimmer|filiale|postfach|kvk|bestelnummer|ordernummer|klantnummer|factuurnummer|postcode|)"
-    R"(facture|commande|dossier|client|r[eé]f[eé]rence|contrat|colis|suivi|siret|siren|rcs|bp|cedex|train|voiture|place|pedido|factura|fatura|nota fiscal|seguimiento|rastreio|cliente|contrato|contratto|referencia|refer[eê]ncia|folio|protocolo|boleto|ordine|fattura|spedizione|cap|cep|cnpj|cpf|nif|cif|cp|p\.?iva|via|calle|rua|rue|)"
+    R"(facture|commande|dossier|r[eé]f|compte|client|r[eé]f[eé]rence|contrat|colis|suivi|siret|siren|rcs|bp|cedex|train|voiture|place|pedido|factura|fatura|nota fiscal|seguimiento|rastreio|cliente|contrato|contratto|referencia|refer[eê]ncia|folio|protocolo|boleto|ordine|fattura|spedizione|cap|cep|cnpj|cpf|nif|cif|cp|p\.?iva|via|calle|rua|rue|)"
     R"(zam[oó]wieni[^\s\d:.,#(]*|faktur[^\s\d:.,#(]*|paczk[^\s\d:.,#(]*|przesy[lł]k[^\s\d:.,#(]*|klient[^\s\d:.,#(]*|rachun(?:ek|k)[^\s\d:.,#(]*|nip|regon|krs|objedn[aá]vk[^\s\d:.,#(]*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s[^\s\d:.,#(]*|sz[aá]mla[^\s\d:.,#(]*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus[^\s\d:.,#(]*|lasku[^\s\d:.,#(]*|y-tunnus|)"
     R"(sipari[sş][^\s\d:.,#(]*(?: numaras[iı])?|fatura[^\s\d:.,#(]*|takip(?: numaras[iı])?|m[uü][sş]teri[^\s\d:.,#(]*(?: numaras[iı])?|заказ[^\s\d:.,#(]*|накладн[^\s\d:.,#(]*|сч[её]т[^\s\d:.,#(]*|рахун[^\s\d:.,#(]*|замовленн[^\s\d:.,#(]*|поръчка|фактура|трек[^\s\d:.,#(]*|трек-номер|инн|кпп|огрн|бик|індекс|индекс|ттн|едрпоу|договор[^\s\d:.,#(]*|клиент[^\s\d:.,#(]*|клієнт[^\s\d:.,#(]*|)"
-    R"(παραγγελ[^\s\d:.,#(]*|τιμολ[όο]γι[^\s\d:.,#(]*|λογαριασμ[^\s\d:.,#(]*|τ\.κ\.)|רחוב|הזמנה|חשבונית|לקוח|מיקוד|مספر|رقم|الطلب|طلب|فاتورة|التتبع|هاتف|سفارش|شماره|बिल संख्या|संख्या|ऑर्डर|คำสั่งซื้อ|[dđ][oơ]n h[aà]ng|pesanan|resi|)"
-    R"(注文番号|注文|伝票番号|伝票|お客様番号|会員番号|口座番号|品番|番号|〒|郵便番号|订单号?|訂單(?:編號)?|单号|單號|快递|编号|編號|邮编|郵遞區號|发票号?|發票號碼|号码|號碼|账号|帳號|卡号|客户号|尾号|주문번호|운송장번호|송장번호|계좌번호|우편번호|회원번호|고객번호|청구서)"
+    R"(παραγγελ[^\s\d:.,#(]*|τιμολ[όο]γι[^\s\d:.,#(]*|λογαριασμ[^\s\d:.,#(]*|τ\.κ\.)|רחוב|הזמנה|חשבונית|לקוח|מיקוד|مספر|رقم|الطلب|طلب|الحساب|حساب|البطاقة|فاتورة|التتبع|هاتف|سفارش|شماره|बिल संख्या|संख्या|ऑर्डर|คำสั่งซื้อ|[dđ][oơ]n h[aà]ng|pesanan|resi|)"
+    R"(注文番号|注文|伝票番号|伝票|お客様番号|会員番号|口座番号|品番|番号|〒|郵便番号|订单号?|訂單(?:編號)?|单号|單號|快递|编号|編號|邮编|郵遞區號|发票号?|發票號碼|号码|號碼|账号|帳號|卡号|客户号|尾号|ポイント|积分|積分|포인트|주문번호|주문|카드|계좌|운송장번호|송장번호|계좌번호|우편번호|회원번호|고객번호|청구서)"
     R"()[ .:#№*()\-]*(?:no\b\.?|nr\b\.?|nro\b\.?|num(?:ber|mer|ero|éro|er)?\b\.?|n[uú]mero\b|n[°º]|№|number|id|code|kod\w*|cod\w*|is|:)?[ .:#№*()\-]*(?:is|ist|est|es|è|é|је)?[ :#№*(]*$)";
 
 constexpr const char* phones =
@@ -108,7 +108,7 @@ std::string copulas(bool have_blanks)
 }
 
 constexpr const char* opening_marks = R"([\s:"'„“«「『\[(*]{0,4})";
-constexpr const char* closing_marks = R"(["'”“»」』\])*.]{0,3}\s{0,3})";
+constexpr const char* closing_marks = R"(["'”“»」』\])*.,]{0,3}\s{0,3})";
 
 RE2::Options roomy()
 {
@@ -126,7 +126,7 @@ std::string group(const std::string& pattern)
 // `enter 482913`, `482913 を入力`: a value and the verb of typing beside it.
 std::string typed_values()
 {
-    return group(all_of(&language_words::typing)) + opening_marks + "(?-i:[0-9A-Z][0-9A-Z -]{3})|" +
+    return group(all_of(&language_words::typing)) + opening_marks + "(?-i:[0-9A-Z-]{0,3}[0-9])|" +
            "[0-9]{3}" + closing_marks + group(all_of(&language_words::typed));
 }
 
@@ -158,6 +158,7 @@ RE2::Options case_blind()
 vocabulary::vocabulary()
     : code_noun(group(sure_nouns()), roomy()),
       maybe_code_noun(group(all_of(&language_words::maybe)), roomy()),
+      any_code_noun(group(sure_nouns()) + "|" + group(all_of(&language_words::maybe)), roomy()),
       typed_value(typed_values(), roomy()),
       other_code_noun(group(all_of(&language_words::other)), roomy()),
       typing_verb(group(all_of(&language_words::typing)) + opening_marks + "$", roomy()),
