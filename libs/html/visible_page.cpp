@@ -98,7 +98,11 @@ struct open_link
 class page_walk
 {
 public:
-    page_walk(std::string_view html, const link_marks* marks) : html_(html), marks_(marks) {}
+    page_walk(std::string_view html, std::size_t work, const link_marks* marks)
+        : html_(html),
+          marks_(marks),
+          budget_(work)
+    {}
 
     // Leaves the text to others.
     linked_page run()
@@ -320,7 +324,7 @@ private:
     std::string_view html_;
     const link_marks* marks_;
     std::size_t at_ = 0;
-    work_budget budget_{max_page_steps};
+    work_budget budget_;
     cascade cascade_{budget_};
     open_elements open_;
     std::optional<open_link> link_;
@@ -330,9 +334,9 @@ private:
 
 } // namespace
 
-visible_page read_visible_page(std::string_view html)
+visible_page read_visible_page(std::string_view html, std::size_t work)
 {
-    auto page = page_walk(html, nullptr).run().page;
+    auto page = page_walk(html, work, nullptr).run().page;
     page.text = whole_text(page.html);
     page.shows_text = has_glyph(page.text);
     return page;
@@ -341,7 +345,7 @@ visible_page read_visible_page(std::string_view html)
 linked_page read_linked_page(std::string_view html)
 {
     const link_marks marks;
-    auto found = page_walk(html, &marks).run();
+    auto found = page_walk(html, max_page_steps, &marks).run();
     auto& page = found.page;
     const auto text = remove_invisible(whole_text(page.html));
     page.text = marks.name_hosts(trim(text.text));

@@ -46,7 +46,7 @@ inline constexpr std::size_t max_page_steps = 600'000;
 //
 // It judges by what is written in the mail, as filters do, and no mail is rendered: whoever means
 // to hide text from it can. That is why all that an agent gets of it is fenced.
-visible_page read_visible_page(std::string_view html);
+visible_page read_visible_page(std::string_view html, std::size_t work = max_page_steps);
 
 // For agents: leaves out what has no glyph, too. After the words of each link stands the host that
 // it really leads to, as `⟨link: HOST⟩`; no mail can write such a mark.

@@ -1,6 +1,7 @@
 #include "mime/view.hpp"
 
 #include "common/core/text.hpp"
+#include "html/invisible.hpp"
 #include "mime/addresses.hpp"
 #include "mime/bodies.hpp"
 #include "mime/charset.hpp"
@@ -150,6 +151,7 @@ private:
         has_bare_newline_ = has_bare_newline(raw_);
         read_html(found.html);
         read_text(found.text, found.html);
+        read_page(found.html);
     }
 
     const part& at(int index) const { return from_.parts[static_cast<std::size_t>(index)]; }
@@ -270,23 +272,43 @@ private:
                "</pre>";
     }
 
-    void read_text(const std::vector<int>& parts)
+    void read_text(const std::vector<int>& parts, const std::vector<int>& html_parts)
     {
         const bool has_words = std::any_of(parts.begin(), parts.end(), [&](int it) {
             return !is_html(it) && !trim(body_of(it)).empty();
         });
-        const bool has_html =
-            std::any_of(parts.begin(), parts.end(), [&](int it) { return is_html(it); });
         found_.is_text_derived = found_.html && !has_words;
-        if (found_.html && (has_html || !has_words)) {
-            // A page is read once, however many parts it has: its work is bounded.
-            found_.page = html::read_visible_page(*found_.html);
-            found_.text = take_bytes(found_.page->text, limits_.text_bytes);
-            if (found_.page->is_cut)
+        const auto& shown = found_.is_text_derived ? html_parts : parts;
+        if (!shown.empty())
+            found_.text = join(shown, [&](int it) { return text_of(it); });
+    }
+
+    // Each page by itself, so that nothing left open in one hides another; all of a mail take no
+    // more work than one may.
+    const html::visible_page& page_of(int index)
+    {
+        auto [found, is_new] = pages_.try_emplace(index);
+        if (is_new) {
+            found->second = html::read_visible_page(body_of(index), page_steps_left_);
+            page_steps_left_ -= found->second.steps;
+            if (found->second.is_cut)
                 defects_.insert("html_cut");
-        } else if (!parts.empty()) {
-            found_.text = join(parts, [&](int it) -> const std::string& { return body_of(it); });
         }
+        return found->second;
+    }
+
+    std::string text_of(int index) { return is_html(index) ? page_of(index).text : body_of(index); }
+
+    void read_page(const std::vector<int>& html_parts)
+    {
+        if (!found_.html || !(found_.is_text_derived || limits_.with_page))
+            return;
+        auto& page = found_.page.emplace();
+        page.html = join(html_parts, [&](int it) {
+            return is_html(it) ? page_of(it).html : as_html(body_of(it));
+        });
+        page.text = join(html_parts, [&](int it) { return text_of(it); });
+        page.shows_text = html::has_glyph(page.text);
     }
 
     void finish_texts()
@@ -340,6 +362,8 @@ private:
     std::set<std::string> defects_;
     bool has_bare_newline_ = false;     // anywhere in the message
     std::map<int, std::string> bodies_; // parts that are shown, by their index
+    std::map<int, html::visible_page> pages_;
+    std::size_t page_steps_left_ = html::max_page_steps;
 };
 
 } // namespace

@@ -22,6 +22,7 @@ struct view_limits
     std::size_t depth = 100;
     std::size_t addresses = 1'000;
     std::size_t text_bytes = 2 * 1024 * 1024; // each of text and html
+    bool with_page = false;                   // whether codes and links will be searched
     std::chrono::milliseconds time{2'000}; // parts past it stay unread, with the defect "deadline"
 };
 
@@ -68,7 +69,8 @@ struct view
     // CRLF.
     std::optional<std::string> html;
     bool is_text_derived = false;
-    // What a person sees of `html`, if its text was derived.
+    // What a person sees of `html`: its own `html`, `text` and `shows_text`. With `with_page`, or
+    // if the text was derived.
     std::optional<html::visible_page> page;
     std::vector<attachment> attachments; // inline parts too
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"

@@ -74,9 +74,9 @@ std::vector<injection_mail> read_injections()
 
 findings examine(const std::string& raw)
 {
-    auto view = mime::read_view(raw);
-    if (view.html && !view.page)
-        view.page = html::read_visible_page(*view.html);
+    mime::view_limits limits;
+    limits.with_page = true;
+    const auto view = mime::read_view(raw, limits);
     findings found;
     found.codes = extract::find_codes(view.summary.subject, view.text, view.page);
     found.links = extract::find_links(view.text, view.page);

@@ -87,17 +87,14 @@ outbox::row make_event(const mailbox::new_message& message, const mailbox::new_d
 
 read_mail read(std::string_view raw, const reading_facts& facts)
 {
-    auto view = mime::read_view(raw, facts.view);
+    auto limits = facts.view;
+    limits.with_page = true;
+    auto view = mime::read_view(raw, limits);
     read_mail mail;
     mail.is_looping = is_looping(view, facts);
     if (mail.is_looping)
         return mail;
 
-    if (view.html && !view.page) {
-        view.page = html::read_visible_page(*view.html);
-        if (view.page->is_cut)
-            view.defects.push_back("html_cut");
-    }
     const auto codes = extract::find_codes(view.summary.subject, view.text, view.page);
     const auto links = extract::find_links(view.text, view.page);
     auto message = std::make_shared<mailbox::new_message>();
