@@ -47,7 +47,9 @@ class StartTls(unittest.TestCase):
         account = Account("id", "demo@example.com", "key", "password")
         suite = Suite(self.folder)
         with (
-            mock.patch.object(suite, "_record", Record("d.test", starttls=starttls, account=account)),
+            mock.patch.object(
+                suite, "_record", Record("d.test", starttls=starttls, account=account)
+            ),
             mock.patch.object(suite.supervision, "status", return_value={}),
         ):
             return suite_env.variables(suite)
