@@ -9,11 +9,19 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
 
 namespace tempinbox::async {
+
+// How many jobs wait or are run, as long as somebody waits for them: in all, and of one key.
+struct job_bounds
+{
+    std::size_t jobs = std::numeric_limits<std::size_t>::max();
+    std::size_t jobs_per_key = std::numeric_limits<std::size_t>::max();
+};
 
 // Threads for jobs that would hold the loop too long. Keys, such as accounts, take turns, and one
 // key has a bounded number of the threads: however many jobs it adds, another's next job waits for
@@ -23,8 +31,9 @@ class fair_pool
 {
 public:
     // `max_per_key`: threads that one key has at most, even if the others are idle.
-    fair_pool(boost::asio::any_io_executor loop, std::size_t threads, std::size_t max_per_key)
-        : state_(std::make_shared<state>(std::move(loop), threads, max_per_key)),
+    fair_pool(boost::asio::any_io_executor loop, std::size_t threads, std::size_t max_per_key,
+              job_bounds bounds = {})
+        : state_(std::make_shared<state>(std::move(loop), threads, max_per_key, bounds)),
           threads_(threads)
     {
         state_->threads = &threads_;
@@ -32,9 +41,12 @@ public:
     ~fair_pool() { stop(); }
     fair_pool(const fair_pool&) = delete;
 
-    // Runs the job on a thread in its key's turn, and rethrows what it throws. False if the
-    // deadline passed first: a job that has not begun is never run, one that has ends on its own.
-    // So a job owns what it uses; it is destroyed on the loop.
+    // Whether a job of the key would be within the bounds.
+    bool has_room(const Key& key) const { return state_->has_room(key); }
+
+    // Runs the job on a thread in its key's turn, and rethrows what it throws. False if there is no
+    // room, or if the deadline passed first: a job that has not begun is never run, one that has
+    // ends on its own. So a job owns what it uses; it is destroyed on the loop.
     awaitable<bool> run(Key key, std::function<void()> job, deadline until)
     {
         return state::run(state_, std::move(key), std::move(job), until);
@@ -64,6 +76,31 @@ private:
         {}
     };
 
+    struct state;
+
+    // A job, as long as somebody waits for it.
+    class counted_job
+    {
+    public:
+        counted_job(state& in, Key key) : in_(in), key_(std::move(key))
+        {
+            ++in_.jobs;
+            ++in_.jobs_of_keys[key_];
+        }
+        ~counted_job()
+        {
+            --in_.jobs;
+            const auto mine = in_.jobs_of_keys.find(key_);
+            if (--mine->second == 0)
+                in_.jobs_of_keys.erase(mine);
+        }
+        counted_job(const counted_job&) = delete;
+
+    private:
+        state& in_;
+        Key key_;
+    };
+
     // Kept alive by its coroutines and by the jobs on the threads.
     struct state : std::enable_shared_from_this<state>
     {
@@ -73,18 +110,31 @@ private:
         boost::asio::thread_pool* threads = nullptr; // null once stopped
         fair_queue<Key, std::shared_ptr<task>> waiting;
         std::map<Key, std::size_t> running; // no key without a thread is in it
+        const job_bounds bounds;
+        std::size_t jobs = 0;
+        std::map<Key, std::size_t> jobs_of_keys; // no key without a job is in it
 
-        state(boost::asio::any_io_executor where, std::size_t count, std::size_t of_one_key)
+        state(boost::asio::any_io_executor where, std::size_t count, std::size_t of_one_key,
+              job_bounds allowed)
             : loop(std::move(where)),
               free(count),
-              max_per_key(of_one_key)
+              max_per_key(of_one_key),
+              bounds(allowed)
         {}
+
+        bool has_room(const Key& key) const
+        {
+            const auto mine = jobs_of_keys.find(key);
+            return jobs < bounds.jobs &&
+                   (mine == jobs_of_keys.end() ? 0 : mine->second) < bounds.jobs_per_key;
+        }
 
         static awaitable<bool> run(std::shared_ptr<state> self, Key key, std::function<void()> job,
                                    deadline until)
         {
-            if (!self->threads)
+            if (!self->threads || !self->has_room(key))
                 co_return false;
+            const counted_job counted(*self, key);
             const auto mine = std::make_shared<task>(key, std::move(job), self->loop);
             self->waiting.push(std::move(key), mine);
             self->begin_waiting();

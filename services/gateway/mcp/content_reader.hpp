@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -35,18 +34,10 @@ public:
     void stop() { threads_.stop(); }
 
 private:
-    class counted;
-
     static std::size_t threads_here();
-    // Of the thread that calls it.
-    static void lower_priority();
     static failure too_many();
-    bool has_room(account_id account) const;
     awaitable<bool> run(account_id account, std::function<void()> job);
 
-    const std::size_t max_;
-    std::size_t readings_ = 0;
-    std::map<account_id, std::size_t> of_accounts_; // those that have any
     async::fair_pool<account_id> threads_;
 };
 

@@ -79,6 +79,32 @@ TEST_CASE("a key has its share of the threads, and others the rest", "[async]")
     CHECK(ended.run == std::vector<std::string>{"b1", "b2", "c1", "a1", "a2"});
 }
 
+TEST_CASE("jobs are bounded, in all and of one key, as long as somebody waits for them", "[async]")
+{
+    ended_jobs ended;
+    std::latch released(1);
+    pool threads(testing::test_host().executor(), 1, 1, {3, 2});
+    begin(threads, "a1", ended, [&] { released.wait(); });
+    begin(threads, "a2", ended, [] {}, async::deadline::after(1ms));
+    begin(threads, "a3", ended);
+    const bool was_left = testing::eventually([&] { return ended.absent.size() == 2; });
+    const bool has_room_again = threads.has_room('a');
+    for (const auto* name : {"b1", "b2", "b3", "c1"})
+        begin(threads, name, ended);
+    REQUIRE(testing::eventually([&] { return ended.absent.size() == 4; }));
+    const bool is_full = !threads.has_room('c');
+
+    released.count_down();
+    REQUIRE(testing::eventually([&] { return ended.run.size() == 3; }));
+
+    CHECK(was_left);
+    CHECK(has_room_again);
+    CHECK(is_full);
+    CHECK(std::vector(ended.absent.begin() + 2, ended.absent.end()) ==
+          std::vector<std::string>{"b3", "c1"});
+    CHECK(threads.has_room('c'));
+}
+
 TEST_CASE("a job that nobody waits for any more is never run", "[async]")
 {
     ended_jobs ended;
