@@ -139,15 +139,18 @@ ingest_settings read_ingest_settings(config::reader& reader)
                                          "are stored: a directory of its own, created at start");
     chosen.spool_bytes = reader.bytes("spool-limit", 2 * gib, 0, 1024 * gib,
                                       "Disk space for spooled messages; past it 452; 0: unlimited");
-    chosen.readers = count(reader, "readers", 2, 1, "Threads that parse messages");
+    chosen.readers = count(reader, "readers", 2, 1,
+                           "Threads that read messages; one client address has at most one less");
     chosen.group_commit.max_concurrent_commits =
         count(reader, "writers", 4, 1, "Maximum concurrent commits, where earlier ones are slow");
     chosen.group_commit.max_batch_messages =
         count(reader, "messages-per-commit", 128, 1, "Maximum messages of one group commit");
     chosen.group_commit.max_batch_bytes =
         reader.bytes("bytes-per-commit", 8 * mib, kib, gib, "Maximum bytes of one group commit");
-    chosen.group_commit.max_queued_messages = count(
-        reader, "queued-messages", 4'096, 1, "Maximum messages queued for a commit; past it 452");
+    chosen.group_commit.max_queued_messages =
+        count(reader, "queued-messages", 4'096, 1,
+              "Maximum messages queued for a commit, and to be read, a quarter of them of "
+              "one client address; past it 452");
     chosen.group_commit.timeout =
         reader.duration("commit-timeout", 20s, 1s, 600s,
                         "Maximum time from the end of a message to its reply; past it 451");

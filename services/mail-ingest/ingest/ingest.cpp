@@ -1,6 +1,5 @@
 #include "mail-ingest/ingest/ingest.hpp"
 
-#include "common/core/network.hpp"
 #include "common/log/log.hpp"
 #include "common/trace/current.hpp"
 
@@ -10,21 +9,10 @@ namespace {
 using smtp::message_status;
 using steady = std::chrono::steady_clock;
 
-// Reading a message this small takes less time than passing it to a worker and back.
-constexpr std::uint64_t max_inline_bytes = 8 * 1024;
-
 std::string_view domain_of(std::string_view address)
 {
     const auto at = address.rfind('@');
     return at == std::string_view::npos ? std::string_view("-") : address.substr(at + 1);
-}
-
-// Whose turn it is to have a message read.
-std::string prefix_of(const std::string& client)
-{
-    boost::system::error_code error;
-    const auto address = boost::asio::ip::make_address(client, error);
-    return error ? client : client_prefix(address);
 }
 
 } // namespace
@@ -55,7 +43,7 @@ ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients,
                   std::size_t used) { shown.Set(static_cast<double>(used)); }),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
-      readers_(host.executor(), chosen.readers, chosen.readers),
+      readers_(host.executor(), chosen.readers, chosen.group_commit.max_queued_messages),
       sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
                                       "Sizes of completely received messages",
                                       metrics::size_buckets()))
@@ -99,7 +87,7 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
         co_return ingest_result(message_status::gone);
     if (is_too_large(envelope, size))
         co_return ingest_result(message_status::too_large);
-    if (group_committer_.are_full())
+    if (group_committer_.are_full() || !readers_.has_room(remote_address))
         co_return ingest_result(message_status::overloaded);
     const bool is_whole = co_await message->finish();
     if (!is_whole)
@@ -107,7 +95,6 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     if (!co_await unacknowledged_.is_ready())
         co_return ingest_result(message_status::unavailable);
 
-    // Read small messages here, large ones on a worker.
     reading_facts facts;
     facts.envelope = std::move(envelope);
     facts.remote_address = std::move(remote_address);
@@ -115,35 +102,28 @@ awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
     facts.received_at = host_.clock().now();
     facts.max_hops = settings_.max_hops;
     facts.view = settings_.view;
-    read_mail mail;
-    if (size <= max_inline_bytes) {
-        mail = read(message->bytes(), facts);
-        message.reset();
-    } else {
-        auto found = co_await read_on_worker(std::move(message), std::move(facts), deadline);
-        if (!found)
-            co_return ingest_result(message_status::unavailable);
-        mail = std::move(*found);
-    }
-    if (mail.is_looping)
+    const auto mail = co_await read_in_turn(std::move(message), std::move(facts), deadline);
+    if (!mail)
+        co_return ingest_result(message_status::unavailable);
+    if (mail->is_looping)
         co_return ingest_result(message_status::looping);
 
     // Reserves memory for what the rows need while they wait for the commit.
     memory_budget::reservation reservation(budget_);
-    if (!reservation.grow(mail.message->held_bytes()))
+    if (!reservation.grow(mail->message->held_bytes()))
         co_return ingest_result(message_status::overloaded);
     // Dedup: wait for earlier copies whose sender may not have seen the 250.
     std::shared_ptr<in_flight_message> in_flight;
-    if (mail.message->message_id) {
-        in_flight = unacknowledged_.in_flight().begin(mail.message->sha256, from);
+    if (mail->message->message_id) {
+        in_flight = unacknowledged_.in_flight().begin(mail->message->sha256, from);
         if (unacknowledged_.in_flight().has_earlier(*in_flight)) {
             if (!co_await unacknowledged_.in_flight().wait_for_earlier(*in_flight, deadline))
                 co_return ingest_result(message_status::unavailable);
         }
     }
-    const auto stored = co_await group_committer_.store(mail.message, in_flight, deadline, cause);
+    const auto stored = co_await group_committer_.store(mail->message, in_flight, deadline, cause);
     const trace::scope here(cause);
-    co_return result_of(mail, stored, std::move(in_flight));
+    co_return result_of(*mail, stored, std::move(in_flight));
 }
 
 // Nothing is stored for an account that was deleted since RCPT, even if its inboxes have not ended
@@ -168,14 +148,13 @@ bool ingest::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
 }
 
 // Absent: not read by the deadline.
-awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool> message,
-                                                           reading_facts facts,
-                                                           steady::time_point deadline)
+awaitable<std::optional<read_mail>> ingest::read_in_turn(std::unique_ptr<spool> message,
+                                                         reading_facts facts,
+                                                         steady::time_point deadline)
 {
-    auto client = prefix_of(facts.remote_address);
     const auto mine = std::make_shared<reading>(std::move(message), std::move(facts));
     auto job = [mine] { mine->mail = read(mine->message->bytes(), mine->facts); };
-    if (!co_await readers_.run(std::move(client), std::move(job), deadline)) {
+    if (!co_await readers_.run(mine->facts.remote_address, std::move(job), deadline)) {
         log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;
     }

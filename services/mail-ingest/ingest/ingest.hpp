@@ -1,8 +1,8 @@
 #pragma once
 
-#include "common/async/fair_pool.hpp"
 #include "common/core/awaitable.hpp"
 #include "mail-ingest/ingest/group_committer.hpp"
+#include "mail-ingest/ingest/mail_readers.hpp"
 #include "mail-ingest/ingest/reading.hpp"
 #include "mail-ingest/ingest/spool.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
@@ -33,8 +33,8 @@ struct ingest_result
     explicit ingest_result(smtp::message_status status) : result(status) {}
 };
 
-// From the last byte of a message to its reply: reads the message (large ones on a worker, where
-// client addresses take turns), commits it, and reports what became of it. Never throws.
+// From the last byte of a message to its reply: reads the message on a thread in its client
+// address's turn, commits it, and reports what became of it. Never throws.
 class ingest
 {
 public:
@@ -71,8 +71,8 @@ private:
                                            std::string remote_address, const sender& from);
     struct reading;
     awaitable<std::optional<read_mail>>
-    read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
-                   std::chrono::steady_clock::time_point deadline);
+    read_in_turn(std::unique_ptr<spool> message, reading_facts facts,
+                 std::chrono::steady_clock::time_point deadline);
     void leave_out_deleted_accounts(smtp::envelope& envelope);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
     ingest_result result_of(const read_mail& mail, const mailbox::stored_message& stored,
@@ -85,7 +85,7 @@ private:
     memory_budget budget_;
     spool_folder spool_folder_;
     group_committer group_committer_;
-    async::fair_pool<std::string> readers_; // by client_prefix
+    mail_readers readers_;
     prometheus::Histogram& sizes_;
 };
 

@@ -1,0 +1,43 @@
+#include "mail-ingest/ingest/mail_readers.hpp"
+
+#include "common/async/thread_priority.hpp"
+#include "common/core/network.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+std::string prefix_of(std::string_view client)
+{
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(client, error);
+    return error ? std::string(client) : client_prefix(address);
+}
+
+} // namespace
+
+mail_readers::mail_readers(boost::asio::any_io_executor loop, std::size_t threads,
+                           std::size_t max_messages)
+    : threads_(std::move(loop), threads, std::max<std::size_t>(1, threads - 1),
+               {max_messages, std::max<std::size_t>(1, max_messages / 4)})
+{}
+
+bool mail_readers::has_room(std::string_view client) const
+{
+    return threads_.has_room(prefix_of(client));
+}
+
+awaitable<bool> mail_readers::run(std::string_view client, std::function<void()> job,
+                                  async::deadline until)
+{
+    return threads_.run(
+        prefix_of(client),
+        [job = std::move(job)] {
+            async::lower_thread_priority();
+            job();
+        },
+        until);
+}
+
+} // namespace tempinbox::mail_ingest
