@@ -9,24 +9,34 @@ a machine is not as fast in one minute as in the next; what counts is the median
 server and what it stores to, load not included, up to the moment all is quiet again. Needs root,
 for Postfix.
 
+With --hostile it measures something else: how long ordinary mail of one client address waits for
+its 250, alone and while 100 mails that are made to take long to read are under way from another.
+
 Usage: ./dev bench smtp [--quick] [--rounds 3] [--seconds 3 | --messages N] [--no-postfix]
+       ./dev bench smtp --hostile [--rounds 3] [--seconds 10]
 """
 
 import argparse
+import asyncio
 import contextlib
 import http.client
 import json
 import os
 import statistics
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from measuring import figures, peers, processes, smtp_source, targets
+from measuring import figures, hostile_mail, peers, processes, smtp_source, targets
+from measuring.percentiles import percentile
 from measuring.smtp_source import Load
 
 _INBOXES = 16
+_ORDINARY_RATE = 25.0  # mails a second beside hostile ones
+_HOSTILE_MAILS = 100  # under way at a time
+_MAX_TIMES_ALONE = 1.5
 _WARM_UP = Load(16, 4096, True)
 _WARM_UP_MESSAGES = 4000
 _KIB = 1024
@@ -216,6 +226,33 @@ def judge(load: Load, found: dict[str, Outcome]) -> bool:
     return all(outcomes)
 
 
+def measure_hostile(rounds: int, seconds: float) -> int:
+    """Ordinary mail alone and beside hostile mail, by turns; p95 of both and their ratio."""
+    smtp = os.environ["TEMPINBOX_SMTP"]
+    *ordinary, hostile = create_inboxes(_INBOXES)
+
+    def run(what: str) -> float:
+        taken = asyncio.run(hostile_mail.times(smtp, ordinary, _ORDINARY_RATE, seconds))
+        numbers = {percent: percentile(taken, percent) for percent in (50, 95, 99)}
+        text = ", ".join(f"p{percent} {value:.1f} ms" for percent, value in numbers.items())
+        print(f"  ordinary mail {what}: {text} ({len(taken)} mails)", flush=True)
+        figures.note("Ordinary mail until its 250", "ms", f"p95, {what}", numbers[95])
+        return numbers[95]
+
+    run("to warm up")
+    ratios = []
+    for _ in range(rounds):
+        alone = run("alone")
+        with hostile_mail.Flood(smtp, hostile, _HOSTILE_MAILS) as flood:
+            before, began = flood.accepted.value, time.monotonic()
+            beside = run(f"beside {_HOSTILE_MAILS} hostile mails")
+            rate = (flood.accepted.value - before) / (time.monotonic() - began)
+            print(f"    hostile mails: {rate:.0f} read a second, {flood.refused.value} refused")
+        ratios.append(beside / alone)
+    what = "p95 of ordinary mail beside hostile mail, times that alone, median of the rounds"
+    return 0 if targets.at_most(what, statistics.median(ratios), _MAX_TIMES_ALONE) else 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./dev bench smtp",
@@ -237,14 +274,21 @@ def main() -> int:
         "--messages", type=int, help="mails of each load in a round, instead of a time"
     )
     parser.add_argument("--no-postfix", action="store_true", help="leave Postfix out")
+    parser.add_argument(
+        "--hostile", action="store_true", help="ordinary mail beside mail made to take long"
+    )
     options = parser.parse_args()
-    options.seconds = options.seconds or (2.0 if options.quick else 3.0)
+    options.seconds = options.seconds or (
+        10.0 if options.hostile else 2.0 if options.quick else 3.0
+    )
     if not 1 <= options.rounds <= 20:
         parser.error("--rounds must be 1 to 20")
     if not 1 <= options.seconds <= 60 or (
         options.messages is not None and not 1 <= options.messages <= 1_000_000
     ):
         parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
+    if options.hostile:
+        return measure_hostile(options.rounds, options.seconds)
     if not options.no_postfix and os.geteuid() != 0:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 

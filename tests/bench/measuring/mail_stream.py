@@ -9,7 +9,8 @@ from collections.abc import Sequence
 _REPLIES_A_MESSAGE = 3  # to MAIL, RCPT and BDAT
 
 
-async def _reply(reader: asyncio.StreamReader, code: str) -> None:
+async def reply(reader: asyncio.StreamReader, code: str) -> None:
+    """Reads a reply; ends the program where it has another code."""
     while (line := (await reader.readline()).decode())[3:4] == "-":
         pass
     if not line.startswith(code):
@@ -33,9 +34,9 @@ async def _send_share(
     """Sends the messages with these numbers, each when it is due; the most seconds one was late."""
     host, _, port = smtp.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    await _reply(reader, "220")
+    await reply(reader, "220")
     writer.write(b"EHLO bench.example\r\n")
-    await _reply(reader, "250")
+    await reply(reader, "250")
     late = 0.0
     for number in numbers:
         due = began + number / rate
@@ -43,9 +44,9 @@ async def _send_share(
         late = max(late, time.monotonic() - due)
         writer.write(_message(number, addresses[number * 7919 % len(addresses)]))
         for _ in range(_REPLIES_A_MESSAGE):
-            await _reply(reader, "250")
+            await reply(reader, "250")
     writer.write(b"QUIT\r\n")
-    await _reply(reader, "221")
+    await reply(reader, "221")
     writer.close()
     return late
 
