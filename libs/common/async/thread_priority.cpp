@@ -6,9 +6,8 @@
 namespace tempinbox::async {
 
 // In Linux each thread has a nice value.
-void lower_thread_priority()
+void lower_thread_priority(int nice_value)
 {
-    constexpr int nice_value = 10;
     thread_local const int lowered =
         setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice_value);
     static_cast<void>(lowered);

@@ -2,8 +2,9 @@
 
 namespace tempinbox::async {
 
-// Gives the thread that calls it a ninth of the loop's share of a core where both want it: for work
-// that may take what the loop leaves. A thread whose priority cannot be set works all the same.
-void lower_thread_priority();
+// Gives the thread that calls it another nice value, for good: for work that leaves the loop its
+// core where both want one. At 5 it has a third of the loop's share, at 10 a ninth. A thread whose
+// priority cannot be set works all the same.
+void lower_thread_priority(int nice_value);
 
 } // namespace tempinbox::async

@@ -8,6 +8,10 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
+// Enough for the loop to come first; every reply waits for these threads, too, and at 10 a machine
+// that is busy with other things would hardly let them run.
+constexpr int nice_value = 5;
+
 std::string prefix_of(std::string_view client)
 {
     boost::system::error_code error;
@@ -34,7 +38,7 @@ awaitable<bool> mail_readers::run(std::string_view client, std::function<void()>
     return threads_.run(
         prefix_of(client),
         [job = std::move(job)] {
-            async::lower_thread_priority();
+            async::lower_thread_priority(nice_value);
             job();
         },
         until);
