@@ -2,71 +2,12 @@
 
 #include "common/core/text.hpp"
 #include "mime/charset_labels.hpp"
-
-#include <iconv.h>
-
-#include <array>
-#include <cerrno>
-#include <map>
+#include "mime/converter.hpp"
+#include "mime/japanese.hpp"
+#include "mime/web_characters.hpp"
 
 namespace tempinbox::mime {
 namespace {
-
-// iconv's converter for one charset. Opening one loads a shared object, closing the last one
-// unloads it: some 50 µs each time.
-class converter
-{
-public:
-    explicit converter(const char* charset) : handle_(iconv_open("UTF-8", charset)) {}
-    ~converter()
-    {
-        if (is_open())
-            iconv_close(handle_);
-    }
-    converter(const converter&) = delete;
-    bool is_open() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
-
-    std::string convert(std::string_view bytes)
-    {
-        std::string text;
-        text.reserve(bytes.size() + bytes.size() / 4);
-        std::array<char, 16'384> chunk;
-        char* in = const_cast<char*>(bytes.data());
-        std::size_t in_left = bytes.size();
-        iconv(handle_, nullptr, nullptr, nullptr, nullptr); // resets the state of earlier text
-        while (in_left != 0) {
-            char* out = chunk.data();
-            std::size_t out_left = chunk.size();
-            const auto converted = iconv(handle_, &in, &in_left, &out, &out_left);
-            const int reason = errno;
-            text.append(chunk.data(), chunk.size() - out_left);
-            if (converted != static_cast<std::size_t>(-1) || reason == E2BIG)
-                continue;
-            text += "\xef\xbf\xbd";
-            if (reason == EINVAL)
-                break; // the text ends inside a character
-            ++in;
-            --in_left;
-        }
-        // Flush: some charsets hold back a letter that a combining mark may follow.
-        char* out = chunk.data();
-        std::size_t out_left = chunk.size();
-        iconv(handle_, nullptr, nullptr, &out, &out_left);
-        text.append(chunk.data(), chunk.size() - out_left);
-        return text;
-    }
-
-private:
-    iconv_t handle_;
-};
-
-// Converters stay open, since a header field may change its charset with each word. There are at
-// most as many as charsets.
-converter& converter_of(const char* charset)
-{
-    thread_local std::map<std::string_view, converter> open_ones;
-    return open_ones.try_emplace(charset, charset).first->second;
-}
 
 // RFC 1843: GB 2312 pairs between ~{ and ~}, without their high bits. iconv does not know it.
 std::string hz_to_gb18030(std::string_view bytes)
@@ -116,8 +57,7 @@ std::string to_utf8_or_western(std::string_view bytes)
 {
     if (is_valid_utf8(bytes))
         return to_clean_utf8(bytes);
-    auto& western = converter_of("WINDOWS-1252");
-    return to_clean_utf8(western.is_open() ? western.convert(bytes) : std::string(bytes));
+    return to_clean_utf8(convert("WINDOWS-1252", bytes));
 }
 
 } // namespace
@@ -134,8 +74,11 @@ std::string to_utf8(std::string_view bytes, std::string_view charset)
         return to_utf8_or_western(bytes);
     if (std::string_view(name) == "UTF-8")
         return to_clean_utf8(bytes);
-    auto& named = converter_of(name);
-    return named.is_open() ? to_clean_utf8(named.convert(bytes)) : to_utf8_or_western(bytes);
+    if (std::string_view(name) == "ISO-2022-JP")
+        return to_clean_utf8(decode_iso_2022_jp(bytes));
+    if (std::string_view(name) == "EUC-JP-MS")
+        return to_clean_utf8(decode_euc_jp(bytes));
+    return to_clean_utf8(convert_as_web(name, bytes));
 }
 
 std::string_view without_byte_order_mark(std::string_view utf8)

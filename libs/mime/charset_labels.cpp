@@ -1,5 +1,9 @@
 #include "mime/charset_labels.hpp"
 
+#include "common/core/ascii.hpp"
+
+#include <algorithm>
+#include <string>
 #include <unordered_map>
 
 namespace tempinbox::mime {
@@ -85,15 +89,21 @@ constexpr row mail_labels[] = {
     {"ISO-8859-14", "iso_8859-14 iso_8859-14:1998 iso-ir-199 l8 latin8"},
     {"ISO-8859-15", "iso_8859-15:1998 latin-9 latin9"},
     {"ISO-8859-16", "iso_8859-16 iso_8859-16:2001 l10 latin10"},
-    {"CP874", "cp874 tis620"},
-    {"CP932", "cp932 shiftjis"},
-    {"CP949", "cp949 uhc x-windows-949"},
-    {"GB18030", "cp936 euc-cn ms936 windows-936"},
-    {"BIG5-HKSCS", "cp950 big5hkscs windows-950"},
-    {"EUC-JP-MS", "eucjp euc_jp"},
+    {"CP874", "cp874 iso_8859-11 tis620 tis620-2533 tis-620-2533 x-windows-874"},
+    {"CP932",
+     "cp932 cp943 cp943c cswindows31j ibm-943 ms_932 shiftjis windows-932 x-ms-cp932 x-sjis-cp932"},
+    {"CP949", "cp949 cseuc-kr euckr ks_c_5601 ksc_5601-1987 ms949 uhc x-windows-949"},
+    {"GB18030", "cp936 euc-cn euccn gb2312-80 gb-2312 gb18030-2000 gb18030-2005 gb18030-2022 ms936 "
+                "windows-936 x-mswin-936"},
+    {"BIG5-HKSCS", "big5-eten big5hkscs big5_hkscs cp950 ms950 windows-950 x-windows-950"},
+    {"EUC-JP-MS", "cp51932 eucjp eucjp-ms eucjp-open eucjp-win eucjpms euc_jp"},
     {"EUC-TW", "cseuctw euc-tw"},
     {"ISO-2022-CN", "csiso2022cn iso-2022-cn"},
-    {"ISO-2022-JP-2", "csiso2022jp2 iso-2022-jp-1 iso-2022-jp-2"},
+    {"ISO-2022-JP",
+     "cp50220 cp50221 cp50222 csiso2022jp2 iso-2022-jp-1 iso-2022-jp-2 iso-2022-jp-3 "
+     "iso-2022-jp-2004 iso-2022-jp-ext iso-2022-jp-ms iso2022-jp iso2022jp "
+     "windows-50220 windows-50221 windows-50222 x-windows-50220 x-windows-50221 "
+     "x-windows-iso2022jp"},
     {"ISO-2022-KR", "csiso2022kr iso-2022-kr"},
     {"JOHAB", "cp1361 johab ms1361"},
     {"KOI8-T", "koi8-t"},
@@ -112,28 +122,57 @@ constexpr row mail_labels[] = {
     {"IBM864", "864 cp864 ibm864"},
 };
 
+// `ISO_8859_9` and `cp-1254` are written in as many ways as there are programs.
+std::string letters_and_digits(std::string_view label)
+{
+    std::string kept;
+    for (const char c : label)
+        if (is_letter_or_digit(c))
+            kept.push_back(c);
+    return kept;
+}
+
+template <class Add>
+void for_each_label(const Add& add)
+{
+    const auto add_row = [&add](const row& entry) {
+        auto rest = entry.labels;
+        while (!rest.empty()) {
+            const auto name = rest.substr(0, rest.find(' '));
+            add(name, entry.iconv_name);
+            rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+        }
+    };
+    for (const auto& entry : web_labels)
+        add_row(entry);
+    for (const auto& entry : mail_labels)
+        add_row(entry);
+}
+
 } // namespace
 
 const char* find_charset(std::string_view label)
 {
     static const auto charsets = [] {
         std::unordered_map<std::string_view, const char*> all;
-        const auto add = [&all](const row& entry) {
-            auto rest = entry.labels;
-            while (!rest.empty()) {
-                const auto name = rest.substr(0, rest.find(' '));
-                all.emplace(name, entry.iconv_name);
-                rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-            }
-        };
-        for (const auto& entry : web_labels)
-            add(entry);
-        for (const auto& entry : mail_labels)
-            add(entry);
+        for_each_label(
+            [&](std::string_view name, const char* charset) { all.emplace(name, charset); });
         return all;
     }();
-    const auto found = charsets.find(label);
-    return found == charsets.end() ? nullptr : found->second;
+    static const auto by_letters = [] {
+        std::unordered_map<std::string, const char*> all;
+        for_each_label([&](std::string_view name, const char* charset) {
+            all.emplace(letters_and_digits(name), charset);
+        });
+        return all;
+    }();
+    if (const auto found = charsets.find(label); found != charsets.end())
+        return found->second;
+    if (label.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_. :") !=
+        std::string_view::npos)
+        return nullptr;
+    const auto found = by_letters.find(letters_and_digits(label));
+    return found == by_letters.end() ? nullptr : found->second;
 }
 
 } // namespace tempinbox::mime

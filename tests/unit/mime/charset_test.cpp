@@ -54,6 +54,76 @@ TEST_CASE("every label of the web is known", "[mime][torture-9]")
               "csisolatin1", "l1"});
 }
 
+TEST_CASE("a label is known whatever marks are in it", "[mime]")
+{
+    for (const char* label : {"ISO_8859_9", "iso8859_9", "iso 8859-9", "windows_1254", "cp-1254"}) {
+        INFO(label);
+        CHECK(mime::to_utf8("\xf0", label) == "ğ");
+    }
+    CHECK(mime::to_utf8("\x93\xfa", "Shift-JIS") == "日");
+    CHECK(mime::to_utf8("\x1b$BF|\x1b(B", "ISO_2022_JP") == "日");
+    CHECK(mime::to_utf8("\xf0", "iso-8859-9; x") == "ð");
+    CHECK(mime::to_utf8("\xf0", "-") == "ð");
+}
+
+TEST_CASE("Japanese mail has the characters of NEC and half-width kana", "[mime]")
+{
+    for (const char* label :
+         {"iso-2022-jp", "ISO-2022-JP-MS", "cp50220", "cp50221", "csISO2022JP", "iso-2022-jp-2"}) {
+        INFO(label);
+        CHECK(mime::to_utf8("\x1b$B\x27\x28\x27\x25\x2d\x62\x1b(B41", label) == "ЖД№41");
+        CHECK(mime::to_utf8("\x1b$B\x2d\x21\x2d\x6a\x2d\x35\x1b(B", label) == "①㈱Ⅰ");
+        CHECK(mime::to_utf8("\x1b(I6@6E\x1b(B a", label) == "ｶﾀｶﾅ a");
+    }
+    const auto jis = [](std::string_view bytes) { return mime::to_utf8(bytes, "iso-2022-jp"); };
+    CHECK(jis("\x1b$B!A!]!B\x1b(B") == "～－∥"); // as the web reads them
+    CHECK(jis("\x1b$By!|~\x1b(B") == "纊＂");    // NEC's selection of IBM
+    CHECK(jis("\x0e"
+              "6@\x0f"
+              "a \xb6\xc0") == "ｶﾀa ｶﾀ"); // 50222, and bytes alone
+    CHECK(jis("\x1b(J\\100~\x1b(B\\") == "¥100‾\\");
+    CHECK(jis("\x1b$(D\x30\x21\x1b(B") == "丂");     // JIS X 0212
+    CHECK(jis("\x1b$AVP\x1b$(C0!\x1b(B") == "中가"); // ISO-2022-JP-2
+    CHECK(jis("\x1b.A\x1bNd") == "ä");
+    CHECK(jis("\x1b&@\x1b$BF|\x1b(B") == "日");
+    CHECK(jis("\x1b$BF\nF|\x1b(B\x1b") == "\ufffd\n日\ufffd");
+
+    for (const char* label : {"euc-jp", "eucjp-ms", "cp51932"}) {
+        INFO(label);
+        CHECK(mime::to_utf8("\xad\xe2\xad\xa1\xf9\xa1\x8e\xb6\xa1\xc1", label) == "№①纊ｶ～");
+        CHECK(mime::to_utf8("\x8f\xb0\xa1 \x8f\xf3\xf3", label) == "丂 ⅰ");
+    }
+    CHECK(mime::to_utf8("\xa4<a>", "euc-jp") == "\ufffd<a>");
+    for (const char* label :
+         {"shift_jis", "sjis", "windows-31j", "cp932", "ms932", "cswindows31j"}) {
+        INFO(label);
+        CHECK(mime::to_utf8("\x87\x82\x87\x40\xed\x40\xfa\x40\xb6\x81\x60", label) == "№①纊ⅰｶ～");
+    }
+}
+
+TEST_CASE("charsets have the characters that the web gives them", "[mime]")
+{
+    for (const char* label : {"iso-8859-1", "latin1", "windows-1252", "us-ascii"})
+        CHECK(mime::to_utf8("\x80\x85\x91\x99\x81", label) == "€…‘™\u0081");
+    for (const char* label : {"iso-8859-9", "latin5", "windows-1254"})
+        CHECK(mime::to_utf8("\x80\x93\xf0\x9f\x8d", label) == "€“ğŸ\u008d");
+    for (const char* label : {"iso-8859-11", "tis-620", "windows-874", "TIS620", "cp874"})
+        CHECK(mime::to_utf8("\x80\x85\x93\xa1\xdf\x81\xdb", label) == "€…“ก฿\u0081\ufffd");
+    for (const char* label : {"gb2312", "gbk", "gb_2312-80", "euc-cn", "cp936", "x-gbk"})
+        CHECK(mime::to_utf8("\x80 \xa2\xe3 \x81\x40 \xa3\xa0 \x81\x30\x81\x30", label) ==
+              "€ € 丂 \u3000 \u0080");
+    for (const char* label : {"ks_c_5601-1987", "euc-kr", "cp949", "uhc", "ks_c_5601-1989"})
+        CHECK(mime::to_utf8("\x81\x41\xb0\xa1\xa2\xe6\\", label) == "갂가€\\");
+    for (const char* label : {"big5", "cp950", "big5-hkscs"})
+        CHECK(mime::to_utf8("\xa3\xe1\xa1\xe3\xa2\x40\xa4\xa4\x8e\x69\xf9\xd6 \xa1"
+                            "1",
+                            label) == "€～＼中箸碁 \ufffd1");
+    CHECK(mime::to_utf8("\xae\xbe", "koi8-u") == "ўЎ");
+    CHECK(mime::to_utf8("\xdb\xc6", "macintosh") == "€∆");
+    CHECK(mime::to_utf8("\xff", "x-mac-cyrillic") == "€");
+    CHECK(mime::to_utf8("\x98", "windows-1251") == "\u0098");
+}
+
 TEST_CASE("a letter that could take a mark is not lost at the end", "[mime][torture-9]")
 {
     CHECK(mime::to_utf8("\xf9\xec\xe5\xed", "windows-1255") == "שלום");
