@@ -200,7 +200,7 @@ class Attachment(Answer):
     attachment_id: str
     """The part's place in the message."""
     filename: str
-    """Safe to show; `""` where there is none."""
+    """Safe to show; made up where there is none, such as `unnamed-1.ics`."""
     content_type: str
     size_bytes: int
     """Decoded."""
@@ -291,7 +291,9 @@ class Email(Answer):
     headers: list[Header]
     """All of them, decoded, in their order."""
     text: str | None
-    """The plain text; made from the HTML where there is only that."""
+    """The plain text, of several parts one below the other; made from the HTML where there is only
+    that.
+    """
     html: str | None
     """As sent, decoded only: sanitize it before you show it"""
     attachments: list[Attachment]
@@ -307,8 +309,8 @@ class Email(Answer):
     key without `webhooks:read`.
     """
     defects: list[str]
-    """The defects in the message's form, such as `missing_end_boundary`; empty for a valid
-    message.
+    """The defects in the message's form, such as `missing_end_boundary`, and
+    `signature_not_verified`; empty for a valid message.
     """
 
 
