@@ -158,8 +158,16 @@ std::optional<std::string> join(std::map<unsigned, piece>& pieces)
 // that the forms cut into pieces.
 std::string without_encoded_words(std::string value)
 {
+    if (value.find("=?") == std::string::npos)
+        return value;
     bool has_raw_bytes = false;
-    return value.find("=?") == std::string::npos ? value : decode_text(value, {}, has_raw_bytes);
+    auto decoded = decode_text(value, {}, has_raw_bytes);
+    if (decoded != value || !value.starts_with("=?") || !value.ends_with("?="))
+        return decoded;
+    // A quoted word may have blanks that should have been encoded.
+    std::replace(value.begin(), value.end(), ' ', '_');
+    auto lenient = decode_text(value, {}, has_raw_bytes);
+    return lenient == value ? decoded : lenient;
 }
 
 // The forms in which one parameter occurs.

@@ -39,6 +39,8 @@ TEST_CASE("encoded words in a parameter are decoded in each of its forms", "[mim
           "rés.pdf");
     CHECK(filename("filename*0*=utf-8''=?utf-8?Q?r=C3=A9s_; filename*1=\"=C3=A4?=\"") == "rés ä");
     CHECK(filename("filename=\"=?utf-8?B?csOp\tcy5wZGY=?=\"") == "rés.pdf");
+    CHECK(filename("filename=\"=?utf-8?Q?my r=C3=A9s 1.pdf?=\"") == "my rés 1.pdf");
+    CHECK(filename("filename=\"=?a b?=\"") == "=?a b?=");
     CHECK(filename("filename*0=\"=?utf-8?Q?open\"; filename*1=\".pdf\"") == "=?utf-8?Q?open.pdf");
     CHECK(filename("filename=\" a.pdf \"") == " a.pdf ");
 }
