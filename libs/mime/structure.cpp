@@ -323,7 +323,7 @@ private:
         if (of.type.is_broken)
             out_.defects.insert("bad_content_type");
         of.is_message = of.type.type == "message/rfc822" || of.type.type == "message/global";
-        if (!of.type.type.starts_with("multipart/") && begins_with_delimiter(of)) {
+        if (!of.type.type.starts_with("multipart/") && has_delimiter(of)) {
             of.type.type = "multipart/mixed";
             of.type.is_broken = of.is_message = false;
             out_.defects.insert("bad_content_type");
@@ -341,19 +341,32 @@ private:
             of.id = "1";
     }
 
-    // `text/html; boundary=x` is what it says, unless its first line is the boundary's.
-    static bool begins_with_delimiter(const part& of)
+    // `text/html; boundary=x` is what it says, unless it begins with the boundary, or has it in
+    // front of a part's fields.
+    static bool has_delimiter(const part& of)
     {
-        if (of.type.boundary.empty())
+        constexpr int max_lines = 50;
+        const auto boundary = trim(of.type.boundary);
+        if (boundary.empty())
             return false;
+        bool is_first = true;
         std::size_t at = 0;
-        for (int i = 0; i < look_ahead_lines && at < of.body.size(); ++i) {
+        for (int i = 0; i < max_lines && at < of.body.size(); ++i) {
             const auto next = line_at(of.body, at);
-            if (const auto text = trim(next.text); !text.empty())
-                return text.starts_with("--") && text.substr(2) == trim(of.type.boundary);
+            const auto text = trim(next.text);
             at = next.end;
+            if (text.starts_with("--") && text.substr(2) == boundary)
+                return is_first || begins_part_fields(of.body.substr(at));
+            is_first = is_first && text.empty();
         }
         return false;
+    }
+
+    static bool begins_part_fields(std::string_view text)
+    {
+        constexpr std::string_view prefix = "Content-";
+        return equals_ignoring_ascii_case(
+            field_name(line_at(text, 0).text).substr(0, prefix.size()), prefix);
     }
 
     void read_boundary(part& of)

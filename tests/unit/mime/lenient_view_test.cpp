@@ -86,6 +86,11 @@ TEST_CASE("a body that begins with its boundary is a multipart, whatever its typ
         CHECK(view.html == "<p>two</p>");
         CHECK(view.attachments.empty());
     }
+    const auto preamble =
+        mime::read_view("Subject: x\r\nContent-Type: text/html; boundary=x\r\n\r\nThis is a "
+                        "message in MIME.\r\n\r\n"
+                        "--x\r\nContent-Type: text/html\r\n\r\n<p>one</p>\r\n--x--\r\n");
+    CHECK(preamble.html == "<p>one</p>");
 }
 
 TEST_CASE("a parameter that begins a line belongs to the field above it", "[mime]")
