@@ -142,16 +142,25 @@ private:
     {
         const auto found = find_bodies(from_);
         for (const int index : found.attachments) {
-            if (std::chrono::steady_clock::now() > deadline_) {
-                defects_.insert("deadline");
+            if (is_late())
                 break;
-            }
             add_attachment(at(index));
         }
         has_bare_newline_ = has_bare_newline(raw_);
+        has_odd_lines_ =
+            has_bare_newline_ || std::any_of(from_.decoded_entities.begin(),
+                                             from_.decoded_entities.end(), has_bare_newline);
         read_html(found.html);
         read_text(found.text, found.html);
         read_page(found.html);
+    }
+
+    bool is_late()
+    {
+        const bool is_past = std::chrono::steady_clock::now() > deadline_;
+        if (is_past)
+            defects_.insert("deadline");
+        return is_past;
     }
 
     const part& at(int index) const { return from_.parts[static_cast<std::size_t>(index)]; }
@@ -199,9 +208,9 @@ private:
 
     std::string read_body(const part& one)
     {
-        const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
-        auto body = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
-                                  : decode(one.encoding, one.body);
+        const bool is_odd = has_odd_lines_ && one.encoding != encoding::base64;
+        auto body = is_odd ? decode(one.encoding, with_whole_newlines(one.body))
+                           : decode(one.encoding, one.body);
         note_damage(one, body.is_damaged);
         // No charset in use needs more than four bytes for one of UTF-8, so later bytes cannot fit.
         const auto max_coded_bytes = 4 * limits_.text_bytes;
@@ -248,6 +257,8 @@ private:
     {
         std::string whole;
         for (const int index : parts) {
+            if (is_late())
+                break;
             if (whole.size() >= limits_.text_bytes) {
                 defects_.insert("text_truncated");
                 break;
@@ -297,7 +308,12 @@ private:
         return found->second;
     }
 
-    std::string text_of(int index) { return is_html(index) ? page_of(index).text : body_of(index); }
+    // Pages that were put together have a byte order mark in their middle, too.
+    std::string text_of(int index)
+    {
+        return is_html(index) ? std::string(trim(without_byte_order_mark(page_of(index).text)))
+                              : body_of(index);
+    }
 
     void read_page(const std::vector<int>& html_parts)
     {
@@ -361,6 +377,7 @@ private:
     view found_;
     std::set<std::string> defects_;
     bool has_bare_newline_ = false;     // anywhere in the message
+    bool has_odd_lines_ = false;        // there, or in what was decoded
     std::map<int, std::string> bodies_; // parts that are shown, by their index
     std::map<int, html::visible_page> pages_;
     std::size_t page_steps_left_ = html::max_page_steps;

@@ -284,6 +284,9 @@ TEST_CASE("a byte order mark is no part of a text, and names its charset", "[mim
     CHECK(html.html == "<p>hello</p>\r\n");
     CHECK(html.text == "hello");
 
+    const auto inside = view_of("Content-Type: text/html\n\n<body>" + mark + "<p>hello</p>\n");
+    CHECK(inside.text == "hello");
+
     const auto in = [](const std::string& charset, const std::string& base64) {
         return view_of("Content-Type: text/plain; charset=" + charset +
                        "\nContent-Transfer-Encoding: base64\n\n" + base64 + "\n")
