@@ -78,6 +78,37 @@ TEST_CASE("what a message holds counts every copy of its subject, and its links"
     CHECK(link.message->held_bytes() >= plain.message->held_bytes() + 1'000);
 }
 
+TEST_CASE("a code is found in an opaque signature, and in a second page", "[mail-ingest]")
+{
+    const auto codes = [](const std::string& raw) { return read(raw).message->codes; };
+
+    CHECK(codes("Subject: x\r\nContent-Type: application/pkcs7-mime; smime-type=signed-data\r\n"
+                "Content-Transfer-Encoding: base64\r\n\r\n"
+                "MIIB9wYJKoZIhvcNAQcCoIIB6DCCAeQCAQExDTALBglghkgBZQMEAgEwTwYJKoZIhvcNAQcBoEIEQENvbn"
+                "RlbnQt"
+                "VHlwZTogdGV4dC9wbGFpbjsgY2hhcnNldD11dGYtOA0KDQpZb3VyIGNvZGUgaXMgNDgyOTEzDQoxggF9MI"
+                "IBeQIB"
+                "ATArMBMxETAPBgNVBAMMCHNhbS50ZXN0AhQMkxZO0MPZSkIuKX8aaB9KajKcNTALBglghkgBZQMEAgGgge"
+                "QwGAYJ"
+                "KoZIhvcNAQkDMQsGCSqGSIb3DQEHATAcBgkqhkiG9w0BCQUxDxcNMjYxMTI4MTc0NTQxWjAvBgkqhkiG9w"
+                "0BCQQx"
+                "IgQgij1piqOB2HouWm/"
+                "EfA8C78BWFzZ19uakFqZnH+7MmjwweQYJKoZIhvcNAQkPMWwwajALBglghkgBZQMEASow"
+                "CwYJYIZIAWUDBAEWMAsGCWCGSAFlAwQBAjAKBggqhkiG9w0DBzAOBggqhkiG9w0DAgICAIAwDQYIKoZIhv"
+                "cNAwIC"
+                "AUAwBwYFKw4DAgcwDQYIKoZIhvcNAwICASgwCgYIKoZIzj0EAwIERzBFAiAURUXEIL1qTUCxNZ9OaxnxwR"
+                "qAoLxB"
+                "dZx2yCH4feTWKAIhALu2U3BB1fJ7bEnqFDqU8nbTJfVWgMZ74Ck6NWsTlX/W"
+                "\r\n")
+              .find("482913") != std::string::npos);
+    CHECK(
+        codes("Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: "
+              "text/html\r\n\r\n<p>Hello</p>\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>Your code "
+              "is "
+              "482913</p>\r\n--b--\r\n")
+            .find("482913") != std::string::npos);
+}
+
 TEST_CASE("a message is read within the bounds that are set", "[mail-ingest]")
 {
     mime::view_limits limits;
