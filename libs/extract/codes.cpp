@@ -92,7 +92,8 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
                              const std::optional<html::visible_page>& page)
 {
     const auto title = shown_text::of_plain(take_bytes(subject, max_part_bytes));
-    const auto hints_of_title = hints_of_subject(title.text());
+    const auto labels_of_title = find_labels(title.text());
+    const auto hints_of_title = hints_of_subject(title.text(), labels_of_title);
     const bool is_expected = hints_of_title.subject_has_label || hints_of_title.subject_is_access;
     const bool is_page = page && page->shows_text;
     const auto shown =
@@ -107,7 +108,7 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
     auto hints = hints_of_title;
     add_hints_of_text(shown.text(), labels, hints);
     std::vector<scored_code> found;
-    find_in(title, find_labels(title.text()), "subject", hints, found);
+    find_in(title, labels_of_title, "subject", hints, found);
     find_in(shown, std::move(labels), is_page ? "html" : "text", hints, found);
     return choose(std::move(found));
 }

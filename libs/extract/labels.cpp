@@ -129,11 +129,11 @@ bool has_code_label(const std::vector<label>& labels)
                        [](const label& one) { return one.says != label::meaning::something_else; });
 }
 
-mail_hints hints_of_subject(std::string_view subject)
+mail_hints hints_of_subject(std::string_view subject, const std::vector<label>& labels)
 {
     const auto& words = vocabulary::get();
     mail_hints hints;
-    hints.subject_has_label = has_code_label(find_labels(subject));
+    hints.subject_has_label = has_code_label(labels);
     hints.subject_is_access = says(subject, words.access_subject);
     hints.is_offer = says(subject, words.offer);
     return hints;

@@ -41,8 +41,9 @@ struct code_scorer::candidate_context
     std::string_view line_after;
     // Nothing else on its line but marks.
     bool is_alone = false;
-    // Set once is_joined is ruled out: the words after it say what it is, or the sentence that
-    // leads to it does.
+    // Set once is_joined is ruled out: a mark or "is" leads to it from a noun, the words after it say
+    // what it is, or the sentence that leads to it does.
+    bool is_marked = false;
     bool is_explained = false;
     bool is_stated_in_line = false;
 
@@ -73,6 +74,7 @@ struct code_scorer::evidence
     standing how = standing::none;
     double weight = 0;
     std::size_t noun = 0;  // where it begins
+    std::size_t words = 0; // letters between it and the candidate
     bool is_clear = false; // by a noun that means only a code, in its sentence
     bool is_behind = false; // the noun comes after the candidate
     bool is_typed = false; // a verb of typing stands beside it
@@ -111,6 +113,7 @@ candidate_score code_scorer::score(const candidate_code& one)
     candidate_context at(text_, one);
     if (is_joined(at) || is_masked(one.value))
         return {};
+    at.is_marked = is_marked(at);
     at.is_explained = explains(at);
     at.is_stated_in_line = is_stated_in_line(at);
     const auto near = find_evidence(at, one);
@@ -279,6 +282,14 @@ const label* code_scorer::label_before(const candidate_context& at) const
     return next == labels_.begin() ? nullptr : &*std::prev(next);
 }
 
+bool code_scorer::is_marked(const candidate_context& at) const
+{
+    const auto* noun = label_before(at);
+    return noun && at.begin - noun->end <= context_bytes &&
+           says(text_.substr(noun->begin, at.begin - noun->begin),
+                vocabulary::get().stating_mark);
+}
+
 // The sentence names the code, may say what it is for, and ends in a mark: `The code to confirm your
 // order is 4711`.
 bool code_scorer::is_stated_in_line(const candidate_context& at) const
@@ -286,7 +297,7 @@ bool code_scorer::is_stated_in_line(const candidate_context& at) const
     constexpr std::size_t max_purpose_bytes = 90;
     const auto line_begin = at.begin - at.line_before.size();
     const auto* last = label_before(at);
-    if (!last || last->end < line_begin || !says(at.line_before, vocabulary::get().stating_mark))
+    if (!at.is_marked || !last || last->end < line_begin)
         return false;
     return any_label_before(at, line_begin, [&](const label& one) {
         if (one.says == label::meaning::something_else || one.begin < line_begin)
@@ -341,7 +352,7 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
         // `codes 1000 - 2000`
         if (one.is_loose && !near.is_clear && near.how != standing::stated && !at.is_alone)
             return false;
-        if (is_short_date(one.text) && !(near.is_direct || at.is_alone))
+        if (is_short_date(one.text) && !((near.is_direct && near.words <= 6) || at.is_alone))
             return false;
         return near.is_beside() || at.is_self_described() || near.is_typed ||
                (!says(at.line_before, words.imprint) && !says(at.line_after, words.imprint));
@@ -388,6 +399,8 @@ code_scorer::evidence code_scorer::find_evidence(const candidate_context& at,
 {
     auto best = before(at, one);
     best.take_better(after(at));
+    if (best.is_beside() && best.weight >= 0.5)
+        return best;
     const auto typed = by_verb(at);
     // `We sent you an OTP. To approve, use 482913`
     if (typed.is_typed && best.weight >= 0.1 && best.weight < 0.5)
@@ -439,10 +452,10 @@ code_scorer::evidence code_scorer::before(const candidate_context& at,
     const bool is_sentence = !is_other_paragraph && !ends_sentence(text_, last->end, at.begin);
     const bool is_on_line = gap.find('\n') == std::string_view::npos;
     const bool is_close = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
-    const bool is_marked = says(text_.substr(last->begin, at.begin - last->begin), vocabulary::get().stating_mark);
     found.noun = last->begin;
-    found.is_direct = is_sentence && (words_in(gap) == 0 || (is_marked && is_close && words_in(gap) <= 12));
-    if (at.is_stated_in_line || (is_close && is_marked))
+    found.words = words_in(gap);
+    found.is_direct = is_sentence && (words_in(gap) == 0 || (at.is_marked && is_close && words_in(gap) <= 12));
+    if (at.is_stated_in_line || (is_close && at.is_marked))
         found.how = standing::stated;
     else if (is_close)
         found.how = standing::beside;

@@ -27,7 +27,7 @@ struct mail_hints
     bool subject_is_access = false; // "Sign in to …", "Confirm your …"
 };
 
-mail_hints hints_of_subject(std::string_view subject);
+mail_hints hints_of_subject(std::string_view subject, const std::vector<label>& labels);
 void add_hints_of_text(std::string_view text, const std::vector<label>& labels, mail_hints& hints);
 
 // Whether any label may mean a code.
@@ -73,6 +73,7 @@ private:
                            const evidence& near) const;
     bool names_other_number(const candidate_context& at) const;
     bool names_phone(const candidate_context& at) const;
+    bool is_marked(const candidate_context& at) const;
     bool is_stated_in_line(const candidate_context& at) const;
     bool explains(const candidate_context& at) const;
     static bool goes_on(const candidate_context& at);

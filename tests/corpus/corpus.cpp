@@ -35,19 +35,36 @@ expected_mail read_entry(const std::filesystem::path& folder, const std::string&
     return mail;
 }
 
+json::value read_json(const std::string& name)
+{
+    json::limits large;
+    large.bytes = 4 * 1024 * 1024;
+    const std::filesystem::path top = TEMPINBOX_CORPUS_FOLDER;
+    const auto parsed = json::value::parse(read_file(top / name), large);
+    if (!parsed)
+        throw std::runtime_error(name + ": " + parsed.error().message);
+    return *parsed;
+}
+
+std::map<std::string, accuracy_floor> read_floors_of(const json::value& rows)
+{
+    std::map<std::string, accuracy_floor> floors;
+    for (const auto& [name, row] : rows.members()) {
+        accuracy_floor floor;
+        floor.precision = row["precision"].number();
+        floor.recall = row["recall"].number();
+        floors[name] = floor;
+    }
+    return floors;
+}
+
 } // namespace
 
 std::vector<expected_mail> read_all()
 {
     const std::filesystem::path top = TEMPINBOX_CORPUS_FOLDER;
-    json::limits large;
-    large.bytes = 4 * 1024 * 1024;
-    const auto parsed = json::value::parse(read_file(top / "expected.json"), large);
-    if (!parsed)
-        throw std::runtime_error("expected.json: " + parsed.error().message);
-
     std::vector<expected_mail> mails;
-    for (const auto& [file, entry] : parsed->members())
+    for (const auto& [file, entry] : read_json("expected.json").members())
         mails.push_back(read_entry(top / "mails", file, entry));
     std::sort(mails.begin(), mails.end(),
               [](const auto& a, const auto& b) { return a.file < b.file; });
@@ -58,6 +75,30 @@ std::vector<expected_mail> read_all()
         throw std::runtime_error(
             "tests/corpus/mails and tests/corpus/expected.json do not name the same mails");
     return mails;
+}
+
+std::vector<expected_line> read_lines()
+{
+    std::vector<expected_line> lines;
+    for (const auto& entry : read_json("lines.json").items()) {
+        expected_line line;
+        line.kind = entry["kind"].text();
+        line.language = entry["language"].text();
+        line.text = entry["text"].text();
+        for (const auto& code : entry["codes"].items())
+            line.codes.push_back(code.text());
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+accuracy_floors read_floors()
+{
+    const auto parsed = read_json("floors.json");
+    accuracy_floors floors;
+    floors.kinds = read_floors_of(parsed["kinds"]);
+    floors.languages = read_floors_of(parsed["languages"]);
+    return floors;
 }
 
 std::vector<injection_mail> read_injections()
@@ -81,6 +122,11 @@ findings examine(const std::string& raw)
     found.codes = extract::find_codes(view.summary.subject, view.text, view.page);
     found.links = extract::find_links(view.text, view.page);
     return found;
+}
+
+std::vector<extract::code> examine_line(const expected_line& line)
+{
+    return extract::find_codes("Hello", line.text, std::nullopt);
 }
 
 } // namespace tempinbox::corpus

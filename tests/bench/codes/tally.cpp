@@ -48,6 +48,38 @@ void tally::add(const corpus::expected_mail& mail, const corpus::findings& found
     add_links(mail, found, one);
     sum(languages_[mail.language], one);
     sum(total_, one);
+    add_codes(mail.codes.empty() ? "mail without a code" : "mail with a code", mail.language,
+              one.any_code);
+}
+
+void tally::add(const corpus::expected_line& line, const std::vector<extract::code>& found)
+{
+    accuracy codes;
+    for (const auto& one : found) {
+        const bool is_right =
+            std::find(line.codes.begin(), line.codes.end(), one.value) != line.codes.end();
+        count(codes.precision, is_right);
+        if (!is_right)
+            misses_.push_back(line.kind + ", \"" + line.text + "\": no code, but found " +
+                              describe(one));
+    }
+    for (const auto& code : line.codes) {
+        const bool is_found =
+            std::any_of(found.begin(), found.end(),
+                        [&](const extract::code& one) { return one.value == code; });
+        count(codes.recall, is_found);
+        if (!is_found)
+            misses_.push_back(line.kind + ", \"" + line.text + "\": code " + code + " not found");
+    }
+    add_codes(line.kind, line.language, codes);
+}
+
+void tally::add_codes(const std::string& kind, const std::string& language, const accuracy& codes)
+{
+    for (auto* row : {&codes_by_kind_[kind], &codes_by_language_[language]}) {
+        ++row->texts;
+        sum(row->codes, codes);
+    }
 }
 
 void tally::add_codes(const corpus::expected_mail& mail, const corpus::findings& found,

@@ -19,6 +19,14 @@ std::string best(const std::string& subject, const std::string& text)
     return found.empty() ? "" : found.front().value;
 }
 
+std::vector<std::string> all(const std::string& subject, const std::string& text)
+{
+    std::vector<std::string> values;
+    for (const auto& found : extract::find_codes(subject, text, std::nullopt))
+        values.push_back(found.value);
+    return values;
+}
+
 } // namespace
 
 TEST_CASE("the one-time code of a mail is found", "[extract]")
@@ -123,6 +131,128 @@ TEST_CASE("letters alone are a code where their sentence says so, but words in c
              "Your verification code for Acme is REQUIRED to log in",
              "NEVER share your security code with ANYONE",
          }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "");
+    }
+}
+
+TEST_CASE("the value that a noun states beats words in capitals and numbers between them",
+          "[extract]")
+{
+    for (const char* text : {
+             "Dear ANN, your A/C AXBKZQ (XX1245): OTP for AXBKZQ is 482913",
+             "OTP for JONATHAN: 482913",
+             "Your code at HOLLOW = 482913",
+             "Security code for order 55120 is 482913",
+             "Der Sicherheitscode für NORDKAS lautet 482913",
+             "קוד האימות עבור KINERET הוא 482913",
+             "SAKURAYAの認証コードは482913です",
+         }) {
+        INFO(text);
+        CHECK(all("Hello", text) == std::vector<std::string>{"482913"});
+    }
+    CHECK(all("Hello", "Login code for NORTHW was used").empty());
+}
+
+TEST_CASE("what a sender is called does not deny the noun behind it", "[extract]")
+{
+    CHECK(best("Hello", "【みどり銀行】確認コードは48291です") == "48291");
+    CHECK(best("Hello", "【クーポン広場】コード：48291") == "48291");
+    CHECK(best("Hello", "[쿠폰마을] 확인코드는 48291입니다") == "48291");
+    CHECK(best("Hello", "[Parcel Post] Code: 48291") == "48291");
+    CHECK(best("Hello", "Goods & Co: security code 48291") == "48291");
+    CHECK(best("Hello", "みどり銀行の確認コードは48291です") == "48291");
+
+    CHECK(best("Hello", "銀行コード：48291") == "");
+    CHECK(best("Hello", "クーポンコード：48291") == "");
+}
+
+TEST_CASE("four characters are a code alone on a line or beside their noun", "[extract]")
+{
+    CHECK(best("Hello", "Your code:\n\nK7RQ\n") == "K7RQ");
+    CHECK(best("Hello", "Bestätigungscode P8KD") == "P8KD");
+    CHECK(best("Hello", "验证码：Q8FJ") == "Q8FJ");
+
+    CHECK(best("Hello", "Your code expires at 10pm") == "");
+    CHECK(best("Hello", "Your code is for seat number A12B only") == "");
+}
+
+TEST_CASE("no blank is needed between noun, sign and value", "[extract]")
+{
+    for (const char* text : {"OTP=482913", "OTP:482913", "OTP#482913", "OTP-482913", "PIN#482913.",
+                             "認証コード=482913", "код-482913", "رمز التحقق=482913"}) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+    CHECK(best("Hello", "Your code is in /callback?code=482913&state=1") == "");
+}
+
+TEST_CASE("one-time, temporary and session passwords are codes in every language", "[extract]")
+{
+    for (const char* text : {
+             "הסיסמה החד פעמית שלך היא 482913",
+             "сеансовый пароль 482913",
+             "Tu contraseña temporal es 482913",
+             "482913 es tu contraseña temporal",
+             "Votre mot de passe provisoire : 482913",
+             "Vaše dočasné heslo je 482913",
+             "كلمة المرور المؤقتة هي 482913",
+             "உங்கள் ஒருமுறை கடவுச்சொல் 482913",
+             "一時パスワードは482913です",
+             "임시 비밀번호: 482913",
+             "Ihre pushTAN lautet 482913",
+             "TAC 482913 for your transfer",
+             "Ваш ПИН је 482913",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+    CHECK(best("Hello", "Wi-Fi password: 48291305") == "");
+    CHECK(best("Hello", "Your temporary password expires in 4829 minutes") == "");
+}
+
+TEST_CASE("a value that is typed to sign in needs no noun", "[extract]")
+{
+    for (const char* text : {
+             "請輸入 482913 以登入",
+             "Enter 482913 to sign in",
+             "Um sich anzumelden, bitte 482913 eingeben",
+             "Чтобы войти, введите 482913",
+             "Giriş yapmak için 482913 girin",
+             "ログインするには482913を入力してください",
+             "로그인하려면 482913을 입력하세요",
+             "लॉग इन करने के लिए 482913 दर्ज करें",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+    CHECK(best("Hello", "Use 4829 points to complete your order") == "");
+    CHECK(best("Hello", "使用4829积分完成注册") == "");
+}
+
+TEST_CASE("a code keeps its prefix of letters, and may be words", "[extract]")
+{
+    CHECK(best("Hello", "We sent you an OTP. To approve, use HTW-191206") == "HTW-191206");
+    CHECK(best("Hello", "Your code is sable-tofu-iguana-lemon") == "sable-tofu-iguana-lemon");
+    CHECK(best("Hello", "Ihr Anmeldecode lautet birne-segel-kerze") == "birne-segel-kerze");
+
+    CHECK(best("Hello", "Your code is state-of-the-art") == "");
+    CHECK(best("Hello", "Order HTW-191206 has shipped, no code is needed") == "");
+}
+
+TEST_CASE("digits stand in groups of any blank, dash or dot", "[extract]")
+{
+    for (const char* text :
+         {"Your code is 482 - 913", "Your code is 482-913", "Your code is 482  913",
+          "Your code is 482–913", "Your code:\n\n482 — 913", "Security code: 482·913",
+          "Your code is 482.913", "Your code is 482 • 913", "認証コード：482・913",
+          "Your code is 48 - 29 - 13", "Your code is 4-8-2-9-1-3", "Your code is 4 · 8 · 2 · 9 · 1 · 3"}) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+    for (const char* text : {"Your code expires on 12.03.26", "Your code expires: 12-03-26",
+                             "Codes 1000 - 2000 are reserved", "Total: 482.913 EUR, code follows",
+                             "Your code runs on version 482.913"}) {
         INFO(text);
         CHECK(best("Hello", text) == "");
     }

@@ -50,6 +50,29 @@ TEST_CASE("each mail of the corpus has the first code that a reader would take",
     }
 }
 
+TEST_CASE("each line of the corpus has the codes that a reader would take, and no other",
+          "[extract][corpus]")
+{
+    for (const auto& line : corpus::read_lines()) {
+        std::vector<std::string> found;
+        for (const auto& code : corpus::examine_line(line))
+            found.push_back(code.value);
+
+        INFO(line.language << ": " << line.text);
+        CHECK(found == line.codes);
+    }
+}
+
+TEST_CASE("every kind and every language of the corpus' lines has a floor", "[extract][corpus]")
+{
+    const auto floors = corpus::read_floors();
+    for (const auto& line : corpus::read_lines()) {
+        INFO(line.kind << ", " << line.language);
+        CHECK(floors.kinds.contains(line.kind));
+        CHECK(floors.languages.contains(line.language));
+    }
+}
+
 TEST_CASE("each link of the corpus is found with what it is for", "[extract][corpus]")
 {
     for (const auto& mail : corpus::read_all()) {
