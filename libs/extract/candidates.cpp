@@ -379,14 +379,15 @@ bool is_quantity(std::string_view value)
 
 bool is_masked(std::string_view value)
 {
-    static const RE2 masked(R"(^[Xx]{2,}[0-9]{2,}$)");
-    return says(value, masked);
+    const auto mask = std::min(value.find_first_not_of("Xx"), value.size());
+    const auto shown = value.substr(mask);
+    return mask >= 2 && shown.size() >= 2 && std::all_of(shown.begin(), shown.end(), is_digit);
 }
 
 bool is_short_date(std::string_view text)
 {
     static const RE2 date(R"(^(?:[0-3][0-9]([. -])[01][0-9][. -][0-9]{2}|[01][0-9][. -][0-3][0-9][. -][0-9]{2}|[0-9]{2}[. -][01][0-9][. -][0-3][0-9])$)");
-    return says(text, date);
+    return text.size() == 8 && !is_digit(text[2]) && says(text, date);
 }
 
 } // namespace tempinbox::extract

@@ -243,6 +243,8 @@ bool code_scorer::names_other_number(const candidate_context& at) const
 // True for `Call us: 4711`, false for `Enter this code to verify your phone: 4711`.
 bool code_scorer::names_phone(const candidate_context& at) const
 {
+    if (!says(at.tail(), vocabulary::get().phone) || at.is_self_described())
+        return false;
     // Words before a label belong to its name: `Your mobile verification code`.
     const auto tail_begin = at.begin - without_sender(at.tail()).size();
     auto begin = tail_begin;
@@ -251,8 +253,7 @@ bool code_scorer::names_phone(const candidate_context& at) const
         begin = is_name ? one.end : begin;
         return is_name;
     });
-    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) &&
-           !at.is_self_described();
+    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone);
 }
 
 // `T-Mobile: 4711 is your Acme, Inc. code`
@@ -534,16 +535,16 @@ code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
     const auto front = take_bytes(at.line_after, 64);
     const bool is_before = says(at.tail(), words.typing_verb);
     const bool is_after = says(front, words.typed_after);
-    const bool has_aim_behind = says(front, words.aim_after);
-    found.is_typed = is_before || is_after;
-    // `geben Sie 482913 ein`: a verb around it needs no aim.
-    // `use 4829 points to continue` types something else.
+    if (!is_before && !is_after)
+        return found;
+    // `geben Sie 482913 ein`: a verb around it needs no aim. `use 4829 points to continue` types
+    // something else.
     const bool ends_clause = is_after || !goes_on(at);
     const bool has_aim =
-        (is_before && is_after) ||
-        (found.is_typed && (has_aim_behind || (ends_clause && (says(at.tail(), words.aim) ||
-                                                               says(front, words.aim)))));
-    found.weight = has_aim ? 0.55 : found.is_typed || has_aim_behind ? 0.3 : 0;
+        (is_before && is_after) || says(front, words.aim_after) ||
+        (ends_clause && (says(at.tail(), words.aim) || says(front, words.aim)));
+    found.is_typed = true;
+    found.weight = has_aim ? 0.55 : 0.3;
     if (has_aim)
         found.how = standing::beside;
     return found;
