@@ -170,8 +170,8 @@ std::string_view group_separator(std::string_view text)
 // Digits in groups that are not the usual ones, or not separated in the usual way.
 bool is_loose(std::string_view text)
 {
-    const auto size = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) -
-                                               text.begin());
+    const auto size = static_cast<std::size_t>(
+        std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
     if (size == text.size())
         return false;
     const auto separator = group_separator(text.substr(size));
@@ -228,10 +228,9 @@ std::string_view candidate_scanner::take_word()
     while (at_ < text_.size() && !is_letter_or_digit(text_[at_]))
         ++at_;
     const auto begin = at_;
-    while (at_ < text_.size() &&
-           (is_letter_or_digit(text_[at_]) ||
-            (text_[at_] == '-' && at_ + 1 < text_.size() && is_letter_or_digit(text_[at_ + 1]) &&
-             !ends_noun(at_))))
+    while (at_ < text_.size() && (is_letter_or_digit(text_[at_]) ||
+                                  (text_[at_] == '-' && at_ + 1 < text_.size() &&
+                                   is_letter_or_digit(text_[at_ + 1]) && !ends_noun(at_))))
         ++at_;
     return text_.substr(begin, at_ - begin);
 }
@@ -263,11 +262,11 @@ std::string_view candidate_scanner::join_single(std::string_view word)
             ++at;
         if (text_.substr(blanks).starts_with(separator))
             at = std::max(at, blanks + separator.size());
-        const bool is_single = at > blanks && at < text_.size() &&
-                               (is_digit(text_[at]) || is_upper(text_[at]) ||
-                                (begins_line && is_lower(text_[at]))) &&
-                               (at + 1 == text_.size() ||
-                                !(is_letter_or_digit(text_[at + 1]) || text_[at + 1] == '-'));
+        const bool is_single =
+            at > blanks && at < text_.size() &&
+            (is_digit(text_[at]) || is_upper(text_[at]) || (begins_line && is_lower(text_[at]))) &&
+            (at + 1 == text_.size() ||
+             !(is_letter_or_digit(text_[at + 1]) || text_[at + 1] == '-'));
         if (!is_single)
             break;
         // After `4 8 2 9 1 3` the next sentence begins: `I did not ask for it`, `P.O. Box`.
@@ -289,8 +288,8 @@ std::string_view candidate_scanner::join_single(std::string_view word)
                : std::string_view{};
 }
 
-// `123 456`, `123 - 456`, `123.456`: digits in groups of one size, each separated by the same blanks
-// and marks. Returns the word itself if there are no such groups.
+// `123 456`, `123 - 456`, `123.456`: digits in groups of one size, each separated by the same
+// blanks and marks. Returns the word itself if there are no such groups.
 std::string_view candidate_scanner::join_groups(std::string_view word) const
 {
     const auto size = word.size();
@@ -305,13 +304,12 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
     for (; count < 5; ++count) {
         const auto group = text_.substr(std::min(end + separator.size(), text_.size()), size);
         const auto past = end + separator.size() + size;
-        const bool is_group =
-            text_.substr(end).starts_with(separator) && group.size() == size &&
-            std::all_of(group.begin(), group.end(), is_digit) &&
-            (past >= text_.size() ||
-             !(is_letter_or_digit(text_[past]) ||
-               (text_[past] == '-' && separator != "-" && past + 1 < text_.size() &&
-                is_letter_or_digit(text_[past + 1]))));
+        const bool is_group = text_.substr(end).starts_with(separator) && group.size() == size &&
+                              std::all_of(group.begin(), group.end(), is_digit) &&
+                              (past >= text_.size() ||
+                               !(is_letter_or_digit(text_[past]) ||
+                                 (text_[past] == '-' && separator != "-" &&
+                                  past + 1 < text_.size() && is_letter_or_digit(text_[past + 1]))));
         if (!is_group)
             break;
         end = past;
@@ -372,8 +370,9 @@ bool is_numbered_name(std::string_view value)
 
 bool is_quantity(std::string_view value)
 {
-    static const RE2 quantity(R"(^[0-9]+(?:st|nd|rd|th|am|pm|a|p|h|hr|hrs|min|mins|s|sec|ms|d|x|k|m|gb|mb|kb|tb|px|pt|kg|km|cm|mm|mi|w|v|g|c|f|er|e|eme|ème)$)",
-                              case_blind());
+    static const RE2 quantity(
+        R"(^[0-9]+(?:st|nd|rd|th|am|pm|a|p|h|hr|hrs|min|mins|s|sec|ms|d|x|k|m|gb|mb|kb|tb|px|pt|kg|km|cm|mm|mi|w|v|g|c|f|er|e|eme|ème)$)",
+        case_blind());
     return says(value, quantity);
 }
 
@@ -386,7 +385,8 @@ bool is_masked(std::string_view value)
 
 bool is_short_date(std::string_view text)
 {
-    static const RE2 date(R"(^(?:[0-3][0-9]([. -])[01][0-9][. -][0-9]{2}|[01][0-9][. -][0-3][0-9][. -][0-9]{2}|[0-9]{2}[. -][01][0-9][. -][0-3][0-9])$)");
+    static const RE2 date(
+        R"(^(?:[0-3][0-9]([. -])[01][0-9][. -][0-9]{2}|[01][0-9][. -][0-3][0-9][. -][0-9]{2}|[0-9]{2}[. -][01][0-9][. -][0-3][0-9])$)");
     return text.size() == 8 && !is_digit(text[2]) && says(text, date);
 }
 

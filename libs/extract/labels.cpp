@@ -37,8 +37,8 @@ std::uint32_t byte_at(std::string_view text, std::size_t at)
     return at < text.size() ? static_cast<std::uint8_t>(text[at]) : 0;
 }
 
-// `нацкодекс`, `בנקודת`: the noun is a part of another word. Prefixes of one or two letters (ה, ל, ال)
-// and endings of up to four belong to the noun.
+// `нацкодекс`, `בנקודת`: the noun is a part of another word. Prefixes of one or two letters (ה, ל,
+// ال) and endings of up to four belong to the noun.
 bool is_inside_word(std::string_view text, const label& one)
 {
     constexpr std::size_t letter = 2; // bytes
@@ -69,7 +69,8 @@ bool is_of_name(std::string_view text, const label& one)
         R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
     const auto noun = text.substr(one.begin, one.end - one.begin);
     const auto begin = one.begin - std::min(one.begin, max_name_bytes);
-    static const RE2 last_word(R"(^(?:Bank|Store|Post|Depot|Zone|State|Branch|Union|Parts?|Jobs?|Event|Airport)[ -][Cc]ode)");
+    static const RE2 last_word(
+        R"(^(?:Bank|Store|Post|Depot|Zone|State|Branch|Union|Parts?|Jobs?|Event|Airport)[ -][Cc]ode)");
     return says(noun, last_word) && says(text.substr(begin, one.begin - begin), name);
 }
 
@@ -144,10 +145,9 @@ void add_hints_of_text(std::string_view text, const std::vector<label>& labels, 
     const auto& words = vocabulary::get();
     hints.text = text;
     hints.is_meeting = says(text, words.meeting);
-    const bool has_authorization =
-        std::any_of(labels.begin(), labels.end(), [&](const label& one) {
-            return to_lower_ascii(text.substr(one.begin, 4)) == "auth";
-        });
+    const bool has_authorization = std::any_of(labels.begin(), labels.end(), [&](const label& one) {
+        return to_lower_ascii(text.substr(one.begin, 4)) == "auth";
+    });
     hints.is_receipt = has_authorization && says(text, words.receipt);
 }
 

@@ -18,8 +18,8 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
     return text.substr(text.size() - std::min(text.size(), count));
 }
 
-// `[Parcel Shop] 482913`, `【みどり銀行】482913`: what a sender is called names no number. A closing bracket
-// right in front of the value may close a word that does: `(Order) 482913`.
+// `[Parcel Shop] 482913`, `【みどり銀行】482913`: what a sender is called names no number. A
+// closing bracket right in front of the value may close a word that does: `(Order) 482913`.
 std::string_view without_sender(std::string_view line)
 {
     for (const std::string_view close : {"]", "】", "』", "」", "〕"})
@@ -41,8 +41,8 @@ struct code_scorer::candidate_context
     std::string_view line_after;
     // Nothing else on its line but marks.
     bool is_alone = false;
-    // Set once is_joined is ruled out: a mark or "is" leads to it from a noun, the words after it say
-    // what it is, or the sentence that leads to it does.
+    // Set once is_joined is ruled out: a mark or "is" leads to it from a noun, the words after it
+    // say what it is, or the sentence that leads to it does.
     bool is_marked = false;
     bool is_explained = false;
     bool is_stated_in_line = false;
@@ -73,11 +73,11 @@ struct code_scorer::evidence
 {
     standing how = standing::none;
     double weight = 0;
-    std::size_t noun = 0;  // where it begins
-    std::size_t words = 0; // letters between it and the candidate
-    bool is_clear = false; // by a noun that means only a code, in its sentence
+    std::size_t noun = 0;   // where it begins
+    std::size_t words = 0;  // letters between it and the candidate
+    bool is_clear = false;  // by a noun that means only a code, in its sentence
     bool is_behind = false; // the noun comes after the candidate
-    bool is_typed = false; // a verb of typing stands beside it
+    bool is_typed = false;  // a verb of typing stands beside it
     bool is_direct = false; // nothing stands between noun and value but a mark or "is"
 
     bool is_beside() const { return how >= standing::beside; }
@@ -178,8 +178,8 @@ bool code_scorer::is_joined(const candidate_context& at) const
     return digits_before || digits_after;
 }
 
-// `OTP=482913`, `OTP #482913`: only a sign stands between the noun and the value. Not so in the query
-// of a URL, `?code=482913`.
+// `OTP=482913`, `OTP #482913`: only a sign stands between the noun and the value. Not so in the
+// query of a URL, `?code=482913`.
 bool code_scorer::stands_at_noun(const candidate_context& at) const
 {
     const auto* noun = label_before(at);
@@ -287,12 +287,11 @@ bool code_scorer::is_marked(const candidate_context& at) const
 {
     const auto* noun = label_before(at);
     return noun && at.begin - noun->end <= context_bytes &&
-           says(text_.substr(noun->begin, at.begin - noun->begin),
-                vocabulary::get().stating_mark);
+           says(text_.substr(noun->begin, at.begin - noun->begin), vocabulary::get().stating_mark);
 }
 
-// The sentence names the code, may say what it is for, and ends in a mark: `The code to confirm your
-// order is 4711`.
+// The sentence names the code, may say what it is for, and ends in a mark: `The code to confirm
+// your order is 4711`.
 bool code_scorer::is_stated_in_line(const candidate_context& at) const
 {
     constexpr std::size_t max_purpose_bytes = 90;
@@ -340,9 +339,9 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
     const bool is_shown = near.is_beside() || at.is_alone || at.is_explained;
     const bool is_alone_below = at.is_alone && trim(at.before).ends_with(':');
     // Behind a noun that means a code: stated, right beside it, or alone below it.
-    const bool is_given = at.is_explained ||
-                          (near.is_clear && !near.is_behind &&
-                           (near.how == standing::stated || near.is_direct || is_alone_below));
+    const bool is_given =
+        at.is_explained || (near.is_clear && !near.is_behind &&
+                            (near.how == standing::stated || near.is_direct || is_alone_below));
     const auto& words = vocabulary::get();
     switch (one.form) {
     case code_form::digits:
@@ -360,10 +359,11 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
     case code_form::prefixed:
         return true;
     case code_form::letters:
-        if (says(one.value, words.capital_word) || says(at.after, words.person_after) || (one.value.size() < 5 && !is_alone_below))
+        if (says(one.value, words.capital_word) || says(at.after, words.person_after) ||
+            (one.value.size() < 5 && !is_alone_below))
             return false;
-        return is_given && (at.is_explained || near.how == standing::stated || is_alone_below ||
-                            !goes_on(at));
+        return is_given &&
+               (at.is_explained || near.how == standing::stated || is_alone_below || !goes_on(at));
     case code_form::letter_groups:
         return is_given || (near.is_clear && !near.is_behind && is_shown);
     case code_form::words:
@@ -375,8 +375,8 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
         if (one.text.starts_with("0x") || at.line_before.find('%') != std::string_view::npos)
             return false;
         if (is_quantity(one.value) ||
-            (one.value.size() < 5 && !(near.is_direct || at.is_alone || at.is_explained ||
-                                       near.how == standing::stated)))
+            (one.value.size() < 5 &&
+             !(near.is_direct || at.is_alone || at.is_explained || near.how == standing::stated)))
             return false;
         if (is_numbered_word(one.value) && (!is_shown || is_of_offer()))
             return false;
@@ -455,7 +455,8 @@ code_scorer::evidence code_scorer::before(const candidate_context& at,
     const bool is_close = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
     found.noun = last->begin;
     found.words = words_in(gap);
-    found.is_direct = is_sentence && (words_in(gap) == 0 || (at.is_marked && is_close && words_in(gap) <= 12));
+    found.is_direct =
+        is_sentence && (words_in(gap) == 0 || (at.is_marked && is_close && words_in(gap) <= 12));
     if (at.is_stated_in_line || (is_close && at.is_marked))
         found.how = standing::stated;
     else if (is_close)
@@ -467,15 +468,16 @@ code_scorer::evidence code_scorer::before(const candidate_context& at,
     else if (!is_other_paragraph && gap.size() <= 180)
         found.how = standing::near_by;
     found.is_clear = is_sure && (is_sentence || at.is_alone);
-    found.weight = found.how == standing::none && gap.size() > 200 ? 0 : weight_of(found.how, is_sure);
+    found.weight =
+        found.how == standing::none && gap.size() > 200 ? 0 : weight_of(found.how, is_sure);
     found.weight = std::max(0.0, found.weight - rivals(at, one, found.how, last->end));
     if (!is_on_line && is_named(at.line_before))
         found.weight = std::max(0.0, found.weight - 0.3);
     return found;
 }
 
-// The penalty for candidates between the label and this one, which the label more likely means: those
-// that stand no weaker. A list of codes, each on its own line, has one label for all.
+// The penalty for candidates between the label and this one, which the label more likely means:
+// those that stand no weaker. A list of codes, each on its own line, has one label for all.
 double code_scorer::rivals(const candidate_context& at, const candidate_code& one, standing how,
                            std::size_t label_end) const
 {
@@ -540,9 +542,8 @@ code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
     // `geben Sie 482913 ein`: a verb around it needs no aim. `use 4829 points to continue` types
     // something else.
     const bool ends_clause = is_after || !goes_on(at);
-    const bool has_aim =
-        (is_before && is_after) || says(front, words.aim_after) ||
-        (ends_clause && (says(at.tail(), words.aim) || says(front, words.aim)));
+    const bool has_aim = (is_before && is_after) || says(front, words.aim_after) ||
+                         (ends_clause && (says(at.tail(), words.aim) || says(front, words.aim)));
     found.is_typed = true;
     found.weight = has_aim ? 0.55 : 0.3;
     if (has_aim)

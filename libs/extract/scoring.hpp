@@ -41,7 +41,7 @@ struct candidate_score
 {
     double score = 0;
     standing how = standing::none;
-    std::size_t noun = 0; // where it begins
+    std::size_t noun = 0;  // where it begins
     bool is_given = false; // stated, or right behind the noun: the noun means it
 };
 
@@ -83,8 +83,7 @@ private:
     const label* label_after(const candidate_context& at) const;
     template <class Test>
     bool any_label_before(const candidate_context& at, std::size_t from, Test test) const;
-    bool is_plausible(const candidate_context& at, const candidate_code& one,
-                      const evidence& near);
+    bool is_plausible(const candidate_context& at, const candidate_code& one, const evidence& near);
     bool is_of_offer();
     evidence find_evidence(const candidate_context& at, const candidate_code& one) const;
     evidence before(const candidate_context& at, const candidate_code& one) const;

@@ -58,8 +58,8 @@ constexpr const char* receipts =
 constexpr const char* offers =
     R"([0-9] ?% (?:off|rabatt|de r[eé]duction|de descuento|de desconto|di sconto|korting|zni[zż]ki|indirim|discount)|-[0-9]+ ?%|\b(?:at|with) checkout\b|save (?:up to )?[$€£]|shop now|promo code|discount code|coupon|gutschein|code promo|cup[oó]n|cupom|buono sconto|kortingscode|промокод|купон|クーポン|优惠券|優惠券|쿠폰)";
 
-// One field of every language as one alternation, `~` written out. \p{L}* would take a thousand states
-// each time.
+// One field of every language as one alternation, `~` written out. \p{L}* would take a thousand
+// states each time.
 std::string all_of(const char* language_words::* field)
 {
     std::string all;

@@ -7,7 +7,8 @@
 namespace tempinbox::extract {
 
 // The words around codes and other numbers in many languages, as patterns compiled once per
-// process; those that a language has for codes are in languages.cpp. RE2: linear time, safe to share between threads, case-insensitive.
+// process; those that a language has for codes are in languages.cpp. RE2: linear time, safe to
+// share between threads, case-insensitive.
 struct vocabulary
 {
     // Means a one-time code and nothing else: "verification code", "Einmalpasswort", "验证码".

@@ -34,7 +34,8 @@ struct expected_line
     std::string kind; // "sender with a denied noun"
     std::string language;
     std::string text;
-    std::vector<std::string> codes; // all of them, likeliest first; none for what only looks like one
+    std::vector<std::string>
+        codes; // all of them, likeliest first; none for what only looks like one
 };
 
 // Every line, in the order of the file.

@@ -34,7 +34,7 @@ int print_codes(const char* heading, const std::map<std::string, bench::code_tal
                               recall < floor->second.recall;
         below += is_below ? 1 : 0;
         std::printf("%-40s %5d  %5.3f  %5.3f%s\n", name.c_str(), row.texts, precision, recall,
-                    !is_below                ? ""
+                    !is_below               ? ""
                     : floor == floors.end() ? "  has no floor"
                                             : "  is below its floor");
     }
@@ -56,9 +56,9 @@ bool print_accuracy(const std::vector<corpus::expected_mail>& mails)
         print_row(language, row);
     print_row("total", counted.total());
     const auto floors = corpus::read_floors();
-    const int below = print_codes("codes by kind", counted.codes_by_kind(), floors.kinds) +
-                      print_codes("codes by language", counted.codes_by_language(),
-                                  floors.languages);
+    const int below =
+        print_codes("codes by kind", counted.codes_by_kind(), floors.kinds) +
+        print_codes("codes by language", counted.codes_by_language(), floors.languages);
     std::printf("\n%zu misses\n", counted.misses().size());
     for (const auto& miss : counted.misses())
         std::printf("  %s\n", miss.c_str());

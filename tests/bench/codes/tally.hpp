@@ -39,7 +39,8 @@ struct code_tally
     accuracy codes;
 };
 
-// Compares findings with what is expected: by language, by kind, in total, and miss by miss in words.
+// Compares findings with what is expected: by language, by kind, in total, and miss by miss in
+// words.
 class tally
 {
 public:

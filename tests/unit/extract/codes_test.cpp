@@ -246,7 +246,8 @@ TEST_CASE("digits stand in groups of any blank, dash or dot", "[extract]")
          {"Your code is 482 - 913", "Your code is 482-913", "Your code is 482  913",
           "Your code is 482–913", "Your code:\n\n482 — 913", "Security code: 482·913",
           "Your code is 482.913", "Your code is 482 • 913", "認証コード：482・913",
-          "Your code is 48 - 29 - 13", "Your code is 4-8-2-9-1-3", "Your code is 4 · 8 · 2 · 9 · 1 · 3"}) {
+          "Your code is 48 - 29 - 13", "Your code is 4-8-2-9-1-3",
+          "Your code is 4 · 8 · 2 · 9 · 1 · 3"}) {
         INFO(text);
         CHECK(best("Hello", text) == "482913");
     }
