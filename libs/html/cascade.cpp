@@ -13,6 +13,8 @@ constexpr std::size_t max_style_bytes = 256 * 1024;
 constexpr std::size_t steps_of_style = 60;
 constexpr std::size_t steps_of_search = 2; // for a style sheet, at each `<` of the page
 constexpr std::size_t searched_bytes_in_step = 16;
+constexpr std::size_t large_tag_bytes = 512;
+constexpr std::size_t steps_of_separator = 2; // of attributes in a large tag
 
 } // namespace
 
@@ -47,6 +49,8 @@ void cascade::read_style_sheets(std::string_view html)
         const auto end = markup_end(html, at);
         const auto tag = html.substr(at, end - at);
         budget_.take(tag.size() / searched_bytes_in_step);
+        if (tag.size() > large_tag_bytes)
+            budget_.take(steps_of_separator * count_separators(tag));
         at = end;
         if (tag_name(tag) != "style" || tag.starts_with("</"))
             continue;

@@ -23,15 +23,11 @@ std::size_t find_first(std::string_view html, std::size_t at, Test test)
     return static_cast<std::size_t>(std::find_if(from, html.end(), test) - html.begin());
 }
 
-bool is_not_space(char c)
-{
-    return !is_space(c);
-}
-
-bool ends_tag_name(char c)
-{
-    return is_space(c) || c == '/' || c == '>';
-}
+// Lambdas, so that each search has its test within it.
+constexpr auto is_not_space = [](char c) {
+    return c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\f';
+};
+constexpr auto ends_tag_name = [](char c) { return !is_not_space(c) || c == '/' || c == '>'; };
 
 // Reads the attribute at or after `at` and moves `at` past it; false at the end of the tag.
 bool next_attribute(std::string_view html, std::size_t& at, attribute& next)
@@ -58,7 +54,7 @@ bool next_attribute(std::string_view html, std::size_t& at, attribute& next)
         at = close + 1;
         return true;
     }
-    const auto end = find_first(html, at, [](char c) { return is_space(c) || c == '>'; });
+    const auto end = find_first(html, at, [](char c) { return !is_not_space(c) || c == '>'; });
     next.value = html.substr(at, end - at);
     at = end;
     return true;
@@ -86,7 +82,7 @@ std::size_t name_end(std::string_view html, std::size_t at)
 
 bool is_space(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
+    return !is_not_space(c);
 }
 
 bool is_markup_at(std::string_view html, std::size_t at)
@@ -123,6 +119,13 @@ std::string tag_name(std::string_view tag)
 bool is_opening(std::string_view tag)
 {
     return name_begin(tag) == 1 && !tag.ends_with("/>");
+}
+
+std::size_t count_separators(std::string_view tag)
+{
+    return static_cast<std::size_t>(std::count_if(tag.begin(), tag.end(), [](char c) {
+        return (c >= 0 && c <= ' ') || c == '=' || c == '/';
+    }));
 }
 
 std::optional<std::string> find_attribute(std::string_view tag, std::string_view name)

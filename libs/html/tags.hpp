@@ -26,6 +26,9 @@ std::string tag_name(std::string_view tag);
 // Whether it opens an element: not an end tag, and not self-closing.
 bool is_opening(std::string_view tag);
 
+// Characters that may separate attributes: at least as many as there are.
+std::size_t count_separators(std::string_view tag);
+
 // The value of the first attribute of that name, its character references decoded.
 std::optional<std::string> find_attribute(std::string_view tag, std::string_view name);
 

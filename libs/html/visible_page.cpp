@@ -27,6 +27,7 @@ constexpr std::size_t steps_of_tag = 25;
 constexpr std::size_t steps_of_comment = 4;
 constexpr std::size_t steps_of_reference = 12;
 constexpr std::size_t steps_of_less_than = 3;
+constexpr std::size_t steps_of_separator = 4; // of attributes, past the first bytes of a tag
 constexpr std::size_t steps_of_link = 20;
 constexpr std::size_t steps_of_resolving = 80; // a link by the page's base
 constexpr std::size_t hidden_bytes_in_step = 4;
@@ -186,9 +187,11 @@ private:
             put_unseen(tag);
             return;
         }
-        const auto attribute_bytes = std::min(tag.size(), max_attribute_bytes);
-        budget_.take(steps_of_tag + attribute_bytes +
-                     (tag.size() - attribute_bytes) / data_bytes_in_step);
+        const auto attributes = tag.substr(0, max_attribute_bytes),
+                   rest = tag.substr(attributes.size());
+        budget_.take(steps_of_tag + attributes.size() + count_separators(attributes) +
+                     rest.size() / data_bytes_in_step +
+                     steps_of_separator * count_separators(rest));
         if (tag.size() > 1 && tag[1] == '/') {
             close(name);
             seen().html.append(tag);

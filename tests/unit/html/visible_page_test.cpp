@@ -332,7 +332,7 @@ TEST_CASE("a page that takes more work than it may is cut, and the rest counts a
 
 TEST_CASE("a page of equal elements takes a part of the work that one of others does", "[html]")
 {
-    constexpr std::size_t size = 128 * 1024;
+    constexpr std::size_t size = 100 * 1024;
     const auto equal = costly_html(size, [](int) { return std::string(); });
     const auto different = costly_html(size, [](int i) { return " n=" + std::to_string(i); });
 
