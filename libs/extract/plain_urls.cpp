@@ -277,6 +277,7 @@ bool plain_urls::find_run()
         return false;
     begin_ = static_cast<std::size_t>(match.data() - text_.data());
     run_end_ = begin_ + match.size();
+    words_end_ = text_.find_last_not_of(".,;:!?')]*_~", run_end_ - 1) + 1;
     return true;
 }
 
@@ -285,17 +286,20 @@ std::optional<plain_url> plain_urls::next()
     constexpr std::size_t max_looked_at = 4'000;
     while (++looked_at_ <= max_looked_at && find_run()) {
         plain_url found;
-        // A longer URL is none, unless what is around it ends it before.
-        const auto max_end = std::min(run_end_, begin_ + max_url_bytes + 1);
-        if (max_end == run_end_)
+        // A longer URL is none, unless what is around it ends it before, or it ends in marks.
+        const auto max_end = words_end_ <= begin_ + max_url_bytes
+                                 ? run_end_
+                                 : std::min(run_end_, begin_ + max_url_bytes + 1);
+        if (run_end_ <= begin_ + max_url_bytes)
             found.run = std::string(text_.substr(begin_, run_end_ - begin_));
         const url_reader reader(text_, begin_, max_end);
         found.url = reader.url();
         found.begin = reader.opening();
         found.end = reader.end() == max_end ? run_end_ : reader.end();
         at_ = std::max(found.end, begin_ + 1);
+        const bool is_cut_short = max_end != run_end_ && reader.end() == max_end;
         const bool has_host = !found.url.ends_with("://");
-        if (has_host && found.url.size() <= max_url_bytes)
+        if (!is_cut_short && has_host && found.url.size() <= max_url_bytes)
             return found;
     }
     return std::nullopt;

@@ -34,6 +34,7 @@ private:
     std::size_t at_ = 0;
     std::size_t begin_ = 0;
     std::size_t run_end_ = 0;
+    std::size_t words_end_ = 0; // of the run, without the marks that it ends in
     std::size_t looked_at_ = 0;
 };
 

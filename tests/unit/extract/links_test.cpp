@@ -219,6 +219,10 @@ TEST_CASE("escaped marks around a URL are no part of it", "[extract]")
     CHECK(url("https://a.test/?a=1&amp;b=2") == "https://a.test/?a=1&amp;b=2");
     CHECK(url("https://a.test/?a=1&gt=2&lt=3") == "https://a.test/?a=1&gt=2&lt=3");
     CHECK(in_text("&lt;https://a.test/1&gt;&lt;https://a.test/2&gt;").size() == 2);
+    std::string long_url = "https://a.test/?";
+    while (long_url.size() < 5'000)
+        long_url += "&amp;ä";
+    CHECK(in_text("&lt;" + long_url + "&gt;").empty());
 }
 
 TEST_CASE("the brackets of Markdown are no part of a URL", "[extract]")
