@@ -364,7 +364,7 @@ private:
     // `Ann <=?utf-8?Q?ann=40x.test?=>`.
     std::string decoded_bracket(const entry& one) const
     {
-        if (!one.bracketed.starts_with("=?"))
+        if (one.has_address || !one.bracketed.starts_with("=?"))
             return {};
         auto text = decoded_once(one.bracketed);
         return is_address(text) ? text : std::string();
@@ -417,6 +417,8 @@ private:
 
 bool is_address(std::string_view text)
 {
+    if (!text.empty() && encoded_word_length(text) == text.size())
+        return false; // it may hold one
     std::size_t at = 0;
     while (at < text.size() && text[at] != '@') {
         if (text[at] == '"') {

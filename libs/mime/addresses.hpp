@@ -8,7 +8,8 @@
 namespace tempinbox::mime {
 
 // `local@domain` and nothing else; the local part may be words and quoted strings with dots between
-// (RFC 5322 4.4). Misplaced dots are accepted: such addresses were given out.
+// (RFC 5322 4.4). Misplaced dots are accepted: such addresses were given out. An encoded word is
+// none.
 bool is_address(std::string_view text);
 
 struct address_list

@@ -129,7 +129,8 @@ void try_addresses(std::string_view text)
         require_clean(name, "a name is clean");
         require_clean(address, "an address is clean");
         require(!address.empty(), "an address is not empty");
-        require(address.size() <= value.size(), "an address is no longer than its list");
+        // A byte of an encoded word may become a character of three.
+        require(address.size() <= 3 * value.size(), "an address is no longer than its list");
         if (!mime::is_address(address))
             continue;
         const auto again =

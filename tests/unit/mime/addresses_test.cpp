@@ -167,6 +167,8 @@ TEST_CASE("an address inside an encoded word is found", "[mime]")
     CHECK(addresses("Ann =?utf-8?Q?=3Cann=40x.test=3E?=") == "Ann<ann@x.test>");
     CHECK(addresses("=?utf-8?Q?ann=40x.test?=") == "<ann@x.test>");
     CHECK(addresses("Ann <=?utf-8?Q?ann=40x.test?=>") == "Ann<ann@x.test>");
+    CHECK(addresses("Ann <=?utf-8?Q?ann@x.test?=>") == "Ann<ann@x.test>");
+    CHECK(addresses("<=?utf-8?Q?ann?=@x.test>") == "<=?utf-8?Q?ann?=@x.test>");
     CHECK(addresses("=?utf-8?Q?a@x.test,_B_<b@x.test>?=, c@x.test") ==
           "<a@x.test>B<b@x.test><c@x.test>");
     CHECK(addresses("=?utf-8?Q?J=C3=BCrg?=") == "<Jürg>");
