@@ -3,8 +3,8 @@
 namespace tempinbox::extract {
 namespace {
 
-// No speaker has read these rows. A note says which public text has the words, and "by analogy" that
-// the others were formed after them.
+// No speaker has read these rows. A note says which public text has the words, and "by analogy"
+// that the others were formed after them.
 // clang-format off
 const language_words rows[] = {
     {
@@ -20,7 +20,7 @@ const language_words rows[] = {
         .maybe =
             R"(\bcodes?\b|\bpins?\b|\btokens?\b|two[- ](?:factor|step) (?:authentication|verification)|2fa)",
         .other =
-            R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|goods|style|error|exit|status|response|return|source|reference|region|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|\bcodes? (?:review|coverage|of conduct|of ethics|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|\bbowling pins?\b)",
+            R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|goods|style|error|exit|status|response|return|source|reference|region|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|flight|train|airline|seat|table|room|team|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|\bcodes? (?:review|coverage|of conduct|of ethics|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|\bbowling pins?\b)",
         .typing =
             R"(\b(?:enter|type(?: in)?|key in|input|use|submit|with|quote|insert|provide|paste))",
         .typed = R"(- use (?:this|it)\b)",
@@ -32,7 +32,7 @@ const language_words rows[] = {
         .name = "de",
         .source = "BSI, sign-in with two factors (Einmalpasswort, TAN, PIN); Aegis (PIN, Token)",
         .before =
-            R"(best[aä]tigungs|sicherheits|verifi(?:zierungs|kations)|anmelde|log-?in|zugangs|zugriffs|freischalt|freigabe|aktivierungs|einmal|einweg|pr[uü]f|registrierungs|authentifizierungs|wiederherstellungs|zwei-faktor-|sitzungs|session-|transaktions|tempor[aä]re[rsmn]?|vorl[aä]ufige[rsmn]?|einmalige[rsmn]?|befristete[rsmn]?)",
+            R"(best[aä]tigungs|sicherheits|verifi(?:zierungs|kations)|anmelde|log-?in|zugangs|zugriffs|freischalt|freigabe|aktivierungs|einmal|einweg|pr[uü]f|registrierungs|authentifizierungs|wiederherstellungs|zwei-faktor-|sitzungs|session-|transaktions|tempor[aä]re[rsmn]?|vorl[aä]ufige[rsmn]?|vor[uü]bergehende[rsmn]?|einmalige[rsmn]?|befristete[rsmn]?)",
         .carrier =
             R"((?:codes?|pin|tan|kennwort|passw[oö]rte?r?|zugangscode|schl[uü]ssel|ziffer|token))",
         .maybe = R"(\b(?:kennwort|losung)\b)",
@@ -141,7 +141,7 @@ const language_words rows[] = {
                   "andOTP (NIP, in Canada); ANSSI (mot de passe à usage unique)",
         .carrier = R"(\b(?:codes?(?: (?:secret|personnel|pin|sms|num[eé]rique))?|mots? de passe|jetons?))",
         .behind =
-            R"((?:de (?:la |l['’])?|d['’])(?:v[eé]rification|s[eé]curit[eé]|confirmation|connexion|validation|acc[eè]s|activation|authentification|r[eé]cup[eé]ration|secours|session|s[eé]ance)|(?:[aà] )?usage unique|uniques?|temporaires?|provisoires?|dynamiques?|jetables?|confidentiel|otp)",
+            R"((?:de (?:la |l['’])?|d['’])(?:v[eé]rification|s[eé]curit[eé]|confirmation|connexion|validation|acc[eè]s|activation|authentification|r[eé]cup[eé]ration|secours|session|s[eé]ance)|(?:[aà] )?usage unique|uniques?|temporaires?|provisoires?|[eé]ph[eé]m[eè]res?|dynamiques?|jetables?|confidentiel|otp)",
         .sure = R"(\b(?:votre|ton) (?:nip|jeton)\b)",
         .maybe = R"(\bjeton\b)",
         .other =
@@ -149,7 +149,7 @@ const language_words rows[] = {
         .typing =
             R"(saisissez|saisir|saisis|tapez|entrez|utilisez|indiquez|renseignez|composez)",
         .aim =
-            R"(pour (?:vous (?:connecter|identifier)|te connecter|confirmer|continuer|valider|finaliser|activer|v[eé]rifier|terminer|acc[eé]der))",
+            R"((?:pour|afin de) (?:vous (?:connecter|identifier)|te connecter|confirmer|continuer|valider|finaliser|activer|v[eé]rifier|terminer|acc[eé]der))",
         .is = R"(est|sont|sera)",
     },
     {
@@ -331,7 +331,7 @@ const language_words rows[] = {
             R"(одноразов~|временн~|сеансов~|сессионн~|проверочн~|динамическ~|разов~)",
         .carrier = R"((?:[сs][мm][сs]-)?(?:код|парол|пин|токен)~)",
         .behind =
-            R"((?:для |на |из )?(?:подтвержд|проверк|доступ|безопасност|авториз|аутентифик|активац|вход|регистрац|восстановл|операци|перевод|платеж|оплат|сеанс|сесси|смс|sms)~)",
+            R"((?:для |на |из )?(?:подтвержд|проверк|доступ|безопасност|авториз|аутентифик|активац|вход|регистрац|восстановл|операци|перевод|платеж|оплат|сеанс|сесси|смс|sms|один сеанс|один вход|один раз)~)",
         .sure =
             R"(\b(?:odnorazov\w*|vremenn\w*|seansov\w*) (?:kod|parol)\w*|\b(?:kod|parol)\w* (?:(?:dlya|dlia|dlja) \w+|podtver\w+|dostupa|vhoda|proverki))",
         .maybe = R"(код|токен|(?-i:ПИН|ПІН))",
@@ -406,7 +406,7 @@ const language_words rows[] = {
         .source = "Nextcloud TOTP (رمز المصادقة), django-two-factor-auth (رمز التفويض), andOTP "
                   "(رمز PIN); the rest by analogy",
         .carrier =
-            R"((?:رمز|الرمز|رمزك|الكود|كود|كلمة (?:ال)?(?:مرور|سر)~)(?: الخاصة? بك)?)",
+            R"((?:رمز|الرمز|رمزك|(?:ال)?رقم (?:ال)?سري|الكود|كود|كلمة (?:ال)?(?:مرور|سر)~)(?: الخاصة? بك)?)",
         .behind =
             R"((?:ل?ل?(?:ال)?)(?:تحقق|تأكيد|تفعيل|دخول|أمان|مصادقة|تفويض|توثيق|سري|مؤقت|جلسة|متغير|مرة|استخدام مرة|استعمال مرة|مستخدم|تسجيل الدخول|أحادي|احادي|صالح)~|المرور (?:لمرة|المؤقت)~)",
         .maybe = R"(رمز|كود)",
