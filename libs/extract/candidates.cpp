@@ -72,7 +72,7 @@ std::optional<code_form> form_of_digits(std::string_view word, const groups& par
                                                                   : std::nullopt;
 }
 
-// `sable-tofu-iguana-lemon`, `7-guitarist-revenge`
+// `sable-tofu-iguana-lemon`, `7-guitarist-revenge`, but not `read-only-and-tested`
 bool is_words(std::string_view word)
 {
     std::size_t count = 0;
@@ -84,6 +84,9 @@ bool is_words(std::string_view word)
         if (is_word ? !is_between(part.size(), 3, 10)
                     : !(part.size() <= 4 && std::all_of(part.begin(), part.end(), is_digit)))
             return false;
+        for (const std::string_view joint : {"and", "the", "for", "not", "with", "only"})
+            if (part == joint)
+                return false;
         long_words += is_word && part.size() >= 4 ? 1 : 0;
         from = end + 1;
     }

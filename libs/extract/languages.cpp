@@ -22,7 +22,7 @@ const language_words rows[] = {
         .other =
             R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|goods|style|error|exit|status|response|return|source|reference|region|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|flight|train|airline|seat|table|room|team|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|\bcodes? (?:review|coverage|of conduct|of ethics|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|\bbowling pins?\b)",
         .typing =
-            R"(\b(?:enter|type(?: in)?|key in|input|use|submit|with|quote|insert|provide|paste))",
+            R"(\b(?:enter|type(?: in)?|key in|input|use|submit|with|quote|insert|provide|paste)(?: the following| this)?)",
         .typed = R"(- use (?:this|it)\b)",
         .aim =
             R"(to (?:complete|finish|continue|sign|log|verify|confirm|activate|authenticate|authori[sz]e|proceed|reset|link|approve|unlock|pair|access|register|validate)|(?:in|into|on) (?:the|our|your) (?:[\w-]+ ){0,2}(?:app|browser|field|page|form|window|box|screen|site|website))",
@@ -37,7 +37,7 @@ const language_words rows[] = {
             R"((?:codes?|pin|tan|kennwort|passw[oö]rte?r?|zugangscode|schl[uü]ssel|ziffer|token))",
         .maybe = R"(\b(?:kennwort|losung)\b)",
         .other =
-            R"((?:gutschein|rabatt|aktions|promo|bar|strich|post|quell|artikel|kunden|produkt|waren|filial|qr-|bank|farb|fehler|l[aä]nder|vorteils|geschenk)-?codes?\b|postleitzahl)",
+            R"((?:gutschein|rabatt|aktions|promo|bar|strich|post|quell|artikel|kunden|produkt|waren|filial|auftrags|bestell|buchungs|vertrags|rechnungs|sendungs|vorgangs|qr-|bank|farb|fehler|l[aä]nder|vorteils|geschenk)-?codes?\b|postleitzahl)",
         .typing =
             R"(eingeben|gib(?: [^\s\d:.,#(]+){0,2}|geben sie(?: [^\s\d:.,#(]+){0,2}|tippen? sie|tippe|verwenden sie|verwende|nutzen sie|nutze)",
         .typed = R"(ein(?:geben|zugeben)?\b|eintippen\b)",
@@ -52,7 +52,7 @@ const language_words rows[] = {
             R"(verificatie|beveiligings|inlog|bevestigings|toegangs|activerings|herstel|eenmalige?|tijdelijke?|sessie|controle|authenticatie|autorisatie|aanmeld|identificatie)",
         .carrier = R"((?:toegangs|pin-?)?(?:codes?|wachtwoord(?:en)?|pin|sleutel|token))",
         .sure = R"(\b(?:je|jouw|uw|de) pin-?code\b)",
-        .other = R"((?:kortings|post|actie|product|bar|streepjes|klant|waardebon|artikel)-?code)",
+        .other = R"((?:kortings|post|actie|product|bar|streepjes|klant|waardebon|artikel|bestel|order|factuur|filiaal)-?code)",
         .typing = R"(vul|voer|typ|gebruik|toets)",
         .typed = R"(in om\b|in\b)",
         .aim =
@@ -66,11 +66,11 @@ const language_words rows[] = {
         .before =
             R"(verifi(?:erings|kations|kasjons|serings|cerings)|s[äa]kerhets|sikkerhets?|sikkerheds|eng[åa]ngs|bekr[äæa]ftelses?|bekreftelses|inloggnings|innloggings|logins?|aktiverings|godkendelses|autentiserings|autentificerings?|autorisations|autorisasjons|[åa]terst[äa]llnings|tillf[äa]llig[at]?|midlertidig[et]?|tempor[äæa]r[at]?|sessions|sesjons)",
         .carrier =
-            R"((?:(?:kod|kode|l[öo]senord|passord|adgangskode|kodeord)(?:n|en|er|et|t)?\b|pin\b|pin-?kode?n?\b|token))",
+            R"((?:(?:kod|kode|l[öo]sen(?:ord)?|passord|adgangskode|kodeord)(?:n|en|er|et|t)?\b|pin\b|pin-?kode?n?\b|token))",
         .maybe =
             R"([a-zåäöæøü]{4,}(?:code|kode|kod|koden)\b|\bkode[nr]?\b|\bpin-?kode?n?\b)",
         .other =
-            R"((?:rabatt|produkt|post|k[äa]ll|streck|kampanj|presentkorts|artikel)-?kod\w*|(?:rabat|produkt|tilbuds|gavekort|vare)-?kode\w*)",
+            R"((?:rabatt|produkt|post|k[äa]ll|streck|kampanj|presentkorts|artikel|order|kund|butiks)-?kod\w*|(?:rabat|produkt|tilbuds|gavekort|vare|ordre|kunde)-?kode\w*)",
         .typing =
             R"(skriv(?: in| inn)?|ange|anv[äa]nd|mata in|indtaste?|brug|bruk|bruke|bruge|tast(?: inn?| ind)?|angi|oppgi)",
         .aim =
@@ -96,7 +96,7 @@ const language_words rows[] = {
             R"(vahvistus|turva|kerta(?:k[äa]ytt[öo]i(?:nen|sen)|k[äa]ytt[öo]|kirjautumis)?|varmennus|kirjautumis|aktivointi|tunnistautumis|todennus|v[äa]liaikai(?:nen|sen|s)|tilap[äa]i(?:nen|sen|s)|istuntokohtainen|istunto|istunnon)",
         .carrier = R"((?:koodi|salasana|tunnusluku|tunnuslu|pin)~)",
         .maybe = R"(koodi~|tunnusluku~)",
-        .other = R"((?:alennus|tuote|l[äa]hde|viiva|posti)koodi\w*)",
+        .other = R"((?:alennus|tuote|l[äa]hde|viiva|posti|tilaus|asiakas)koodi\w*)",
         .typing = R"(sy[oö]t[aä]|sy[oö]tt[aä]m[aä]ll[aä]|anna|antamalla|k[äa]yt[äa]|kirjoita|n[äa]pp[äa]ile)",
         .aim = R"(\p{L}+(?:ksesi|kseen)|kirjautumis~ varten|kirjaudu sis[aä][aä]n)",
         .is = R"((?:koodi|salasana|tunnus|pin)[^\n.]* on)",

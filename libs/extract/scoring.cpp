@@ -376,9 +376,13 @@ bool code_scorer::is_plausible(const candidate_context& at, const candidate_code
             return false;
         if (is_quantity(one.value) ||
             (one.value.size() < 5 &&
-             !(near.is_direct || at.is_alone || at.is_explained || near.how == standing::stated)))
+             !(near.is_direct || at.is_alone || at.is_explained || near.how == standing::stated ||
+               (near.is_typed && near.is_beside()))))
             return false;
-        if (is_numbered_word(one.value) && (!is_shown || is_of_offer()))
+        // `share code SAVE10 with friends`
+        if (is_numbered_word(one.value) &&
+            (!is_shown || is_of_offer() ||
+             !(near.is_clear || near.how == standing::stated || at.is_alone)))
             return false;
         if (is_numbered_name(one.value) && !at.is_alone)
             return false;

@@ -8,7 +8,7 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr const char* other_numbers =
-    R"((?:(?:^|[^\p{L}])(?:order|invoice|tracking|parcel|shipment|receipt|ticket|case|ref(?:erence)?|customer|client|member(?:ship)?|account|booking|reservation|card|policy|contract|request|transaction|report|batch|claim|job|pipeline|commit|issue|pull request|pr|serial|model|version|build|release|zip|postal|p\.?o\.? box|suite|ste|apt|apartment|unit|room|hall|floor|building|bldg|gate|seats?|row|block|flight|train|iban|bic|swift|vat|tax|ending(?: in)?|ends (?:in|with)|extension|ext|terminal|cashier|store|lot|article|item|sku|part|isbn|barcode|page|chapter|section|line|port|error|port|id|uid|pid|reg(?:istration)?|company|licen[cs]e|patent|highway|route|channel|frequency|)"
+    R"((?:(?:^|[^\p{L}])(?:order|invoice|tracking|parcel|shipment|receipt|ticket|case|ref(?:erence)?|customer|client|member(?:ship)?|list|account|booking|reservation|card|policy|contract|request|transaction|report|batch|claim|job|pipeline|commit|issue|pull request|pr|serial|model|version|build|release|zip|postal|p\.?o\.? box|suite|ste|apt|apartment|unit|room|hall|floor|building|bldg|gate|seats?|row|block|flight|train|iban|bic|swift|vat|tax|ending(?: in)?|ends (?:in|with)|extension|ext|terminal|cashier|store|lot|article|item|sku|part|isbn|barcode|page|chapter|section|line|port|error|port|id|uid|pid|reg(?:istration)?|company|licen[cs]e|patent|highway|route|channel|frequency|)"
     R"(bestell[^\s\d:.,#(]*|auftrags?[^\s\d:.,#(]*|rechnungs?[^\s\d:.,#(]*|sendungs?[^\s\d:.,#(]*|kunden[^\s\d:.,#(]*|vertrags[^\s\d:.,#(]*|vorgangs[^\s\d:.,#(]*|aktenzeichen|artikel[^\s\d:.,#(]*|konto[^\s\d:.,#(]*|z[aä]hler[^\s\d:.,#(]*|mitglieds?[^\s\d:.,#(]*|hrb|hra|plz|raum|zimmer|filiale|postfach|kvk|bestelnummer|ordernummer|klantnummer|factuurnummer|postcode|)"
     R"(facture|commande|dossier|r[eé]f|compte|client|r[eé]f[eé]rence|contrat|colis|suivi|siret|siren|rcs|bp|cedex|train|voiture|place|pedido|factura|fatura|nota fiscal|seguimiento|rastreio|cliente|contrato|contratto|referencia|refer[eê]ncia|folio|protocolo|boleto|ordine|fattura|spedizione|cap|cep|cnpj|cpf|nif|cif|cp|p\.?iva|via|calle|rua|rue|)"
     R"(zam[oó]wieni[^\s\d:.,#(]*|faktur[^\s\d:.,#(]*|paczk[^\s\d:.,#(]*|przesy[lł]k[^\s\d:.,#(]*|klient[^\s\d:.,#(]*|rachun(?:ek|k)[^\s\d:.,#(]*|nip|regon|krs|objedn[aá]vk[^\s\d:.,#(]*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s[^\s\d:.,#(]*|sz[aá]mla[^\s\d:.,#(]*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus[^\s\d:.,#(]*|lasku[^\s\d:.,#(]*|y-tunnus|)"
@@ -126,7 +126,7 @@ std::string group(const std::string& pattern)
 // `enter 482913`, `482913 を入力`: a value and the verb of typing beside it.
 std::string typed_values()
 {
-    return group(all_of(&language_words::typing)) + opening_marks + "(?-i:[0-9A-Z-]{0,3}[0-9])|" +
+    return group(all_of(&language_words::typing)) + opening_marks + "(?-i:[0-9A-Z-]{0,6}[0-9])|" +
            "[0-9]{3}" + closing_marks + group(all_of(&language_words::typed));
 }
 
