@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev import debian
 from dev.terminal import fail, heading, item, warn
 
 LIST = Path(__file__).with_name("packages.txt")
@@ -15,7 +16,7 @@ _CLUSTER_SETTINGS = Path("/etc/postgresql-common/createcluster.conf")
 
 @dataclass(frozen=True)
 class Package:
-    """One line of packages.txt."""
+    """One line of packages.txt, as a release reads it."""
 
     name: str
     group: str
@@ -23,8 +24,10 @@ class Package:
     unless_command: str | None
 
 
-def read_list(text: str) -> list[Package]:
-    """The packages of a list; a line that cannot be read is a failure."""
+def read_list(text: str, release: str) -> list[Package]:
+    """The packages of a list by their names in a release; a line that cannot be read is a
+    failure.
+    """
     found = []
     group = ""
     for number, written in enumerate(text.splitlines(), start=1):
@@ -34,14 +37,40 @@ def read_list(text: str) -> list[Package]:
         if header := re.fullmatch(r"\[(\w+)\]", line):
             group = header[1]
             continue
-        entry = re.fullmatch(r"(\S+)(?: unless (\S+))? # (.+)", line)
-        if not entry or not group:
+        entry = re.fullmatch(r"(\S+(?: \w+:\S+)*)(?: unless (\S+))? # (.+)", line)
+        name = _name_in(release, entry[1]) if entry else None
+        if not entry or not name or not group:
             fail(
-                f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: "
-                f"{line}"
+                f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group], the "
+                f"package perhaps as {' '.join(f'{each}:NAME' for each in debian.RELEASES)}: {line}"
             )
-        found.append(Package(entry[1], group, entry[3], entry[2]))
+        found.append(Package(name, group, entry[3], entry[2]))
     return found
+
+
+def _name_in(release: str, written: str) -> str | None:
+    """The name of `package`, or of `bookworm:package-1 trixie:package-2`, which names each release
+    once.
+    """
+    if ":" not in written:
+        return written
+    names = dict(part.split(":", 1) for part in written.split(" ") if ":" in part)
+    return names.get(release) if tuple(names) == debian.RELEASES else None
+
+
+def of_this_release() -> list[Package]:
+    """The whole list, as this machine's release reads it."""
+    return read_list(LIST.read_text(encoding="utf-8"), debian.release())
+
+
+def postgresql() -> str:
+    """The major version of PostgreSQL that this release has."""
+    names = (package.name for package in of_this_release())
+    return next(name.removeprefix("postgresql-") for name in names if _is_postgresql(name))
+
+
+def _is_postgresql(name: str) -> bool:
+    return re.fullmatch(r"postgresql-\d+", name) is not None
 
 
 def _installed(names: list[str]) -> set[str]:
@@ -57,7 +86,7 @@ def _installed(names: list[str]) -> set[str]:
 def missing(groups: list[str]) -> list[Package]:
     """Returns the packages of these groups that are not installed."""
     packages: dict[str, Package] = {}
-    for package in read_list(LIST.read_text(encoding="utf-8")):
+    for package in of_this_release():
         if package.group in groups:
             packages.setdefault(package.name, package)
     there = _installed(list(packages))
@@ -84,7 +113,7 @@ def ensure(*groups: str) -> None:
     for package in lacking:
         item(package.name, package.reason)
     names = [package.name for package in lacking]
-    if "postgresql-15" in names:
+    if any(_is_postgresql(name) for name in names):
         _keep_postgresql_from_starting()
     if "postfix" in names:
         _keep_postfix_from_starting()

@@ -1,5 +1,5 @@
-"""A private PostgreSQL, 15 unless another is named: its own data, port and password; under root its
-own OS user.
+"""A private PostgreSQL, the release's own unless another is named: its own data, port and password;
+under root its own OS user.
 """
 
 import os
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dev import packages
 from dev.children import ChildSpec
 from dev.terminal import fail, warn
 from dev.waiting import wait_until
 
-PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+PROGRAMS = Path("/usr/lib/postgresql") / packages.postgresql() / "bin"
 ROLE = "tempinbox"
 OS_USER = "postgres"  # PostgreSQL refuses to run as root
 
