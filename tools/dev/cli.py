@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import build, logs, paths, running, status, suite_env
+from dev import build, debian, logs, paths, running, status, suite_env
 from dev.suite import DEFAULT_DOMAIN, Suite, SuiteOptions
 from dev.terminal import Failure, paint
 
@@ -154,6 +154,12 @@ def _k8s(chosen: argparse.Namespace) -> int:
     from k8s import verbs
 
     return verbs.run(chosen.action, chosen.arguments)
+
+
+def _root(chosen: argparse.Namespace) -> int:
+    from dev import root
+
+    root.run(chosen.release, without_separator(chosen.command), fresh=chosen.fresh)
 
 
 def _between(least: int, most: int) -> Callable[[str], int]:
@@ -551,6 +557,32 @@ def _add_k8s(verbs: _Verbs) -> None:
     )
 
 
+def _add_root(verbs: _Verbs) -> None:
+    entering = verbs.verb(
+        "root",
+        "run a command in a bare root of a Debian release, as a newcomer would; as root",
+        _root,
+        "\n\nThe root is made by debootstrap from the mirror of this machine's apt and kept in the "
+        "cache (about 4 GiB with a build in it)."
+        "\nIt has nothing of this machine but the compiler cache, a clone of what is committed, "
+        "and certificates and apt's settings, so that"
+        "\npackages can be fetched. Network and processes are the machine's: `./dev root trixie "
+        "./dev up -d` leaves a suite running that"
+        "\n`./dev root trixie ./dev demo` uses and `./dev root trixie ./dev down` ends."
+        "\n\nThe exit code is the command's; 3: this machine lacks something, which is named.",
+    )
+    entering.add_argument(
+        "--fresh", action="store_true", help="before the release: make the root anew"
+    )
+    entering.add_argument("release", choices=debian.RELEASES)
+    entering.add_argument(
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="run in the clone, such as ./dev up -d (default: a shell)",
+    )
+
+
 def _add_fuzz(verbs: _Verbs) -> None:
     fuzz = verbs.verb(
         "fuzz",
@@ -618,6 +650,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_image,
         _add_chaos,
         _add_k8s,
+        _add_root,
         _add_fuzz,
         _add_bench,
     ):
