@@ -14,11 +14,11 @@ namespace {
 
 // Boost.URL 1.81 takes the dotted quad at the start of `1.2.3.4.example.com` for the whole host and
 // the rest for a path, though a path after an authority begins with a slash (RFC 3986 3.3). With
-// its first digit percent-encoded, such a host is read as a name.
+// its first digit percent-encoded, such a host is read as a name. Boost 1.83 needs no help.
 std::string spell_for_boost(std::string_view text)
 {
     std::string spelled(text);
-    const auto parsed = urls::parse_uri(urls::string_view(text.data(), text.size()));
+    const auto parsed = urls::parse_uri(text);
     if (!parsed || parsed->host_type() != urls::host_type::ipv4)
         return spelled;
     const auto path = parsed->encoded_path();
@@ -37,7 +37,7 @@ result<target_url> target_url::parse(std::string_view text)
         return failure{errc::invalid_argument, "the URL " + quote(text) + " " + std::string(why)};
     };
     const std::string spelled = spell_for_boost(text);
-    const auto parsed = urls::parse_uri(urls::string_view(spelled.data(), spelled.size()));
+    const auto parsed = urls::parse_uri(spelled);
     if (!parsed)
         return refuse("is not a URL");
     const urls::url_view& url = *parsed;
