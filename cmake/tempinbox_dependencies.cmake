@@ -1,4 +1,4 @@
-# Debian 12 packages; the list with reasons is tools/dev/packages.txt.
+# Packages of Debian 12 and 13; the list with reasons is tools/dev/packages.txt.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS url system)
 find_package(OpenSSL REQUIRED)
@@ -7,6 +7,7 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(Catch2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(rdkafka REQUIRED IMPORTED_TARGET rdkafka)
 pkg_check_modules(pqxx REQUIRED IMPORTED_TARGET libpqxx)

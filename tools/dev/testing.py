@@ -169,14 +169,25 @@ def _run_catch2(tier: str, run: Run, share: list[str], environment: dict[str, st
     return tally
 
 
+def _list_tests(program: str) -> str:
+    """The names of a program's tests, a line each."""
+    # Catch2 3 refuses the option of 2, whose list is one of names only with it.
+    for options in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+        listed = subprocess.run(
+            [program, *options], cwd=paths.ROOT, capture_output=True, text=True
+        ).stdout
+        if listed:
+            break
+    return listed
+
+
 def _shares(tier: str, run: Run) -> list[list[str]]:
     """The tests of the tier's program for each worker; one share where arguments choose."""
     if run.arguments:
         return [[]]
-    command = [str(paths.program(run.preset, TIERS[tier].targets[0])), "--list-test-names-only"]
-    listed = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
+    listed = _list_tests(str(paths.program(run.preset, TIERS[tier].targets[0])))
     # Catch2 cuts at commas even what is quoted.
-    names = [line.replace(",", "\\,") for line in listed.stdout.splitlines() if line]
+    names = [line.replace(",", "\\,") for line in listed.splitlines() if line]
     return [names[number::_WORKERS] for number in range(_WORKERS)]
 
 

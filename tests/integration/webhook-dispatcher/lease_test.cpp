@@ -328,7 +328,7 @@ TEST_CASE(
         backup.exec("LOCK TABLE webhooks.deliveries_default IN ACCESS SHARE MODE");
         await(partitions.make_partitions(8, 3)); // there is nothing to make
         CHECK_THROWS_WITH(await(partitions.make_partitions(8, 4)),
-                          Catch::Matchers::Contains("could not obtain lock on relation"));
+                          Catch::Contains("could not obtain lock on relation"));
     }
     {
         pqxx::work another(connection);
