@@ -64,7 +64,8 @@ client_handle consumer::state::make_client(const kafka::settings& now)
 {
     configuration conf(now, host.name());
     conf.set("group.id", group);
-    // Cooperative assignment has open bugs before librdkafka 2.3.
+    // Cooperative assignment has open bugs before librdkafka 2.3, and Debian 12 has 2.0; members of
+    // one group must agree on it.
     conf.set("partition.assignment.strategy", "range");
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
