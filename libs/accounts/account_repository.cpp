@@ -3,6 +3,7 @@
 #include "accounts/account_rows.hpp"
 #include "common/core/text.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <algorithm>
 
@@ -78,7 +79,7 @@ constexpr postgres::statement list_plan_names{
 
 result<void> check_plan(pqxx::work& tx, const std::string& plan)
 {
-    const auto row = tx.exec_prepared1(list_plan_names.name, plan);
+    const auto row = postgres::exec_prepared1(tx, list_plan_names.name, plan);
     if (postgres::column<bool>(row, "is_known"))
         return {};
     return failure{errc::invalid_argument, "plan must be one of " +
@@ -186,7 +187,7 @@ std::vector<outbox::row> write_all_state_events(pqxx::work& tx, const state_publ
                        std::make_move_iterator(rows.end()));
         piece.clear();
     };
-    for (const auto& row : tx.exec_prepared(list_stamped.name, version)) {
+    for (const auto& row : postgres::exec_prepared(tx, list_stamped.name, version)) {
         piece.push_back(read_state(row));
         if (piece.size() == piece_size)
             flush();
@@ -222,13 +223,14 @@ awaitable<result<account>> account_repository::create(account_id id, std::string
             return known.error();
         const auto ends = end_of(plan, std::nullopt);
         const auto inserted =
-            tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
+            postgres::exec_prepared(tx, insert_account.name, id.text(), email, plan, ends, version);
         if (inserted.affected_rows() == 0)
             return failure{errc::conflict,
                            "An account with the email address " + quote(email) + " exists"};
         if (!password_hash.empty())
-            tx.exec_prepared0(insert_user.name, id.text(), password_hash);
-        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
+            postgres::exec_prepared0(tx, insert_user.name, id.text(), password_hash);
+        return with_state_event(tx, publisher_,
+                                postgres::exec_prepared1(tx, find_account.name, id.text()));
     });
     return publish_after(std::move(transaction), publisher_);
 }
@@ -236,7 +238,7 @@ awaitable<result<account>> account_repository::create(account_id id, std::string
 awaitable<result<account>> account_repository::find(account_id id)
 {
     return db_.transact([id](pqxx::work& tx) -> result<account> {
-        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        const auto rows = postgres::exec_prepared(tx, find_account.name, id.text());
         if (rows.empty())
             return no_such_account(id);
         return read_account(rows[0]);
@@ -246,7 +248,7 @@ awaitable<result<account>> account_repository::find(account_id id)
 awaitable<result<account>> account_repository::find_by_email(std::string email)
 {
     return db_.transact([email](pqxx::work& tx) -> result<account> {
-        const auto rows = tx.exec_prepared(find_account_by_email.name, email);
+        const auto rows = postgres::exec_prepared(tx, find_account_by_email.name, email);
         if (rows.empty())
             return failure{errc::not_found, "No account has the email address " + quote(email)};
         return read_account(rows[0]);
@@ -258,8 +260,8 @@ awaitable<std::vector<account>> account_repository::list(std::size_t limit,
 {
     return db_.transact([limit, before](pqxx::work& tx) {
         std::vector<account> page;
-        for (const auto& row :
-             tx.exec_prepared(list_accounts.name, limit, before.value_or(account_id::max()).text()))
+        for (const auto& row : postgres::exec_prepared(tx, list_accounts.name, limit,
+                                                       before.value_or(account_id::max()).text()))
             page.push_back(read_account(row));
         return page;
     });
@@ -268,16 +270,18 @@ awaitable<std::vector<account>> account_repository::list(std::size_t limit,
 awaitable<result<account>> account_repository::set_plan(account_id id, std::string plan,
                                                         std::optional<time_point> ends_at)
 {
-    auto transaction = db_.transact([this, id, plan,
-                                     ends_at](pqxx::work& tx) -> result<change<account>> {
-        const auto version = next_version(tx);
-        if (const auto known = check_plan(tx, plan); !known)
-            return known.error();
-        const auto ends = end_of(plan, ends_at);
-        if (tx.exec_prepared(update_plan.name, id.text(), plan, ends, version).affected_rows() == 0)
-            return no_such_account(id);
-        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
-    });
+    auto transaction =
+        db_.transact([this, id, plan, ends_at](pqxx::work& tx) -> result<change<account>> {
+            const auto version = next_version(tx);
+            if (const auto known = check_plan(tx, plan); !known)
+                return known.error();
+            const auto ends = end_of(plan, ends_at);
+            if (postgres::exec_prepared(tx, update_plan.name, id.text(), plan, ends, version)
+                    .affected_rows() == 0)
+                return no_such_account(id);
+            return with_state_event(tx, publisher_,
+                                    postgres::exec_prepared1(tx, find_account.name, id.text()));
+        });
     return publish_after(std::move(transaction), publisher_);
 }
 
@@ -285,14 +289,14 @@ awaitable<result<account>> account_repository::remove(account_id id)
 {
     auto transaction = db_.transact([this, id](pqxx::work& tx) -> result<change<account>> {
         const auto version = next_version(tx);
-        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        const auto rows = postgres::exec_prepared(tx, find_account.name, id.text());
         if (rows.empty())
             return no_such_account(id);
-        tx.exec_prepared0(delete_account.name, id.text(), version);
-        tx.exec_prepared0(revoke_all_keys.name, id.text(), version);
-        tx.exec_prepared0(delete_user.name, id.text());
-        tx.exec_prepared0(delete_sessions.name, id.text());
-        tx.exec_prepared0(delete_resets.name, id.text());
+        postgres::exec_prepared0(tx, delete_account.name, id.text(), version);
+        postgres::exec_prepared0(tx, revoke_all_keys.name, id.text(), version);
+        postgres::exec_prepared0(tx, delete_user.name, id.text());
+        postgres::exec_prepared0(tx, delete_sessions.name, id.text());
+        postgres::exec_prepared0(tx, delete_resets.name, id.text());
         account removed = read_account(rows[0]);
         removed.state.is_deleted = true;
         removed.state.version = version;
@@ -311,10 +315,11 @@ awaitable<int> account_repository::purge()
         int max_rows = 0;
         for (const auto& children_first : {purge_keys, purge_responses})
             max_rows = std::max(
-                max_rows, static_cast<int>(
-                              tx.exec_prepared(children_first.name, batch_size).affected_rows()));
+                max_rows,
+                static_cast<int>(
+                    postgres::exec_prepared(tx, children_first.name, batch_size).affected_rows()));
         std::vector<plans::account_state> deleted;
-        for (const auto& row : tx.exec_prepared(purge_accounts.name, batch_size)) {
+        for (const auto& row : postgres::exec_prepared(tx, purge_accounts.name, batch_size)) {
             auto& account = deleted.emplace_back();
             postgres::read_column(row, "account_id", account.account);
             postgres::read_column(row, "version", account.version);
@@ -331,7 +336,7 @@ awaitable<std::vector<plan>> account_repository::list_plans()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<plan> plans;
-        for (const auto& row : tx.exec_prepared(read_plans.name))
+        for (const auto& row : postgres::exec_prepared(tx, read_plans.name))
             plans.push_back(read_plan(row));
         return plans;
     });
@@ -342,8 +347,8 @@ awaitable<result<plan>> account_repository::change_plan(std::string name, plan_c
     auto transaction =
         db_.transact([this, name, requested](pqxx::work& tx) -> result<change<plan>> {
             const auto version = next_version(tx);
-            const auto rows = tx.exec_prepared(
-                update_terms.name, name, requested.price_amount, requested.price_period,
+            const auto rows = postgres::exec_prepared(
+                tx, update_terms.name, name, requested.price_amount, requested.price_period,
                 pqxx::prepare::make_dynamic_params(limit_parameters(requested)));
             if (rows.empty())
                 return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
@@ -352,7 +357,7 @@ awaitable<result<plan>> account_repository::change_plan(std::string name, plan_c
                 return failure{errc::invalid_argument,
                                "default-ttl-seconds must not be above max-ttl-seconds, which is " +
                                    std::to_string(changed.limits.max_ttl.count())};
-            tx.exec_prepared0(stamp_accounts.name, name, version);
+            postgres::exec_prepared0(tx, stamp_accounts.name, name, version);
             auto written = write_all_state_events(tx, publisher_, version);
             return change<plan>(std::move(changed), std::move(written));
         });

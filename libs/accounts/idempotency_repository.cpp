@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "common/postgres/transact_each.hpp"
 
 #include <algorithm>
@@ -168,9 +169,9 @@ void claim_new(pqxx::work& tx, const std::vector<claim_request>& requests,
         index_of.emplace(order_of(requests[index].key), index);
     }
     using postgres::to_array;
-    const auto rows =
-        tx.exec_prepared(claim_keys.name, to_array(keys.accounts), to_array(keys.operations),
-                         to_array(keys.keys), to_array(keys.requests), to_array(keys.objects), ttl);
+    const auto rows = postgres::exec_prepared(tx, claim_keys.name, to_array(keys.accounts),
+                                              to_array(keys.operations), to_array(keys.keys),
+                                              to_array(keys.requests), to_array(keys.objects), ttl);
     for (const auto& row : rows) {
         const key_order key(column<account_id>(row, "account_id"),
                             postgres::bytes_of(row["operation_sha256"]),
@@ -185,9 +186,9 @@ void claim_new(pqxx::work& tx, const std::vector<claim_request>& requests,
 
 void resume(pqxx::work& tx, const claim_request& request, double ttl, idempotency_claim& claim)
 {
-    const auto rows = tx.exec_prepared(resume_key.name, request.key.account.text(),
-                                       binary(request.key.operation_sha256), request.key.key,
-                                       binary(request.request_sha256), ttl);
+    const auto rows = postgres::exec_prepared(tx, resume_key.name, request.key.account.text(),
+                                              binary(request.key.operation_sha256), request.key.key,
+                                              binary(request.request_sha256), ttl);
     if (rows.empty())
         return;
     claim.what = idempotency_claim::outcome::proceed;
@@ -213,9 +214,9 @@ void find_earlier(pqxx::work& tx, const std::vector<claim_request>& requests, do
     if (indexes.empty())
         return;
     using postgres::to_array;
-    for (const auto& row :
-         tx.exec_prepared(find_keys.name, to_array(keys.accounts), to_array(keys.operations),
-                          to_array(keys.keys), to_array(keys.requests), ttl))
+    for (const auto& row : postgres::exec_prepared(tx, find_keys.name, to_array(keys.accounts),
+                                                   to_array(keys.operations), to_array(keys.keys),
+                                                   to_array(keys.requests), ttl))
         claims[indexes.at(column<std::size_t>(row, "ordinal") - 1)] = read_claim(row);
 }
 
@@ -263,9 +264,9 @@ std::vector<result<void>> store_in(pqxx::work& tx,
         bodies.push_back(response.sealed_body);
     }
     using postgres::to_array;
-    tx.exec_prepared0(update_responses.name, to_array(accounts), to_array(operations),
-                      to_array(keys), to_array(objects), to_array(statuses), to_array(locations),
-                      to_array(types), to_array(bodies));
+    postgres::exec_prepared0(tx, update_responses.name, to_array(accounts), to_array(operations),
+                             to_array(keys), to_array(objects), to_array(statuses),
+                             to_array(locations), to_array(types), to_array(bodies));
     return std::vector<result<void>>(responses.size());
 }
 
@@ -329,23 +330,23 @@ idempotency_repository::store_responses(std::vector<response_of_attempt> respons
 awaitable<void> idempotency_repository::release(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
-        tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256),
-                          key.key, object_id.text());
+        postgres::exec_prepared0(tx, release_key.name, key.account.text(),
+                                 binary(key.operation_sha256), key.key, object_id.text());
     });
 }
 
 awaitable<void> idempotency_repository::drop(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
-        tx.exec_prepared0(drop_key.name, key.account.text(), binary(key.operation_sha256), key.key,
-                          object_id.text());
+        postgres::exec_prepared0(tx, drop_key.name, key.account.text(),
+                                 binary(key.operation_sha256), key.key, object_id.text());
     });
 }
 
 awaitable<stored_key_count> idempotency_repository::count(account_id account)
 {
     return db_.transact([account, ttl = ttl_seconds_](pqxx::work& tx) {
-        const auto row = tx.exec_prepared1(count_keys.name, account.text(), ttl);
+        const auto row = postgres::exec_prepared1(tx, count_keys.name, account.text(), ttl);
         stored_key_count counted;
         read_column(row, "count", counted.count);
         read_column(row, "first_end_micros", counted.first_end);
@@ -356,7 +357,7 @@ awaitable<stored_key_count> idempotency_repository::count(account_id account)
 awaitable<stored_response_count> idempotency_repository::count_sealed_otherwise(std::string key_id)
 {
     return db_.transact([key_id = std::move(key_id), ttl = ttl_seconds_](pqxx::work& tx) {
-        const auto row = tx.exec_prepared1(count_otherwise.name, key_id, ttl);
+        const auto row = postgres::exec_prepared1(tx, count_otherwise.name, key_id, ttl);
         stored_response_count counted;
         read_column(row, "count", counted.count);
         read_column(row, "last_end_micros", counted.last_end);
@@ -367,7 +368,8 @@ awaitable<stored_response_count> idempotency_repository::count_sealed_otherwise(
 awaitable<int> idempotency_repository::purge()
 {
     return db_.transact([ttl = ttl_seconds_](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(purge_keys.name, batch_size, ttl).affected_rows());
+        return static_cast<int>(
+            postgres::exec_prepared(tx, purge_keys.name, batch_size, ttl).affected_rows());
     });
 }
 

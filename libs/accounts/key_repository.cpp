@@ -7,6 +7,7 @@
 #include "common/crypto/digest.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 namespace tempinbox::accounts {
 namespace {
@@ -181,12 +182,12 @@ awaitable<result<created_key>> key_repository::create(account_id account, key_id
             if (const auto sane = check_access(access, system_clock_source{}.now()); !sane)
                 return sane.error();
             const auto version = next_version(tx);
-            const auto states = tx.exec_prepared(find_state.name, account.text());
+            const auto states = postgres::exec_prepared(tx, find_state.name, account.text());
             if (states.empty())
                 return no_such_account(account);
-            tx.exec_prepared0(delete_undelivered.name, account.text(), id.text());
-            const auto live_keys =
-                column<std::int64_t>(tx.exec_prepared1(count_keys.name, account.text()), "count");
+            postgres::exec_prepared0(tx, delete_undelivered.name, account.text(), id.text());
+            const auto live_keys = column<std::int64_t>(
+                postgres::exec_prepared1(tx, count_keys.name, account.text()), "count");
             if (const auto allowed = check_key_limit(read_state(states[0]), live_keys, allowance);
                 !allowed)
                 return allowed.error();
@@ -199,8 +200,8 @@ awaitable<result<created_key>> key_repository::create(account_id account, key_id
             record.prefix = api_key_prefix(key.reveal());
             record.access = access;
             record.position = static_cast<int>(live_keys) + 1;
-            const auto row = tx.exec_prepared1(
-                insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
+            const auto row = postgres::exec_prepared1(
+                tx, insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
                 pqxx::binarystring(access.is_restricted() ? digest_of_restricted(digest) : digest),
                 version, to_column(access.scopes), access.tag, to_column(access.expires_at));
             read_column(row, "created_micros", record.created_at);
@@ -211,10 +212,10 @@ awaitable<result<created_key>> key_repository::create(account_id account, key_id
 awaitable<result<std::vector<api_key>>> key_repository::list(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) -> result<std::vector<api_key>> {
-        if (tx.exec_prepared(find_state.name, account.text()).empty())
+        if (postgres::exec_prepared(tx, find_state.name, account.text()).empty())
             return no_such_account(account);
         std::vector<api_key> keys;
-        for (const auto& row : tx.exec_prepared(list_keys.name, account.text()))
+        for (const auto& row : postgres::exec_prepared(tx, list_keys.name, account.text()))
             keys.push_back(read_key(row));
         return keys;
     });
@@ -224,7 +225,7 @@ awaitable<result<void>> key_repository::revoke(account_id account, key_id key)
 {
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
-        if (tx.exec_prepared(revoke_key.name, account.text(), key.text(), version)
+        if (postgres::exec_prepared(tx, revoke_key.name, account.text(), key.text(), version)
                 .affected_rows() == 0)
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
         return {};
@@ -235,7 +236,7 @@ awaitable<result<void>> key_repository::activate(account_id account, key_id key)
 {
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
-        if (tx.exec_prepared(activate_key.name, account.text(), key.text(), version)
+        if (postgres::exec_prepared(tx, activate_key.name, account.text(), key.text(), version)
                 .affected_rows() == 0)
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
         return {};
@@ -245,7 +246,7 @@ awaitable<result<void>> key_repository::activate(account_id account, key_id key)
 awaitable<result<account_id>> key_repository::find_account(key_id key)
 {
     return db_.transact([key](pqxx::work& tx) -> result<account_id> {
-        const auto rows = tx.exec_prepared(find_key_account.name, key.text());
+        const auto rows = postgres::exec_prepared(tx, find_key_account.name, key.text());
         if (rows.empty())
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
         return column<account_id>(rows[0], "account_id");
@@ -255,8 +256,8 @@ awaitable<result<account_id>> key_repository::find_account(key_id key)
 awaitable<key_lookup> key_repository::find_by_digest(std::string digest)
 {
     return db_.transact([digest](pqxx::work& tx) {
-        const auto row = tx.exec_prepared1(find_by_hash.name, pqxx::binarystring(digest),
-                                           pqxx::binarystring(digest_of_restricted(digest)));
+        const auto row = postgres::exec_prepared1(tx, find_by_hash.name, pqxx::binarystring(digest),
+                                                  pqxx::binarystring(digest_of_restricted(digest)));
         key_lookup lookup;
         read_column(row, "changes_version", lookup.version);
         const auto key = column<std::optional<key_id>>(row, "key_id");
@@ -278,12 +279,13 @@ awaitable<change_set> key_repository::read_changes(std::optional<std::int64_t> a
 {
     return db_.transact([after](pqxx::work& tx) {
         change_set changes;
-        read_column(tx.exec_prepared1(read_version.name), "version", changes.version);
+        read_column(postgres::exec_prepared1(tx, read_version.name), "version", changes.version);
         if (!after || *after == changes.version)
             return changes;
         // Read after the version: every change the version counts is visible here, and later ones
         // do no harm.
-        for (const auto& row : tx.exec_prepared(list_changed.name, *after, max_named_changes + 1))
+        for (const auto& row :
+             postgres::exec_prepared(tx, list_changed.name, *after, max_named_changes + 1))
             changes.accounts.push_back(column<account_id>(row, "account_id"));
         changes.is_complete = changes.accounts.size() <= max_named_changes;
         return changes;
@@ -302,7 +304,7 @@ awaitable<void> key_repository::record_uses(std::vector<use> uses)
     }
     return db_.transact([accounts = postgres::to_array(accounts), keys = postgres::to_array(keys),
                          times = postgres::to_array(times)](pqxx::work& tx) {
-        tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
+        postgres::exec_prepared0(tx, record_key_uses.name, accounts, keys, times);
     });
 }
 

@@ -220,7 +220,8 @@ awaitable<std::vector<account_id>> find_lost_accounts(postgres::pool& db,
 awaitable<step_progress> end_all_sessions(postgres::pool& db, restore of)
 {
     return run_batch(db, std::move(of.id), "sessions", [](pqxx::work& tx, step_progress& progress) {
-        const auto ended = tx.exec_params(delete_sessions, restore_batch_size).affected_rows();
+        const auto ended =
+            postgres::written_rows(tx.exec_params(delete_sessions, restore_batch_size));
         progress.rows += static_cast<std::int64_t>(ended);
         if (ended == restore_batch_size)
             return false;
@@ -236,7 +237,7 @@ awaitable<step_progress> suspend_all_keys(postgres::pool& db, restore of)
     return run_batch(
         db, std::move(of.id), "keys", [version](pqxx::work& tx, step_progress& progress) {
             const auto suspended =
-                tx.exec_params(suspend_keys, restore_batch_size, version).affected_rows();
+                postgres::written_rows(tx.exec_params(suspend_keys, restore_batch_size, version));
             progress.rows += static_cast<std::int64_t>(suspended);
             return suspended < restore_batch_size;
         });

@@ -5,6 +5,7 @@
 #include "common/core/text.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <algorithm>
 
@@ -143,19 +144,20 @@ std::optional<user> read_user(const pqxx::result& rows)
 // created for it.
 result<account> put(pqxx::work& tx, account_id id, const std::string& password_hash)
 {
-    if (tx.exec_prepared(lock_account.name, id.text()).empty())
+    if (postgres::exec_prepared(tx, lock_account.name, id.text()).empty())
         return no_such_account(id);
-    tx.exec_prepared0(put_password.name, id.text(), password_hash);
-    tx.exec_prepared0(delete_sessions.name, id.text());
-    tx.exec_prepared0(end_resets.name, id.text());
-    return read_account(tx.exec_prepared1(find_user_by_id.name, id.text()));
+    postgres::exec_prepared0(tx, put_password.name, id.text(), password_hash);
+    postgres::exec_prepared0(tx, delete_sessions.name, id.text());
+    postgres::exec_prepared0(tx, end_resets.name, id.text());
+    return read_account(postgres::exec_prepared1(tx, find_user_by_id.name, id.text()));
 }
 
 attempt_status judge(pqxx::work& tx, const attempt_subject& subject)
 {
     attempt_status status;
-    const auto row = tx.exec_prepared1(judge_subject.name, pqxx::binarystring(subject.digest),
-                                       subject.max_attempts, window_seconds);
+    const auto row =
+        postgres::exec_prepared1(tx, judge_subject.name, pqxx::binarystring(subject.digest),
+                                 subject.max_attempts, window_seconds);
     status.is_allowed = !column<bool>(row, "is_full");
     status.retry_after =
         std::max(std::chrono::seconds(1), column<std::chrono::seconds>(row, "retry_seconds"));
@@ -181,14 +183,14 @@ sign_in_repository::sign_in_repository(postgres::pool& db, session_bounds bounds
 awaitable<std::optional<user>> sign_in_repository::find_user(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
-        return read_user(tx.exec_prepared(find_user_by_id.name, account.text()));
+        return read_user(postgres::exec_prepared(tx, find_user_by_id.name, account.text()));
     });
 }
 
 awaitable<std::optional<user>> sign_in_repository::find_user_by_email(std::string email)
 {
     return db_.transact([email](pqxx::work& tx) {
-        return read_user(tx.exec_prepared(find_user_by_address.name, email));
+        return read_user(postgres::exec_prepared(tx, find_user_by_address.name, email));
     });
 }
 
@@ -201,11 +203,11 @@ awaitable<result<account>> sign_in_repository::set_password(account_id id,
 awaitable<result<account>> sign_in_repository::begin_reset(account_id id, std::string token_digest)
 {
     return db_.transact([id, token_digest](pqxx::work& tx) -> result<account> {
-        const auto rows = tx.exec_prepared(find_user_by_id.name, id.text());
+        const auto rows = postgres::exec_prepared(tx, find_user_by_id.name, id.text());
         if (rows.empty())
             return no_such_account(id);
-        tx.exec_prepared0(put_reset.name, id.text(), pqxx::binarystring(token_digest),
-                          std::chrono::seconds(reset_lifetime).count());
+        postgres::exec_prepared0(tx, put_reset.name, id.text(), pqxx::binarystring(token_digest),
+                                 std::chrono::seconds(reset_lifetime).count());
         return read_account(rows[0]);
     });
 }
@@ -214,8 +216,9 @@ awaitable<result<account>> sign_in_repository::reset_password(std::string token_
                                                               std::string password_hash)
 {
     return db_.transact([token_digest, password_hash](pqxx::work& tx) -> result<account> {
-        tx.exec_prepared(lock_reset_account.name, pqxx::binarystring(token_digest));
-        const auto rows = tx.exec_prepared(take_reset.name, pqxx::binarystring(token_digest));
+        postgres::exec_prepared(tx, lock_reset_account.name, pqxx::binarystring(token_digest));
+        const auto rows =
+            postgres::exec_prepared(tx, take_reset.name, pqxx::binarystring(token_digest));
         if (rows.empty() || !column<bool>(rows[0], "is_valid"))
             return failure{errc::invalid_argument,
                            "token is not valid: it was used, replaced, or is older than an hour"};
@@ -228,8 +231,8 @@ awaitable<bool> sign_in_repository::open_session(std::string digest, account_id 
 {
     return db_.transact([digest, account, password_hash,
                          idle_timeout = bounds_.idle_timeout.count()](pqxx::work& tx) {
-        return tx.exec_prepared(insert_session.name, pqxx::binarystring(digest), account.text(),
-                                idle_timeout, password_hash)
+        return postgres::exec_prepared(tx, insert_session.name, pqxx::binarystring(digest),
+                                       account.text(), idle_timeout, password_hash)
                    .affected_rows() == 1;
     });
 }
@@ -238,13 +241,13 @@ awaitable<std::optional<account>> sign_in_repository::find_session(std::string d
 {
     return db_.transact([digest, bounds = bounds_](pqxx::work& tx) -> std::optional<account> {
         const pqxx::binarystring id(digest);
-        const auto rows = tx.exec_prepared(find_by_session.name, id, bounds.idle_timeout.count(),
-                                           bounds.max_lifetime.count());
+        const auto rows = postgres::exec_prepared(
+            tx, find_by_session.name, id, bounds.idle_timeout.count(), bounds.max_lifetime.count());
         if (rows.empty())
             return std::nullopt;
         if (column<bool>(rows[0], "is_to_slide"))
-            tx.exec_prepared0(slide_session.name, id, bounds.idle_timeout.count(),
-                              bounds.max_lifetime.count());
+            postgres::exec_prepared0(tx, slide_session.name, id, bounds.idle_timeout.count(),
+                                     bounds.max_lifetime.count());
         return read_account(rows[0]);
     });
 }
@@ -252,7 +255,7 @@ awaitable<std::optional<account>> sign_in_repository::find_session(std::string d
 awaitable<void> sign_in_repository::end_session(std::string digest)
 {
     return db_.transact([digest](pqxx::work& tx) {
-        tx.exec_prepared0(delete_session.name, pqxx::binarystring(digest));
+        postgres::exec_prepared0(tx, delete_session.name, pqxx::binarystring(digest));
     });
 }
 
@@ -260,7 +263,7 @@ awaitable<int> sign_in_repository::end_sessions(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
         return static_cast<int>(
-            tx.exec_prepared(delete_sessions.name, account.text()).affected_rows());
+            postgres::exec_prepared(tx, delete_sessions.name, account.text()).affected_rows());
     });
 }
 
@@ -269,8 +272,8 @@ awaitable<void> sign_in_repository::put_code(std::string_view email, std::string
     auto address = to_lower_ascii(email);
     auto digest = sign_up_code_digest(address, code);
     return db_.transact([address = std::move(address), digest = std::move(digest)](pqxx::work& tx) {
-        tx.exec_prepared0(put_sign_up.name, address, pqxx::binarystring(digest),
-                          std::chrono::seconds(code_lifetime).count());
+        postgres::exec_prepared0(tx, put_sign_up.name, address, pqxx::binarystring(digest),
+                                 std::chrono::seconds(code_lifetime).count());
     });
 }
 
@@ -279,11 +282,11 @@ awaitable<bool> sign_in_repository::take_code(std::string_view email, std::strin
     auto address = to_lower_ascii(email);
     auto digest = sign_up_code_digest(address, code);
     return db_.transact([address = std::move(address), digest = std::move(digest)](pqxx::work& tx) {
-        const auto rows = tx.exec_prepared(count_guess.name, address, max_wrong_codes,
-                                           pqxx::binarystring(digest));
+        const auto rows = postgres::exec_prepared(tx, count_guess.name, address, max_wrong_codes,
+                                                  pqxx::binarystring(digest));
         if (rows.empty() || !column<bool>(rows[0], "is_right"))
             return false;
-        tx.exec_prepared0(delete_sign_up.name, address);
+        postgres::exec_prepared0(tx, delete_sign_up.name, address);
         return true;
     });
 }
@@ -296,13 +299,13 @@ awaitable<attempt_status> sign_in_repository::begin_attempt(uuid attempt,
               [](const auto& a, const auto& b) { return a.digest < b.digest; });
     return db_.transact([attempt, subjects = std::move(subjects)](pqxx::work& tx) {
         for (const auto& subject : subjects)
-            tx.exec_prepared1(lock_subject.name, pqxx::binarystring(subject.digest));
+            postgres::exec_prepared1(tx, lock_subject.name, pqxx::binarystring(subject.digest));
         for (const auto& subject : subjects)
             if (const auto status = judge(tx, subject); !status.is_allowed)
                 return status;
         for (const auto& subject : subjects)
-            tx.exec_prepared0(insert_attempt.name, pqxx::binarystring(subject.digest),
-                              attempt.text());
+            postgres::exec_prepared0(tx, insert_attempt.name, pqxx::binarystring(subject.digest),
+                                     attempt.text());
         return attempt_status();
     });
 }
@@ -312,15 +315,15 @@ awaitable<void> sign_in_repository::take_back_attempt(uuid attempt,
 {
     return db_.transact([attempt, subjects = std::move(subjects)](pqxx::work& tx) {
         for (const auto& subject : subjects)
-            tx.exec_prepared0(delete_attempt.name, pqxx::binarystring(subject.digest),
-                              attempt.text());
+            postgres::exec_prepared0(tx, delete_attempt.name, pqxx::binarystring(subject.digest),
+                                     attempt.text());
     });
 }
 
 awaitable<void> sign_in_repository::reset_attempts(attempt_subject subject)
 {
     return db_.transact([subject](pqxx::work& tx) {
-        tx.exec_prepared0(delete_attempts.name, pqxx::binarystring(subject.digest));
+        postgres::exec_prepared0(tx, delete_attempts.name, pqxx::binarystring(subject.digest));
     });
 }
 
@@ -328,17 +331,19 @@ awaitable<void> sign_in_repository::reset_attempts(attempt_subject subject)
 awaitable<int> sign_in_repository::purge()
 {
     auto purging_sessions = db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(purge_sessions.name, batch_size).affected_rows());
+        return static_cast<int>(
+            postgres::exec_prepared(tx, purge_sessions.name, batch_size).affected_rows());
     });
     const int sessions = co_await std::move(purging_sessions);
     auto purging_attempts = db_.transact([](pqxx::work& tx) {
         return static_cast<int>(
-            tx.exec_prepared(purge_attempts.name, batch_size, window_seconds).affected_rows());
+            postgres::exec_prepared(tx, purge_attempts.name, batch_size, window_seconds)
+                .affected_rows());
     });
     const int attempts = co_await std::move(purging_attempts);
     auto purging_the_rest = db_.transact([](pqxx::work& tx) {
-        tx.exec_prepared0(purge_resets.name);
-        tx.exec_prepared0(purge_sign_ups.name);
+        postgres::exec_prepared0(tx, purge_resets.name);
+        postgres::exec_prepared0(tx, purge_sign_ups.name);
     });
     co_await std::move(purging_the_rest);
     co_return std::max(sessions, attempts);

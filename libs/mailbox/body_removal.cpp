@@ -33,11 +33,11 @@ std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies) {
         const auto remove = "DELETE FROM " + bodies_of(hour);
-        auto rows = tx.exec_params(remove, postgres::to_array(ids)).affected_rows();
+        auto rows = postgres::written_rows(tx.exec_params(remove, postgres::to_array(ids)));
         // One statement can miss a body that was just moved to its new partition; a second finds
         // it.
         if (rows < ids.size())
-            rows += tx.exec_params(remove, postgres::to_array(ids)).affected_rows();
+            rows += postgres::written_rows(tx.exec_params(remove, postgres::to_array(ids)));
         deleted += static_cast<std::int64_t>(rows);
     }
     return deleted;
@@ -61,7 +61,7 @@ std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
 std::vector<left_body> read_left_bodies(const pqxx::result& deleted)
 {
     std::vector<left_body> left;
-    left.reserve(deleted.size());
+    left.reserve(postgres::row_count(deleted));
     for (const auto& row : deleted)
         left.push_back({column<std::int64_t>(row, "body_micros"), column<body_id>(row, "body_id"),
                         column<bool>(row, "is_body_shared")});

@@ -3,6 +3,7 @@
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/columns.hpp"
 
 #include "tempinbox/accounts/v1/account_state.pb.h"
@@ -65,8 +66,8 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& addresses
     }
     if (live.empty())
         return;
-    for (const auto& row : tx.exec_prepared(find_owners.name, postgres::to_array(accounts),
-                                            postgres::to_array(inboxes))) {
+    for (const auto& row : postgres::exec_prepared(
+             tx, find_owners.name, postgres::to_array(accounts), postgres::to_array(inboxes))) {
         auto& address = *live.at(column<std::size_t>(row, "ordinal") - 1);
         address.email_count = row["email_count"].as<std::int64_t>(0);
         address.email_bytes = row["email_bytes"].as<std::int64_t>(0);
@@ -92,7 +93,7 @@ awaitable<std::vector<domain>> domain_repository::list()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<domain> domains;
-        for (const auto& row : tx.exec_prepared(list_domains.name))
+        for (const auto& row : postgres::exec_prepared(tx, list_domains.name))
             domains.push_back(read_domain(row));
         return domains;
     });
@@ -105,7 +106,7 @@ awaitable<domain> domain_repository::add(std::string name,
         const auto owner =
             operator_account ? std::optional<std::string>{operator_account->text()} : std::nullopt;
         tx.exec0(lock_domains);
-        return read_domain(tx.exec_prepared1(add_domain.name, name, or_null(owner)));
+        return read_domain(postgres::exec_prepared1(tx, add_domain.name, name, or_null(owner)));
     });
 }
 
@@ -116,7 +117,7 @@ domain_repository::find_addresses(std::vector<std::string> addresses)
         db_, [addresses = std::move(addresses)](pqxx::nontransaction& tx) {
             std::vector<known_address> known;
             for (const auto& row :
-                 tx.exec_prepared(find_by_address.name, postgres::to_array(addresses))) {
+                 postgres::exec_prepared(tx, find_by_address.name, postgres::to_array(addresses))) {
                 known_address read;
                 read.address = column<std::string>(row, "address");
                 read.account = column<account_id>(row, "account_id");

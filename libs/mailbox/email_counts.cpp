@@ -3,6 +3,7 @@
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/daily_counts.hpp"
+#include "common/postgres/session.hpp"
 
 namespace tempinbox::mailbox {
 namespace {
@@ -50,7 +51,7 @@ count_tagged_emails_by_day(postgres::pool& db, account_id account, std::string t
         db, [account, tag = std::move(tag), days](pqxx::nontransaction& tx) {
             std::vector<daily_count> counts;
             for (const auto& row :
-                 tx.exec_prepared(count_tagged_emails.name, account.text(), days, tag))
+                 postgres::exec_prepared(tx, count_tagged_emails.name, account.text(), days, tag))
                 counts.emplace_back(postgres::column<std::chrono::sys_days>(row, "day"),
                                     postgres::column<std::int64_t>(row, "count"));
             return counts;

@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_summary_rows.hpp"
@@ -216,9 +217,9 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
         with_to.push_back(query.filter != email_filter());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
-    return tx.exec_prepared(list_inboxes.name, accounts, ids, postgres::to_array(below),
-                            postgres::to_array(above), postgres::to_array(rows),
-                            postgres::to_array(with_codes), postgres::to_array(with_to));
+    return postgres::exec_prepared(tx, list_inboxes.name, accounts, ids, postgres::to_array(below),
+                                   postgres::to_array(above), postgres::to_array(rows),
+                                   postgres::to_array(with_codes), postgres::to_array(with_to));
 }
 
 pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs)
@@ -233,9 +234,9 @@ pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs)
         rows.push_back(run->rows_to_read());
         tags.push_back(run->query().tag);
     }
-    return tx.exec_prepared(list_accounts.name, postgres::to_array(accounts),
-                            postgres::to_array(below), postgres::to_array(rows),
-                            postgres::to_array(tags));
+    return postgres::exec_prepared(tx, list_accounts.name, postgres::to_array(accounts),
+                                   postgres::to_array(below), postgres::to_array(rows),
+                                   postgres::to_array(tags));
 }
 
 // One statement for those that are not done, of inboxes or of accounts; what does not fit waits for

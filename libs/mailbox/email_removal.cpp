@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/body_removal.hpp"
 
 #include <map>
@@ -47,8 +48,8 @@ void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox
     std::int64_t bytes = 0;
     for (const auto& row : deleted)
         bytes += column<std::int64_t>(row, "size_bytes");
-    tx.exec_prepared0(count_down.name, account.text(), inbox,
-                      static_cast<std::int64_t>(deleted.size()), bytes);
+    postgres::exec_prepared0(tx, count_down.name, account.text(), inbox,
+                             static_cast<std::int64_t>(deleted.size()), bytes);
     remove_bodies(tx, read_left_bodies(deleted));
 }
 
@@ -67,14 +68,14 @@ std::vector<postgres::statement> removal_statements()
 result<removed_mail> remove_emails(pqxx::work& tx, account_id account, inbox_id inbox,
                                    std::optional<std::int64_t> up_to)
 {
-    const auto locked = tx.exec_prepared(lock_inbox.name, account.text(), inbox.text());
+    const auto locked = postgres::exec_prepared(tx, lock_inbox.name, account.text(), inbox.text());
     if (locked.empty())
         return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
     removed_mail removed;
     removed.last_sequence = column<std::int64_t>(locked[0], "last_sequence");
-    const auto deleted = tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
-                                          up_to.value_or(removed.last_sequence),
-                                          column<std::int64_t>(locked[0], "created_micros"));
+    const auto deleted = postgres::exec_prepared(
+        tx, delete_batch.name, account.text(), inbox.text(), up_to.value_or(removed.last_sequence),
+        column<std::int64_t>(locked[0], "created_micros"));
     removed.emails = static_cast<std::int64_t>(deleted.size());
     removed.is_full = removed.emails == removal_batch_size;
     if (!deleted.empty())
@@ -95,7 +96,7 @@ std::vector<result<void>> remove_emails(pqxx::work& tx,
         removed.emplace_back(email_does_not_exist(name.second));
     }
     const auto [accounts, ids] = postgres::to_arrays(once);
-    const auto deleted = tx.exec_prepared(delete_emails.name, accounts, ids);
+    const auto deleted = postgres::exec_prepared(tx, delete_emails.name, accounts, ids);
     for (const auto& row : deleted)
         removed[first.at(once.at(column<std::size_t>(row, "ordinal") - 1))] = result<void>();
     if (!deleted.empty())

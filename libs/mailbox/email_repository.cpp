@@ -5,6 +5,7 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/read_each.hpp"
+#include "common/postgres/session.hpp"
 #include "common/postgres/transact_each.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
@@ -215,8 +216,8 @@ std::vector<result<email_summary>> mark_in(pqxx::work& tx, const std::vector<ema
             flags.push_back(mark.is_read);
         }
         const auto [accounts, ids] = postgres::to_arrays(names);
-        for (const auto& row :
-             tx.exec_prepared(mark_emails.name, accounts, ids, postgres::to_array(flags)))
+        for (const auto& row : postgres::exec_prepared(tx, mark_emails.name, accounts, ids,
+                                                       postgres::to_array(flags)))
             marked[now.at(column<std::size_t>(row, "ordinal") - 1)] = read_summary(row);
         left = std::move(later);
     }
@@ -234,7 +235,7 @@ found_emails find_in(pqxx::nontransaction& tx, const email_names& emails)
     for (const auto& [account, id] : emails)
         results.emplace_back(email_does_not_exist(id));
     const auto [accounts, ids] = postgres::to_arrays(emails);
-    for (const auto& row : tx.exec_prepared(find_all_emails.name, accounts, ids))
+    for (const auto& row : postgres::exec_prepared(tx, find_all_emails.name, accounts, ids))
         results.at(column<std::size_t>(row, "ordinal") - 1) = try_reading(row);
     return results;
 }
@@ -249,8 +250,8 @@ awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> 
             ids.push_back(each.id);
         }
         std::map<body_id, std::string> read;
-        for (const auto& row : tx.exec_prepared(find_all_bodies.name, postgres::to_array(hours),
-                                                postgres::to_array(ids)))
+        for (const auto& row : postgres::exec_prepared(
+                 tx, find_all_bodies.name, postgres::to_array(hours), postgres::to_array(ids)))
             if (auto body = try_reading_body(row["raw"]))
                 read.emplace(column<body_id>(row, "body_id"), std::move(*body));
         found_bodies results;
@@ -318,7 +319,8 @@ awaitable<result<stored_email>> email_repository::find(account_id account, email
             // One statement can miss a body that is being moved to its new partition; a second
             // finds it.
             for (int attempt = 0; attempt < 2; ++attempt) {
-                const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
+                const auto rows =
+                    postgres::exec_prepared(tx, find_email.name, account.text(), id.text());
                 if (rows.empty())
                     return email_does_not_exist(id);
                 if (!rows[0]["raw"].is_null())
@@ -356,7 +358,8 @@ awaitable<result<std::int64_t>> email_repository::find_size(account_id account, 
 {
     return run_autocommit<result<std::int64_t>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
-            const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
+            const auto rows =
+                postgres::exec_prepared(tx, find_size_of.name, account.text(), id.text());
             if (rows.empty())
                 return email_does_not_exist(id);
             return column<std::int64_t>(rows[0], "size_bytes");
@@ -367,7 +370,8 @@ awaitable<result<email_arrival>> email_repository::find_arrival(account_id accou
 {
     return run_autocommit<result<email_arrival>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<email_arrival> {
-            const auto rows = tx.exec_prepared(find_arrival_of.name, account.text(), id.text());
+            const auto rows =
+                postgres::exec_prepared(tx, find_arrival_of.name, account.text(), id.text());
             if (rows.empty())
                 return email_does_not_exist(id);
             return read_arrival(rows[0]);
@@ -391,15 +395,15 @@ email_repository::mark_all(std::vector<email_mark> marks)
 awaitable<std::vector<std::string>>
 email_repository::find_versions(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return run_autocommit<std::vector<std::string>>(
-        db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-            const auto [accounts, ids] = postgres::to_arrays(inboxes);
-            std::vector<std::string> versions;
-            versions.reserve(inboxes.size());
-            for (const auto& row : tx.exec_prepared(find_versions_of.name, accounts, ids))
-                versions.emplace_back(row["version"].c_str()); // empty for NULL
-            return versions;
-        });
+    return run_autocommit<std::vector<std::string>>(db_, [inboxes = std::move(inboxes)](
+                                                             pqxx::nontransaction& tx) {
+        const auto [accounts, ids] = postgres::to_arrays(inboxes);
+        std::vector<std::string> versions;
+        versions.reserve(inboxes.size());
+        for (const auto& row : postgres::exec_prepared(tx, find_versions_of.name, accounts, ids))
+            versions.emplace_back(row["version"].c_str()); // empty for NULL
+        return versions;
+    });
 }
 
 awaitable<result<search_results>> email_repository::find_first(account_id account, inbox_id inbox,
@@ -414,15 +418,15 @@ awaitable<result<search_results>> email_repository::find_first(account_id accoun
 awaitable<std::vector<std::int64_t>>
 email_repository::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return run_autocommit<std::vector<std::int64_t>>(
-        db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-            const auto [accounts, ids] = postgres::to_arrays(inboxes);
-            std::vector<std::int64_t> sequences;
-            sequences.reserve(inboxes.size());
-            for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))
-                sequences.push_back(column<std::int64_t>(row, "last_sequence"));
-            return sequences;
-        });
+    return run_autocommit<std::vector<std::int64_t>>(db_, [inboxes = std::move(inboxes)](
+                                                              pqxx::nontransaction& tx) {
+        const auto [accounts, ids] = postgres::to_arrays(inboxes);
+        std::vector<std::int64_t> sequences;
+        sequences.reserve(inboxes.size());
+        for (const auto& row : postgres::exec_prepared(tx, read_last_sequences.name, accounts, ids))
+            sequences.push_back(column<std::int64_t>(row, "last_sequence"));
+        return sequences;
+    });
 }
 
 awaitable<std::vector<daily_count>> email_repository::count_by_day(account_id account, int days)

@@ -1,6 +1,7 @@
 #include "mailbox/email_search_rows.hpp"
 
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/columns.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ struct email_range
 std::optional<email_range> read_range(pqxx::transaction_base& tx, account_id account,
                                       inbox_id inbox)
 {
-    const auto rows = tx.exec_prepared(find_range.name, account.text(), inbox.text());
+    const auto rows = postgres::exec_prepared(tx, find_range.name, account.text(), inbox.text());
     if (rows.empty())
         return std::nullopt;
     email_range range;
@@ -78,9 +79,9 @@ std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_
         row_limit = rows_read == 0 ? rows_in_first_query : rows_per_query;
         if (std::all_of(runs.begin(), runs.end(), is_done))
             return above;
-        const auto rows =
-            tx.exec_prepared(read_above.name, account.text(), inbox.text(), where.lowest_id,
-                             where.past_id, above, where.last_sequence, row_limit);
+        const auto rows = postgres::exec_prepared(tx, read_above.name, account.text(), inbox.text(),
+                                                  where.lowest_id, where.past_id, above,
+                                                  where.last_sequence, row_limit);
         for (const auto& each : rows) {
             const auto read = read_examined(each);
             for (auto& run : runs)

@@ -3,6 +3,7 @@
 #include "common/plans/account_state_store.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "common/postgres/transact_each.hpp"
 #include "common/trace/current.hpp"
 
@@ -155,10 +156,10 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     }
     if (batch.ended.empty())
         return batch;
-    tx.exec_prepared0(free_inbox_slots.name, postgres::to_array(accounts));
-    tx.exec_prepared0(quarantine_addresses.name, postgres::to_array(addresses),
-                      postgres::to_array(ids), postgres::to_array(times),
-                      static_cast<std::int64_t>(quarantine.count()));
+    postgres::exec_prepared0(tx, free_inbox_slots.name, postgres::to_array(accounts));
+    postgres::exec_prepared0(tx, quarantine_addresses.name, postgres::to_array(addresses),
+                             postgres::to_array(ids), postgres::to_array(times),
+                             static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
     return batch;
 }
@@ -184,8 +185,8 @@ std::vector<result<expiry_batch>> expire_named(pqxx::work& tx,
         ids.push_back(name.first);
         accounts.push_back(name.second);
     }
-    const auto claimed =
-        tx.exec_prepared(claim_named.name, postgres::to_array(accounts), postgres::to_array(ids));
+    const auto claimed = postgres::exec_prepared(tx, claim_named.name, postgres::to_array(accounts),
+                                                 postgres::to_array(ids));
     auto together = finish(tx, claimed, expiry_reason::deleted, outbox_owner, quarantine, known);
     for (std::size_t i = 0; i < together.ended.size(); ++i) {
         expiry_batch batch;
@@ -203,13 +204,14 @@ std::vector<result<expiry_batch>> expire_named(pqxx::work& tx,
 std::vector<account_id> lock_deleted(pqxx::work& tx)
 {
     std::vector<account_id> accounts;
-    for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, max_deleted_accounts)) {
+    for (const auto& row :
+         postgres::exec_prepared(tx, lock_deleted_accounts.name, max_deleted_accounts)) {
         const auto account = column<account_id>(row, "account_id");
         const auto state = plans::find(tx, schema, account);
         if (state && state->is_deleted)
             accounts.push_back(account);
         else
-            tx.exec_prepared0(unmark_living_account.name, account.text());
+            postgres::exec_prepared0(tx, unmark_living_account.name, account.text());
     }
     return accounts;
 }
@@ -231,14 +233,15 @@ expiry_repository::expiry_repository(postgres::pool& db, std::string outbox_owne
 awaitable<expiry_batch> expiry_repository::expire_due()
 {
     return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
-        return finish(tx, tx.exec_prepared(claim_due.name), expiry_reason::ttl, owner, quarantine);
+        return finish(tx, postgres::exec_prepared(tx, claim_due.name), expiry_reason::ttl, owner,
+                      quarantine);
     });
 }
 
 awaitable<std::optional<std::chrono::microseconds>> expiry_repository::until_next_due()
 {
     return db_.transact([](pqxx::work& tx) -> std::optional<std::chrono::microseconds> {
-        const auto rows = tx.exec_prepared(next_due.name);
+        const auto rows = postgres::exec_prepared(tx, next_due.name);
         if (rows.empty())
             return std::nullopt;
         return std::chrono::microseconds{column<std::int64_t>(rows[0], "micros")};
@@ -268,7 +271,7 @@ awaitable<expiry_batch> expiry_repository::expire_tagged(account_id account,
 {
     return db_.transact([account, tags = postgres::to_array(tags), owner = outbox_owner_,
                          quarantine = quarantine_](pqxx::work& tx) {
-        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tags),
+        return finish(tx, postgres::exec_prepared(tx, claim_tagged.name, account.text(), tags),
                       expiry_reason::deleted, owner, quarantine);
     });
 }
@@ -280,10 +283,10 @@ awaitable<expiry_batch> expiry_repository::expire_of_deleted()
         if (accounts.empty())
             return expiry_batch();
         const auto ids = postgres::to_array(accounts);
-        auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
+        auto batch = finish(tx, postgres::exec_prepared(tx, claim_of_deleted.name, ids),
                             expiry_reason::deleted, owner, quarantine);
-        const auto left =
-            column<std::int64_t>(tx.exec_prepared1(purge_deleted_accounts.name, ids), "accounts");
+        const auto left = column<std::int64_t>(
+            postgres::exec_prepared1(tx, purge_deleted_accounts.name, ids), "accounts");
         batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
         return batch;
     });

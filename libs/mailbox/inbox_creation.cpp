@@ -5,6 +5,7 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
+#include "common/postgres/session.hpp"
 #include "common/trace/current.hpp"
 #include "mailbox/address_rules.hpp"
 #include "mailbox/inbox_events.hpp"
@@ -130,7 +131,8 @@ states store_newer_states(pqxx::work& tx, const std::vector<new_inbox>& requeste
     for (const auto& [account, state] : newest)
         accounts.push_back(account);
     std::map<account_id, std::int64_t> stored;
-    for (const auto& row : tx.exec_prepared(lock_accounts.name, postgres::to_array(accounts)))
+    for (const auto& row :
+         postgres::exec_prepared(tx, lock_accounts.name, postgres::to_array(accounts)))
         stored.emplace(column<account_id>(row, "account_id"), column<std::int64_t>(row, "version"));
 
     std::vector<plans::account_state> to_store;
@@ -324,7 +326,7 @@ private:
                          static_cast<std::int64_t>(limits.live_inboxes), requested.name,
                          requested.tags, to_json(requested.metadata), inbox.event);
         }
-        return tx_.exec_prepared(create_all.name, rows.parameter());
+        return postgres::exec_prepared(tx_, create_all.name, rows.parameter());
     }
 
     void read_existing()
@@ -337,7 +339,7 @@ private:
             names.emplace_back(requested_[index].account.account, requested_[index].id);
         const auto [accounts, ids] = postgres::to_arrays(names);
         std::map<std::pair<account_id, inbox_id>, inbox> inboxes;
-        for (const auto& row : tx_.exec_prepared(find_existing.name, accounts, ids)) {
+        for (const auto& row : postgres::exec_prepared(tx_, find_existing.name, accounts, ids)) {
             auto read = read_inbox(row);
             inboxes.emplace(std::pair(read.account, read.id), std::move(read));
         }
@@ -392,7 +394,7 @@ result<void> check_new_inbox(pqxx::work& tx, const new_inbox& requested, time_po
     if (const auto ttl = choose_ttl(requested.account.limits_at(now), requested.ttl); !ttl)
         return ttl.error();
     const char* const domain = or_null(requested.domain);
-    if (tx.exec_prepared(choose_domain.name, domain).empty())
+    if (postgres::exec_prepared(tx, choose_domain.name, domain).empty())
         return domain_not_available(requested.domain);
     return {};
 }
@@ -401,22 +403,22 @@ result<std::vector<created_inbox>> create_operator_inboxes(pqxx::work& tx, accou
                                                            const std::string& domain,
                                                            const std::string& outbox_owner)
 {
-    tx.exec_prepared(lock_accounts.name, postgres::to_array(std::vector{account}));
+    postgres::exec_prepared(tx, lock_accounts.name, postgres::to_array(std::vector{account}));
     if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
         return failure{errc::permission_denied, "The account was deleted"};
     tx.exec_params(lock_operator_names, domain);
     std::vector<created_inbox> all;
     for (const char* local_part : {"postmaster", "abuse"}) {
         const auto address = std::string(local_part) + "@" + domain;
-        const auto owners = tx.exec_prepared(find_live_address.name, address);
+        const auto owners = postgres::exec_prepared(tx, find_live_address.name, address);
         if (!owners.empty() && column<account_id>(owners[0], "account_id") != account)
             return address_not_available(address);
         if (!owners.empty())
             continue;
-        tx.exec_prepared(take_operator_slot.name, account.text());
+        postgres::exec_prepared(tx, take_operator_slot.name, account.text());
         const auto event = event_id::make();
-        const auto rows = tx.exec_prepared(insert_operator_inbox.name, account.text(),
-                                           inbox_id::make().text(), address, event.text());
+        const auto rows = postgres::exec_prepared(tx, insert_operator_inbox.name, account.text(),
+                                                  inbox_id::make().text(), address, event.text());
         if (rows.empty())
             return address_not_available(address);
         auto& created = all.emplace_back();

@@ -7,6 +7,7 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/lock_wait.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_removal.hpp"
 #include "mailbox/inbox_events.hpp"
@@ -74,7 +75,7 @@ failure does_not_exist(inbox_id id)
 
 std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inbox_id id)
 {
-    const auto rows = tx.exec_prepared(find_inbox.name, account.text(), id.text());
+    const auto rows = postgres::exec_prepared(tx, find_inbox.name, account.text(), id.text());
     if (rows.empty())
         return std::nullopt;
     return read_inbox(rows[0]);
@@ -172,8 +173,8 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
         // At most one row, so this list never returned a cursor.
         if (!cursor.empty())
             return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
-        for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(),
-                                                to_lower_ascii(*filter.address)))
+        for (const auto& row : postgres::exec_prepared(tx, find_by_address.name, account.text(),
+                                                       to_lower_ascii(*filter.address)))
             if (auto inbox_at_address = read_inbox(row); matches(inbox_at_address, filter))
                 result_page.items.push_back(std::move(inbox_at_address));
         return result_page;
@@ -186,8 +187,8 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     const int row_limit = !filter.tags.empty() || only_ended ? max_rows_read : limit + 1;
     const auto& statement = filter.status == inbox_status::active ? list_active : list_any;
     const auto rows =
-        tx.exec_prepared(statement.name, account.text(), from->created_at, from->id, row_limit,
-                         postgres::to_array(filter.tags), only_ended, limit + 1);
+        postgres::exec_prepared(tx, statement.name, account.text(), from->created_at, from->id,
+                                row_limit, postgres::to_array(filter.tags), only_ended, limit + 1);
     if (rows.empty())
         return result_page;
 
@@ -257,7 +258,7 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
                                 const std::string& outbox_owner)
 {
     const auto account = requested.account.account.text();
-    const auto rows = tx.exec_prepared(lock_inbox.name, account, requested.id.text());
+    const auto rows = postgres::exec_prepared(tx, lock_inbox.name, account, requested.id.text());
     if (rows.empty())
         return does_not_exist(requested.id);
     auto target = read_inbox(rows[0]);
@@ -273,15 +274,15 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
             return ttl.error();
         seconds = std::to_string(ttl->count());
     }
-    const auto changed = tx.exec_prepared1(change_inbox.name, account, requested.id.text(),
-                                           or_null(target.name), postgres::to_array(target.tags),
-                                           to_json(target.metadata), or_null(seconds));
+    const auto changed = postgres::exec_prepared1(
+        tx, change_inbox.name, account, requested.id.text(), or_null(target.name),
+        postgres::to_array(target.tags), to_json(target.metadata), or_null(seconds));
     changed_inbox after;
     after.inbox = read_inbox(changed);
     if (!requested.ttl)
         return after;
-    tx.exec_prepared0(change_address_end.name, after.inbox.address, after.inbox.id.text(),
-                      to_unix_micros(after.inbox.expires_at));
+    postgres::exec_prepared0(tx, change_address_end.name, after.inbox.address,
+                             after.inbox.id.text(), to_unix_micros(after.inbox.expires_at));
     after.events.push_back(make_state_event(after.inbox, now));
     outbox::insert(tx, schema, outbox_owner, after.events);
     return after;
@@ -458,7 +459,8 @@ awaitable<result<std::vector<rejection>>> inbox_repository::list_rejections(acco
     using rejections = std::vector<rejection>;
     return run_autocommit<result<rejections>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<rejections> {
-            const auto rows = tx.exec_prepared(find_rejections.name, account.text(), id.text());
+            const auto rows =
+                postgres::exec_prepared(tx, find_rejections.name, account.text(), id.text());
             if (rows.empty())
                 return does_not_exist(id);
             rejections refused;
@@ -482,8 +484,9 @@ awaitable<std::int64_t> inbox_repository::count_live(account_id account,
                                                      std::optional<std::string> tag)
 {
     return run_autocommit<std::int64_t>(db_, [account, tag](pqxx::nontransaction& tx) {
-        const auto row = tag ? tx.exec_prepared1(live_tagged_inboxes.name, account.text(), *tag)
-                             : tx.exec_prepared1(live_inboxes.name, account.text());
+        const auto row =
+            tag ? postgres::exec_prepared1(tx, live_tagged_inboxes.name, account.text(), *tag)
+                : postgres::exec_prepared1(tx, live_inboxes.name, account.text());
         return column<std::int64_t>(row, "count");
     });
 }
@@ -493,7 +496,8 @@ awaitable<result<void>> inbox_repository::check_tag(account_id account, inbox_id
 {
     return run_autocommit<result<void>>(
         db_, [account, id, tag = std::move(tag)](pqxx::nontransaction& tx) -> result<void> {
-            if (tx.exec_prepared(find_tagged_inbox.name, account.text(), id.text(), tag).empty())
+            if (postgres::exec_prepared(tx, find_tagged_inbox.name, account.text(), id.text(), tag)
+                    .empty())
                 return does_not_exist(id);
             return {};
         });
@@ -504,7 +508,8 @@ awaitable<result<void>> inbox_repository::check_tag(account_id account, email_id
 {
     return run_autocommit<result<void>>(
         db_, [account, id, tag = std::move(tag)](pqxx::nontransaction& tx) -> result<void> {
-            if (tx.exec_prepared(find_tagged_email.name, account.text(), id.text(), tag).empty())
+            if (postgres::exec_prepared(tx, find_tagged_email.name, account.text(), id.text(), tag)
+                    .empty())
                 return email_does_not_exist(id);
             return {};
         });

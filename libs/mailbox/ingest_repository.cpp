@@ -7,6 +7,7 @@
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
+#include "common/postgres/session.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -288,11 +289,11 @@ awaitable<void> ingest_repository::run_statement(const mail_batch& batch,
                                                  std::shared_ptr<results> stored)
 {
     return db_.run([batch, stored, owner = host_.instance(),
-                    bounds = bounds_](pqxx::connection_base& connection) {
+                    bounds = bounds_](pqxx::connection& connection) {
         pqxx::nontransaction statement(connection);
         const parameters arrays(statement, batch);
-        const auto rows = statement.exec_prepared(
-            store_mail.name, arrays.deliveries.parameter(), arrays.messages.parameter(),
+        const auto rows = postgres::exec_prepared(
+            statement, store_mail.name, arrays.deliveries.parameter(), arrays.messages.parameter(),
             arrays.raw.parameter(), owner, bounds.emails, bounds.bytes);
         *stored = read_results(batch, rows);
     });
@@ -333,11 +334,11 @@ awaitable<ingest_repository::results> ingest_repository::find_stored(const mail_
                 emails.push_back(delivery.id);
             }
         }
-        tx.exec_prepared(lock_inboxes.name, postgres::to_array(accounts),
-                         postgres::to_array(inboxes));
+        postgres::exec_prepared(tx, lock_inboxes.name, postgres::to_array(accounts),
+                                postgres::to_array(inboxes));
         std::map<email_id, std::int64_t> sequences;
-        for (const auto& row : tx.exec_prepared(find_emails.name, postgres::to_array(accounts),
-                                                postgres::to_array(emails)))
+        for (const auto& row : postgres::exec_prepared(
+                 tx, find_emails.name, postgres::to_array(accounts), postgres::to_array(emails)))
             sequences[column<email_id>(row, "email_id")] = column<std::int64_t>(row, "sequence");
 
         results stored;
@@ -405,8 +406,9 @@ awaitable<std::int64_t> ingest_repository::note_rejections(std::vector<new_rejec
                 rows.add_row(rejection.account, rejection.inbox, rejection.reason,
                              rejection.mail_from, rejection.reply, rejection.attempts,
                              rejection.first_at, rejection.last_at);
-            return column<std::int64_t>(tx.exec_prepared1(write_rejections.name, rows.parameter(),
-                                                          max_rejections_per_inbox),
+            return column<std::int64_t>(postgres::exec_prepared1(tx, write_rejections.name,
+                                                                 rows.parameter(),
+                                                                 max_rejections_per_inbox),
                                         "noted");
         });
 }

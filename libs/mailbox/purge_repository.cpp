@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 #include "mailbox/body_removal.hpp"
 #include "mailbox/inbox_events.hpp"
 
@@ -92,8 +93,8 @@ std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result
             hours.insert(column<std::int64_t>(row, "body_micros"));
     std::set<std::int64_t> dropped;
     if (!hours.empty())
-        for (const auto& row : tx.exec_prepared(
-                 find_dropped_hours.name,
+        for (const auto& row : postgres::exec_prepared(
+                 tx, find_dropped_hours.name,
                  postgres::to_array(std::vector<std::int64_t>(hours.begin(), hours.end()))))
             dropped.insert(column<std::int64_t>(row, "hour"));
 
@@ -114,7 +115,7 @@ purge_batch purge_in(pqxx::work& tx)
     std::vector<inbox_id> ids;
     std::vector<bool> by_time;
     std::int64_t oldest = to_unix_micros(endless);
-    for (const auto& row : tx.exec_prepared(claim_ended.name)) {
+    for (const auto& row : postgres::exec_prepared(tx, claim_ended.name)) {
         accounts.push_back(column<account_id>(row, "account_id"));
         ids.push_back(column<inbox_id>(row, "inbox_id"));
         oldest = std::min(oldest, column<std::int64_t>(row, "created_micros"));
@@ -124,14 +125,15 @@ purge_batch purge_in(pqxx::work& tx)
         return batch;
 
     const auto deleted =
-        tx.exec_prepared(delete_emails.name, postgres::to_array(accounts), postgres::to_array(ids),
-                         oldest, postgres::to_array(by_time));
+        postgres::exec_prepared(tx, delete_emails.name, postgres::to_array(accounts),
+                                postgres::to_array(ids), oldest, postgres::to_array(by_time));
     batch.emails = static_cast<std::int64_t>(deleted.size());
     batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
 
     // No emails are left: the inboxes are done.
     if (batch.emails < purge_repository::batch_size) {
-        tx.exec_prepared(mark_purged.name, postgres::to_array(accounts), postgres::to_array(ids));
+        postgres::exec_prepared(tx, mark_purged.name, postgres::to_array(accounts),
+                                postgres::to_array(ids));
         batch.inboxes = static_cast<std::int64_t>(ids.size());
     }
     batch.is_full = batch.emails == purge_repository::batch_size || ids.size() == 100;
@@ -158,15 +160,17 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
 {
     return db_.transact([retention, owner = outbox_owner_](pqxx::work& tx) {
         purge_batch batch;
-        for (const auto& row :
-             tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count())))
+        for (const auto& row : postgres::exec_prepared(
+                 tx, purge_ended.name, static_cast<std::int64_t>(retention.count())))
             batch.events.push_back(make_state_tombstone(
                 column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id"),
                 column<std::int64_t>(row, "state_version")));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
-        const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
-        const auto rejections = tx.exec_prepared(purge_rejections.name).affected_rows();
+        const auto addresses =
+            postgres::written_rows(postgres::exec_prepared(tx, free_addresses.name));
+        const auto rejections =
+            postgres::written_rows(postgres::exec_prepared(tx, purge_rejections.name));
         batch.inboxes = static_cast<std::int64_t>(inboxes);
         batch.is_full =
             std::max({inboxes, addresses, rejections}) == static_cast<std::size_t>(batch_size);

@@ -116,7 +116,7 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, std::string restore
         if (!raised.empty())
             progress.position = last.first.text() + "/" + last.second.text();
         progress.rows += static_cast<std::int64_t>(raised.size());
-        progress.is_finished = raised.size() < restore_batch_size;
+        progress.is_finished = postgres::row_count(raised) < restore_batch_size;
         postgres::save_step(tx, schema, id, "sequences", progress);
         return progress;
     });

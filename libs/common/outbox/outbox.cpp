@@ -1,6 +1,7 @@
 #include "common/outbox/outbox.hpp"
 
 #include "common/postgres/binary_array.hpp"
+#include "common/postgres/session.hpp"
 
 namespace tempinbox::outbox {
 namespace {
@@ -65,9 +66,9 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
     }
     using postgres::to_array;
     const auto name = "insert_outbox_" + schema;
-    tx.conn().prepare(name, "INSERT INTO " + schema + std::string(insert_rows));
-    tx.exec_prepared0(name, to_array(ids), to_array(topics), to_array(keys), to_array(sequences),
-                      to_array(headers), to_array(payloads), owner);
+    postgres::session_of(tx).define(name, "INSERT INTO " + schema + std::string(insert_rows));
+    postgres::exec_prepared0(tx, name, to_array(ids), to_array(topics), to_array(keys),
+                             to_array(sequences), to_array(headers), to_array(payloads), owner);
 }
 
 } // namespace tempinbox::outbox

@@ -2,6 +2,7 @@
 
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <map>
 
@@ -53,8 +54,8 @@ void put(pqxx::work& tx, const std::string& schema, const std::vector<account_st
 std::optional<account_state> find(pqxx::work& tx, const std::string& schema, account_id account)
 {
     const auto name = "find_account_state_" + schema;
-    tx.conn().prepare(name, for_schema(find_state, schema));
-    const auto rows = tx.exec_prepared(name, account.text());
+    postgres::session_of(tx).define(name, for_schema(find_state, schema));
+    const auto rows = postgres::exec_prepared(tx, name, account.text());
     if (rows.empty())
         return std::nullopt;
     accounts::v1::AccountState message;

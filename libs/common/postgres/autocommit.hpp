@@ -14,8 +14,8 @@ template <class Result>
 awaitable<Result> run_autocommit(pool& db, std::function<Result(pqxx::nontransaction&)> work)
 {
     const auto result = std::make_shared<std::optional<Result>>();
-    std::function<void(pqxx::connection_base&)> job =
-        [result, work = std::move(work)](pqxx::connection_base& connection) {
+    std::function<void(pqxx::connection&)> job =
+        [result, work = std::move(work)](pqxx::connection& connection) {
             pqxx::nontransaction tx(connection);
             result->emplace(work(tx));
         };

@@ -24,7 +24,7 @@ struct reading
 
 awaitable<void> read(pool& db, std::shared_ptr<reading> found)
 {
-    return db.run([found](pqxx::connection_base& connection) {
+    return db.run([found](pqxx::connection& connection) {
         pqxx::nontransaction tx(connection);
         found->sent_at = steady::now();
         const auto row =

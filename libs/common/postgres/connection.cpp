@@ -34,14 +34,8 @@ std::string session_settings(const settings& chosen)
 } // namespace
 
 connection::connection(const settings& chosen, std::string application)
-    : raw_(std::make_unique<pqxx::connection>(complete_dsn(chosen, application))),
-      quiet_(std::make_unique<pqxx::quiet_errorhandler>(*raw_))
+    : raw_(std::make_unique<session>(complete_dsn(chosen, application)))
 {
-    // A silently restored connection would have lost its SETs and locks.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    raw_->inhibit_reactivation(true);
-#pragma GCC diagnostic pop
     clear_composite_oids();
     pqxx::nontransaction(*raw_).exec(session_settings(chosen));
 }

@@ -1,6 +1,7 @@
 #include "common/postgres/daily_counts.hpp"
 
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 namespace tempinbox::postgres {
 
@@ -9,7 +10,7 @@ awaitable<std::vector<daily_count>> list_daily_counts(pool& db, const statement&
 {
     return db.transact([name = counting.name, account, days](pqxx::work& tx) {
         std::vector<daily_count> counts;
-        for (const auto& row : tx.exec_prepared(name, account.text(), days))
+        for (const auto& row : exec_prepared(tx, name, account.text(), days))
             counts.emplace_back(column<std::chrono::sys_days>(row, "day"),
                                 column<std::int64_t>(row, "count"));
         return counts;

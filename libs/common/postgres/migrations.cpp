@@ -72,13 +72,12 @@ void note_applied(pqxx::transaction_base& tx, const std::string& schema, const m
                     schema, step.version, step.name, checksum(step.sql));
 }
 
-void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeout)
+void set_lock_timeout(pqxx::connection& db, std::chrono::milliseconds timeout)
 {
     pqxx::nontransaction(db).exec("SET lock_timeout = " + std::to_string(timeout.count()));
 }
 
-void apply_in_transaction(pqxx::connection_base& db, const std::string& schema,
-                          const migration& step)
+void apply_in_transaction(pqxx::connection& db, const std::string& schema, const migration& step)
 {
     pqxx::work tx(db, "migration");
     tx.exec(step.sql);
@@ -87,7 +86,7 @@ void apply_in_transaction(pqxx::connection_base& db, const std::string& schema,
 }
 
 // Several statements sent together would form a transaction.
-void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, const migration& step)
+void apply_one_by_one(pqxx::connection& db, const std::string& schema, const migration& step)
 {
     for (std::size_t start = 0; start < step.sql.size();) {
         const auto mark = step.sql.find(";\n", start);
@@ -110,7 +109,7 @@ bool is_lock_timeout(const pqxx::sql_error& error)
 
 // Runs `attempt`, which is one transaction, until it gets its locks.
 template <class Attempt>
-void retry_for_locks(pqxx::connection_base& db, const lock_retries& retries, Attempt attempt)
+void retry_for_locks(pqxx::connection& db, const lock_retries& retries, Attempt attempt)
 {
     set_lock_timeout(db, retries.timeout);
     for (int tries_left = retries.tries;; --tries_left) {
@@ -126,7 +125,7 @@ void retry_for_locks(pqxx::connection_base& db, const lock_retries& retries, Att
     }
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& step,
+void apply(pqxx::connection& db, const std::string& schema, const migration& step,
            const lock_retries& retries)
 {
     if (step.sql.starts_with(outside_a_transaction)) {
@@ -138,7 +137,7 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
     retry_for_locks(db, retries, [&] { apply_in_transaction(db, schema, step); });
 }
 
-void take_lock(pqxx::connection_base& db)
+void take_lock(pqxx::connection& db)
 {
     constexpr std::chrono::milliseconds retry_interval{200};
     while (!pqxx::nontransaction(db).exec1(try_lock)[0].as<bool>())
@@ -153,7 +152,7 @@ std::string label_of(const std::string& schema, const migration& step)
 // The checksum of each version applied; empty before the first run.
 using history = std::map<int, std::string>;
 
-result<history> read_history(pqxx::connection_base& db, const schema_files& files)
+result<history> read_history(pqxx::connection& db, const schema_files& files)
 {
     history done;
     pqxx::nontransaction tx(db);
@@ -181,9 +180,9 @@ result<history> read_history(pqxx::connection_base& db, const schema_files& file
     return done;
 }
 
-result<void> apply_migrations(pqxx::connection_base& db, const schema_files& files,
-                              const history& done, bool are_after_functions,
-                              const lock_retries& retries, applied_files& applied)
+result<void> apply_migrations(pqxx::connection& db, const schema_files& files, const history& done,
+                              bool are_after_functions, const lock_retries& retries,
+                              applied_files& applied)
 {
     for (const auto& step : files.migrations) {
         if (done.contains(step.version) ||
@@ -201,7 +200,7 @@ result<void> apply_migrations(pqxx::connection_base& db, const schema_files& fil
     return {};
 }
 
-std::vector<function_file> list_changed(pqxx::connection_base& db, const schema_files& files)
+std::vector<function_file> list_changed(pqxx::connection& db, const schema_files& files)
 {
     std::map<std::string, std::string> done;
     pqxx::nontransaction tx(db);
@@ -229,7 +228,7 @@ void note_applied(pqxx::transaction_base& tx, const std::string& schema,
 }
 
 // All in one transaction, so that callers see either the old texts or the new ones.
-result<void> apply_functions(pqxx::connection_base& db, const schema_files& files,
+result<void> apply_functions(pqxx::connection& db, const schema_files& files,
                              const lock_retries& retries, applied_files& applied)
 {
     const auto changed = list_changed(db, files);
@@ -273,7 +272,7 @@ bool is_newer(const history& done, const schema_files& files)
     return !done.empty() && done.rbegin()->first > newest;
 }
 
-result<applied_files> apply_missing(pqxx::connection_base& db, const schema_files& files,
+result<applied_files> apply_missing(pqxx::connection& db, const schema_files& files,
                                     const lock_retries& retries)
 {
     const auto done = read_history(db, files);
@@ -297,7 +296,7 @@ result<applied_files> apply_missing(pqxx::connection_base& db, const schema_file
     return applied;
 }
 
-schema_state compare_schema(pqxx::connection_base& db, const schema_files& files)
+schema_state compare_schema(pqxx::connection& db, const schema_files& files)
 {
     schema_state state;
     state.schema = files.schema;
@@ -321,7 +320,7 @@ schema_state compare_schema(pqxx::connection_base& db, const schema_files& files
 // throws becomes a failure; `about` begins its sentence.
 template <class Work>
 auto with_connection(const std::string& dsn, const std::string& about, Work work)
-    -> decltype(work(std::declval<pqxx::connection_base&>()))
+    -> decltype(work(std::declval<pqxx::connection&>()))
 {
     settings chosen;
     chosen.dsn = dsn;
@@ -385,7 +384,7 @@ result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
                                                   std::span<const schema_files> schemas)
 {
     return with_connection(dsn, "the schemas cannot be read: ",
-                           [&](pqxx::connection_base& db) -> result<std::vector<schema_state>> {
+                           [&](pqxx::connection& db) -> result<std::vector<schema_state>> {
                                std::vector<schema_state> states;
                                for (const auto& files : schemas)
                                    states.push_back(compare_schema(db, files));
@@ -395,7 +394,7 @@ result<std::vector<schema_state>> compare_schemas(const std::string& dsn,
 
 result<void> check_history(const std::string& dsn, std::span<const schema_files> schemas)
 {
-    return with_connection(dsn, "", [&](pqxx::connection_base& db) -> result<void> {
+    return with_connection(dsn, "", [&](pqxx::connection& db) -> result<void> {
         for (const auto& files : schemas)
             if (const auto done = read_history(db, files); !done)
                 return done.error();
@@ -407,7 +406,7 @@ result<applied_files> migrate(const std::string& dsn, const schema_files& files,
                               const lock_retries& retries)
 {
     return with_connection(dsn, "schema " + files.schema + ": ",
-                           [&](pqxx::connection_base& db) -> result<applied_files> {
+                           [&](pqxx::connection& db) -> result<applied_files> {
                                take_lock(db);
                                auto applied = apply_missing(db, files, retries);
                                pqxx::nontransaction(db).exec(unlock);

@@ -239,7 +239,7 @@ awaitable<void> pool::run_transaction(std::function<bool(pqxx::work&)> step)
                     std::move(next));
 }
 
-awaitable<void> pool::run(std::function<void(pqxx::connection_base&)> work)
+awaitable<void> pool::run(std::function<void(pqxx::connection&)> work)
 {
     job next;
     next.plain = std::move(work);

@@ -3,6 +3,7 @@
 #include "common/config/reader.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
+#include "common/postgres/session.hpp"
 #include "common/runtime/host.hpp"
 
 #include <pqxx/pqxx>
@@ -58,18 +59,17 @@ class connection
 {
 public:
     connection(const settings& chosen, std::string application);
-    pqxx::connection_base& raw() { return *raw_; }
+    session& raw() { return *raw_; }
 
 private:
-    std::unique_ptr<pqxx::connection> raw_;
-    std::unique_ptr<pqxx::errorhandler> quiet_; // keeps notices off standard error
+    std::unique_ptr<session> raw_;
 };
 
 // Runs blocking libpqxx on its own worker threads behind awaitables that resume on the loop.
 // Reports "postgresql" and, given a schema version to wait for, "schema" to health. Lost
 // connections, time-outs, exhausted resources and a full queue throw dependency_error; other SQL
 // errors pass through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure,
-// which are no sql_error in libpqxx 6.
+// which are a sql_error in libpqxx 7 only.
 //
 // With `dsn_file` connections follow the file: once a connection was opened with a changed DSN,
 // further ones are, and the older ones are replaced one by one, each after its worker's job. Until
@@ -100,10 +100,10 @@ public:
         return in_transaction<result>(std::move(job));
     }
 
-    // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements
+    // Runs `work(pqxx::connection&)` outside any transaction: for single autocommit statements
     // through pqxx::nontransaction. A connection lost while it runs throws commit_unknown; if none
     // could be opened, a plain dependency_error.
-    awaitable<void> run(std::function<void(pqxx::connection_base&)> work);
+    awaitable<void> run(std::function<void(pqxx::connection&)> work);
 
     // Lets running work finish, refuses new work, joins the workers (blocking, short).
     void stop();

@@ -19,7 +19,7 @@ using steady = std::chrono::steady_clock;
 struct job
 {
     std::function<bool(pqxx::work&)> step;
-    std::function<void(pqxx::connection_base&)> plain;
+    std::function<void(pqxx::connection&)> plain;
     std::function<void(std::exception_ptr)> on_done; // called on the loop
     steady::time_point queued_at = steady::now();
     bool is_probe = false;

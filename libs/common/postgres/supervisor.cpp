@@ -7,7 +7,7 @@
 namespace tempinbox::postgres {
 namespace {
 
-int schema_version(pqxx::connection_base& db, const std::string& schema)
+int schema_version(pqxx::connection& db, const std::string& schema)
 {
     try {
         const auto rows =
@@ -49,7 +49,7 @@ void pool::state::probe()
         return;
     job question;
     question.is_probe = true;
-    question.plain = [](pqxx::connection_base& db) { pqxx::nontransaction(db).exec("SELECT 1"); };
+    question.plain = [](pqxx::connection& db) { pqxx::nontransaction(db).exec("SELECT 1"); };
     add(std::move(question));
 }
 
@@ -60,7 +60,7 @@ void pool::state::check_schema()
         return;
     job question;
     question.is_probe = true;
-    question.plain = [this, wanted = required.front()](pqxx::connection_base& db) {
+    question.plain = [this, wanted = required.front()](pqxx::connection& db) {
         try {
             judge_schema(wanted, schema_version(db, wanted.schema));
         } catch (const pqxx::sql_error& error) {

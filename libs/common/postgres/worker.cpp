@@ -322,12 +322,12 @@ void pool::state::close(worker& me)
     wake_renewer.notify_one();
 }
 
-// libpqxx prepares on the server at first use.
+// The server gets a statement at its first use.
 void pool::state::prepare_missing(worker& me)
 {
     const std::lock_guard lock(mutex);
     for (; me.prepared < statements.size(); ++me.prepared)
-        me.open->raw().prepare(statements[me.prepared].name, statements[me.prepared].sql);
+        me.open->raw().define(statements[me.prepared].name, statements[me.prepared].sql);
 }
 
 } // namespace tempinbox::postgres

@@ -34,9 +34,8 @@ awaitable<std::chrono::microseconds> database_watch::tick()
 
 awaitable<void> database_watch::ping(postgres::pool& db)
 {
-    return db.run([](pqxx::connection_base& connection) {
-        pqxx::nontransaction(connection).exec("SELECT 1");
-    });
+    return db.run(
+        [](pqxx::connection& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
 }
 
 } // namespace tempinbox::mail_ingest

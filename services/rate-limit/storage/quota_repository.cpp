@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <stdexcept>
 
@@ -133,17 +134,17 @@ quota_repository::sync(std::vector<block_sync_request> requests)
     co_return std::move(*results);
 }
 
-std::function<void(pqxx::connection_base&)>
+std::function<void(pqxx::connection&)>
 quota_repository::make_sync_query(std::vector<block_sync_request> requests,
                                   std::shared_ptr<std::vector<block_sync_result>> results) const
 {
     return [requests = std::move(requests), results, holder = holder_,
-            seconds = std::chrono::duration<double>(lease_time_).count()](
-               pqxx::connection_base& connection) {
+            seconds =
+                std::chrono::duration<double>(lease_time_).count()](pqxx::connection& connection) {
         const request_columns columns(requests);
         pqxx::nontransaction statement(connection);
-        const auto rows = statement.exec_prepared(
-            sync_blocks.name, postgres::to_array(columns.accounts),
+        const auto rows = postgres::exec_prepared(
+            statement, sync_blocks.name, postgres::to_array(columns.accounts),
             postgres::to_array(columns.days), postgres::to_array(columns.blocks),
             postgres::to_array(columns.actions), postgres::to_array(columns.known),
             postgres::to_array(columns.spent), postgres::to_array(columns.limits),
@@ -169,17 +170,17 @@ awaitable<void> quota_repository::store_usage(std::vector<unreported_usage> usag
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
-        tx.exec_prepared(store_usage_rows.name, postgres::to_array(ids),
-                         postgres::to_array(accounts), postgres::to_array(units),
-                         postgres::to_array(limits), postgres::to_array(versions),
-                         postgres::to_array(days));
+        postgres::exec_prepared(tx, store_usage_rows.name, postgres::to_array(ids),
+                                postgres::to_array(accounts), postgres::to_array(units),
+                                postgres::to_array(limits), postgres::to_array(versions),
+                                postgres::to_array(days));
     });
 }
 
 awaitable<written_off> quota_repository::write_off()
 {
     return db_.transact([](pqxx::work& tx) {
-        const auto row = tx.exec_prepared1(write_off_blocks.name, max_written_off);
+        const auto row = postgres::exec_prepared1(tx, write_off_blocks.name, max_written_off);
         return written_off{column<std::int64_t>(row, "blocks"), column<std::int64_t>(row, "units")};
     });
 }
@@ -187,9 +188,12 @@ awaitable<written_off> quota_repository::write_off()
 awaitable<std::size_t> quota_repository::purge_before(day oldest, day today)
 {
     return db_.transact([oldest, today](pqxx::work& tx) {
-        const auto days = tx.exec_prepared(purge_days.name, date_text(oldest)).affected_rows();
-        const auto blocks = tx.exec_prepared(purge_blocks.name, date_text(today)).affected_rows();
-        const auto usages = tx.exec_prepared(purge_debts.name, date_text(today)).affected_rows();
+        const auto days =
+            postgres::exec_prepared(tx, purge_days.name, date_text(oldest)).affected_rows();
+        const auto blocks =
+            postgres::exec_prepared(tx, purge_blocks.name, date_text(today)).affected_rows();
+        const auto usages =
+            postgres::exec_prepared(tx, purge_debts.name, date_text(today)).affected_rows();
         return static_cast<std::size_t>(days + blocks + usages);
     });
 }
@@ -198,7 +202,8 @@ awaitable<std::vector<day_use>> quota_repository::list_days(account_id account, 
 {
     return db_.transact([account, first](pqxx::work& tx) {
         std::vector<day_use> uses;
-        for (const auto& row : tx.exec_prepared(list_used.name, account.text(), date_text(first)))
+        for (const auto& row :
+             postgres::exec_prepared(tx, list_used.name, account.text(), date_text(first)))
             uses.emplace_back(column<day>(row, "day"), column<std::int64_t>(row, "used"));
         return uses;
     });

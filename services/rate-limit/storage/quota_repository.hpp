@@ -50,7 +50,7 @@ public:
     void set_holder(std::string holder) { holder_ = std::move(holder); }
 
 private:
-    std::function<void(pqxx::connection_base&)>
+    std::function<void(pqxx::connection&)>
     make_sync_query(std::vector<block_sync_request> requests,
                     std::shared_ptr<std::vector<block_sync_result>> results) const;
 

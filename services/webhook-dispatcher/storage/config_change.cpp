@@ -1,6 +1,7 @@
 #include "webhook-dispatcher/storage/config_change.hpp"
 
 #include "common/plans/account_state_store.hpp"
+#include "common/postgres/session.hpp"
 
 namespace tempinbox::webhooks {
 namespace {
@@ -22,12 +23,13 @@ void prepare_config_changes(postgres::pool& db)
 
 void begin_config_change(pqxx::work& tx, account_id account)
 {
-    tx.exec_prepared0(next_version.name, account.text());
+    postgres::exec_prepared0(tx, next_version.name, account.text());
 }
 
 bool begin_config_change_if_any(pqxx::work& tx, account_id account)
 {
-    return tx.exec_prepared(next_version_if_any.name, account.text()).affected_rows() != 0;
+    return postgres::exec_prepared(tx, next_version_if_any.name, account.text()).affected_rows() !=
+           0;
 }
 
 plans::account_state update_account_state(pqxx::work& tx, const plans::account_state& given)

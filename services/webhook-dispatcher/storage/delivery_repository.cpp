@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
 
+#include "common/postgres/session.hpp"
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
@@ -144,8 +145,8 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
     if (events.empty())
         return;
     const auto rows =
-        tx.exec_prepared(find_attempts.name, webhook.text(), postgres::to_array(events),
-                         account.text(), max_attempts_shown);
+        postgres::exec_prepared(tx, find_attempts.name, webhook.text(), postgres::to_array(events),
+                                account.text(), max_attempts_shown);
     for (const auto& row : rows) {
         logged_attempt attempt;
         attempt.at = column<time_point>(row, "at");
@@ -186,7 +187,7 @@ read_routings(pqxx::nontransaction& tx, const std::vector<std::pair<account_id, 
     using routing = delivery_repository::routing;
     std::vector<result<routing>> routings(emails.size(), routing());
     const auto [accounts, events] = postgres::to_arrays(emails);
-    for (const auto& row : tx.exec_prepared(find_matches.name, accounts, events)) {
+    for (const auto& row : postgres::exec_prepared(tx, find_matches.name, accounts, events)) {
         auto& matches = *routings.at(column<std::size_t>(row, "ordinal") - 1);
         if (!matches)
             matches.emplace();
@@ -213,19 +214,21 @@ awaitable<result<log_page>> delivery_repository::list(account_id account, webhoo
     return db_.transact([account, webhook, status, before,
                          limit](pqxx::work& tx) -> result<log_page> {
         see_one_state(tx);
-        if (tx.exec_prepared(webhook_exists.name, account.text(), webhook.text()).empty())
+        if (postgres::exec_prepared(tx, webhook_exists.name, account.text(), webhook.text())
+                .empty())
             return no_such_webhook(webhook);
         const auto edge = before.value_or(event_id::max()).text();
         // One more than requested shows whether there is another page.
-        const auto rows = tx.exec_prepared(statement_for(status).name, account.text(),
-                                           webhook.text(), edge, limit + 1);
+        const auto rows = postgres::exec_prepared(tx, statement_for(status).name, account.text(),
+                                                  webhook.text(), edge, limit + 1);
         const auto last = std::min(rows.size(), static_cast<pqxx::result::size_type>(limit));
         log_page page;
         page.deliveries = read_deliveries(rows, last, webhook);
         if (rows.size() > last) {
             page.next = column<event_id>(rows[last - 1], "event_id");
         } else if (status == delivery_status::succeeded) {
-            const auto end = tx.exec_prepared(scan_end.name, account.text(), webhook.text(), edge);
+            const auto end =
+                postgres::exec_prepared(tx, scan_end.name, account.text(), webhook.text(), edge);
             if (!end.empty())
                 page.next = column<event_id>(end[0], "event_id");
         }
@@ -239,8 +242,8 @@ awaitable<result<logged_delivery>> delivery_repository::find(account_id account,
 {
     return db_.transact([account, webhook, event](pqxx::work& tx) -> result<logged_delivery> {
         see_one_state(tx);
-        const auto rows = tx.exec_prepared(find_one.name, account.text(), webhook.text(),
-                                           event_id::max().text(), 1, event.text());
+        const auto rows = postgres::exec_prepared(tx, find_one.name, account.text(), webhook.text(),
+                                                  event_id::max().text(), 1, event.text());
         auto deliveries = read_deliveries(rows, rows.size(), webhook);
         if (deliveries.empty())
             return no_such_delivery(event, webhook);

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <algorithm>
 
@@ -142,9 +143,9 @@ void prepare_email_deliveries(postgres::pool& db)
 email_deliveries read_email_deliveries(pqxx::transaction_base& tx, account_id account,
                                        event_id email)
 {
-    auto read = read_rows(tx.exec_prepared(find_of_email.name, account.text(), email.text(),
-                                           max_email_deliveries + 1, max_email_rules + 1,
-                                           max_email_attempts + 1));
+    auto read = read_rows(postgres::exec_prepared(tx, find_of_email.name, account.text(),
+                                                  email.text(), max_email_deliveries + 1,
+                                                  max_email_rules + 1, max_email_attempts + 1));
     leave_out_surplus(read);
     return read;
 }

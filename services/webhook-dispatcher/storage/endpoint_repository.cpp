@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
+#include "common/postgres/session.hpp"
 #include "webhook-dispatcher/storage/config_change.hpp"
 
 #include "common/core/text.hpp"
@@ -285,19 +286,20 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
 {
     if (!begin_config_change_if_any(tx, account))
         return no_such_webhook(id);
-    const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+    const auto rows = postgres::exec_prepared(tx, "webhooks_find", account.text(), id.text());
     if (rows.empty())
         return no_such_webhook(id);
     auto present = read_endpoint(rows[0]);
     if (present.rotation == rotation)
         return present;
-    tx.exec_prepared0(purge_ended.name, account.text(), id.text());
-    const auto previous = tx.exec_prepared1(count_previous.name, account.text(), id.text());
+    postgres::exec_prepared0(tx, purge_ended.name, account.text(), id.text());
+    const auto previous =
+        postgres::exec_prepared1(tx, count_previous.name, account.text(), id.text());
     if (const int number = column<int>(previous, "count"); number >= max_previous_secrets)
         return too_many_secrets(id, number, column<time_point>(previous, "first_end"));
-    tx.exec_prepared0(keep_present.name, account.text(), id.text(), rotation.text());
-    return read_endpoint(
-        tx.exec_prepared1("secrets_rotate", account.text(), id.text(), sealed, rotation.text()));
+    postgres::exec_prepared0(tx, keep_present.name, account.text(), id.text(), rotation.text());
+    return read_endpoint(postgres::exec_prepared1(tx, "secrets_rotate", account.text(), id.text(),
+                                                  sealed, rotation.text()));
 }
 
 sealed_secret read_sealed(const pqxx::row& row)
@@ -336,27 +338,27 @@ awaitable<result<endpoint>> endpoint_repository::create(plans::account_state acc
                          requested = std::move(requested)](pqxx::work& tx) -> result<endpoint> {
         begin_config_change(tx, account.account);
         const auto known = update_account_state(tx, account);
-        const auto existing =
-            tx.exec_prepared("webhooks_find", account.account.text(), requested.id.text());
+        const auto existing = postgres::exec_prepared(tx, "webhooks_find", account.account.text(),
+                                                      requested.id.text());
         if (!existing.empty())
             return read_endpoint(existing[0]);
 
         const int allowed = known.limits_at(system_clock_source{}.now()).webhooks;
-        const auto used =
-            column<int>(tx.exec_prepared1(count_webhooks.name, account.account.text()), "count");
+        const auto used = column<int>(
+            postgres::exec_prepared1(tx, count_webhooks.name, account.account.text()), "count");
         if (used >= allowed)
             return number_is_used_up(known, allowed);
-        return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(),
-                                               requested.id.text(), requested.url,
-                                               postgres::to_array(requested.events.names()),
-                                               requested.description, requested.sealed_secret));
+        return read_endpoint(postgres::exec_prepared1(
+            tx, "webhooks_insert", account.account.text(), requested.id.text(), requested.url,
+            postgres::to_array(requested.events.names()), requested.description,
+            requested.sealed_secret));
     });
 }
 
 awaitable<result<endpoint>> endpoint_repository::find(account_id account, webhook_id id)
 {
     return db_.transact([account, id](pqxx::work& tx) -> result<endpoint> {
-        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        const auto rows = postgres::exec_prepared(tx, "webhooks_find", account.text(), id.text());
         if (rows.empty())
             return no_such_webhook(id);
         return read_endpoint(rows[0]);
@@ -368,9 +370,9 @@ endpoint_repository::list(account_id account, std::optional<endpoint_position> a
 {
     return db_.transact([account, after, limit](pqxx::work& tx) {
         const auto rows =
-            after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
-                                     to_unix_micros(after->created_at), after->id.text())
-                  : tx.exec_prepared("webhooks_list_first", account.text(), limit);
+            after ? postgres::exec_prepared(tx, "webhooks_list_after", account.text(), limit,
+                                            to_unix_micros(after->created_at), after->id.text())
+                  : postgres::exec_prepared(tx, "webhooks_list_first", account.text(), limit);
         std::vector<endpoint> endpoints;
         for (const auto& row : rows)
             endpoints.push_back(read_endpoint(row));
@@ -385,20 +387,20 @@ awaitable<result<endpoint>> endpoint_repository::update(account_id account, webh
                          change = std::move(change)](pqxx::work& tx) -> result<endpoint> {
         if (!begin_config_change_if_any(tx, account))
             return no_such_webhook(id);
-        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        const auto rows = postgres::exec_prepared(tx, "webhooks_find", account.text(), id.text());
         if (rows.empty())
             return no_such_webhook(id);
         auto target = read_endpoint(rows[0]);
         const bool is_renewed = is_renewal(target, change);
         apply(target, change);
         if (is_renewed) {
-            tx.exec_prepared0(make_due_now.name, account.text(), id.text());
-            tx.exec_prepared0(delete_failures.name, id.text());
+            postgres::exec_prepared0(tx, make_due_now.name, account.text(), id.text());
+            postgres::exec_prepared0(tx, delete_failures.name, id.text());
         }
-        return read_endpoint(
-            tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
-                              postgres::to_array(target.events.names()), target.description,
-                              target.is_enabled, target.disabled_reason.value_or(""), is_renewed));
+        return read_endpoint(postgres::exec_prepared1(
+            tx, "webhooks_update", account.text(), id.text(), target.url,
+            postgres::to_array(target.events.names()), target.description, target.is_enabled,
+            target.disabled_reason.value_or(""), is_renewed));
     });
 }
 
@@ -407,7 +409,8 @@ awaitable<result<void>> endpoint_repository::remove(account_id account, webhook_
     return db_.transact([account, id](pqxx::work& tx) -> result<void> {
         if (!begin_config_change_if_any(tx, account))
             return no_such_webhook(id);
-        const auto users = tx.exec_prepared(rules_of_webhook.name, account.text(), id.text());
+        const auto users =
+            postgres::exec_prepared(tx, rules_of_webhook.name, account.text(), id.text());
         if (!users.empty()) {
             std::string names;
             for (const auto& row : users)
@@ -417,9 +420,10 @@ awaitable<result<void>> endpoint_repository::remove(account_id account, webhook_
                                                "; delete " + (users.size() == 1 ? "it" : "them") +
                                                " first"};
         }
-        if (tx.exec_prepared(delete_webhook.name, account.text(), id.text()).affected_rows() == 0)
+        if (postgres::exec_prepared(tx, delete_webhook.name, account.text(), id.text())
+                .affected_rows() == 0)
             return no_such_webhook(id);
-        tx.exec_prepared(delete_due.name, account.text(), id.text());
+        postgres::exec_prepared(tx, delete_due.name, account.text(), id.text());
         return {};
     });
 }
@@ -430,7 +434,8 @@ awaitable<void> endpoint_repository::disable(account_id account, webhook_id id, 
     const auto fence = renewed_at ? to_unix_micros(*renewed_at) : 0;
     return db_.transact([account, id, reason = std::move(reason), fence](pqxx::work& tx) {
         if (begin_config_change_if_any(tx, account))
-            tx.exec_prepared(disable_webhook.name, account.text(), id.text(), reason, fence);
+            postgres::exec_prepared(tx, disable_webhook.name, account.text(), id.text(), reason,
+                                    fence);
     });
 }
 
@@ -446,7 +451,7 @@ awaitable<std::vector<secret_count>> endpoint_repository::count_secrets()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<secret_count> counts;
-        for (const auto& row : tx.exec_prepared(count_by_key.name)) {
+        for (const auto& row : postgres::exec_prepared(tx, count_by_key.name)) {
             secret_count read;
             read.key_id = column<std::string>(row, "key_id");
             read.secrets = column<std::int64_t>(row, "count");
@@ -462,8 +467,8 @@ endpoint_repository::find_sealed_otherwise(std::string key_id, secret_position a
     return db_.transact([key_id = std::move(key_id), after, limit](pqxx::work& tx) {
         std::vector<sealed_secret> secrets;
         for (const auto& row :
-             tx.exec_prepared(find_otherwise.name, key_id, after.account.text(),
-                              after.webhook.text(), after.replaced_by.text(), limit))
+             postgres::exec_prepared(tx, find_otherwise.name, key_id, after.account.text(),
+                                     after.webhook.text(), after.replaced_by.text(), limit))
             secrets.push_back(read_sealed(row));
         return secrets;
     });
@@ -486,9 +491,9 @@ awaitable<int> endpoint_repository::reseal(std::vector<resealed_secret> secrets)
         [accounts = postgres::to_array(accounts), webhooks = postgres::to_array(webhooks),
          rotations = postgres::to_array(rotations), before = postgres::to_array(before),
          sealed = postgres::to_array(sealed)](pqxx::work& tx) {
-            return column<int>(
-                tx.exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed),
-                "resealed");
+            return column<int>(postgres::exec_prepared1(tx, reseal_batch.name, accounts, webhooks,
+                                                        rotations, before, sealed),
+                               "resealed");
         });
 }
 
@@ -496,7 +501,7 @@ awaitable<std::vector<disabled_notice>> endpoint_repository::claim_notices(int l
 {
     return db_.transact([limit](pqxx::work& tx) {
         std::vector<disabled_notice> claimed;
-        for (const auto& row : tx.exec_prepared(claim_due_notices.name, limit)) {
+        for (const auto& row : postgres::exec_prepared(tx, claim_due_notices.name, limit)) {
             disabled_notice notice;
             notice.id = column<uuid>(row, "notice_id");
             notice.account = column<account_id>(row, "account_id");
@@ -513,8 +518,8 @@ awaitable<void> endpoint_repository::settle_notice(account_id account, webhook_i
                                                    uuid notice)
 {
     return db_.transact([account, webhook, notice](pqxx::work& tx) {
-        tx.exec_prepared0(settle_claimed_notice.name, account.text(), webhook.text(),
-                          notice.text());
+        postgres::exec_prepared0(tx, settle_claimed_notice.name, account.text(), webhook.text(),
+                                 notice.text());
     });
 }
 
@@ -531,9 +536,9 @@ awaitable<void> endpoint_repository::add_failures(std::vector<failure_count> cou
             firsts.push_back(to_unix_micros(count.first));
             lasts.push_back(to_unix_micros(count.last));
         }
-        tx.exec_prepared0(add_counts.name, postgres::to_array(webhooks),
-                          postgres::to_array(accounts), postgres::to_array(failures),
-                          postgres::to_array(firsts), postgres::to_array(lasts));
+        postgres::exec_prepared0(tx, add_counts.name, postgres::to_array(webhooks),
+                                 postgres::to_array(accounts), postgres::to_array(failures),
+                                 postgres::to_array(firsts), postgres::to_array(lasts));
     });
 }
 
@@ -541,21 +546,23 @@ awaitable<std::vector<failing_webhook>> endpoint_repository::find_failing()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<failing_webhook> failing;
-        for (const auto& row : tx.exec_prepared(find_suspects.name)) {
+        for (const auto& row : postgres::exec_prepared(tx, find_suspects.name)) {
             const auto webhook = column<webhook_id>(row, "webhook_id");
-            if (tx.exec_prepared(restart_count.name, webhook.text()).affected_rows() != 0)
+            if (postgres::exec_prepared(tx, restart_count.name, webhook.text()).affected_rows() !=
+                0)
                 continue;
             failing.push_back({column<account_id>(row, "account_id"), webhook});
         }
-        tx.exec_prepared0(purge_old_failures.name);
+        postgres::exec_prepared0(tx, purge_old_failures.name);
         return failing;
     });
 }
 
 awaitable<void> endpoint_repository::clear_failures(webhook_id webhook)
 {
-    return db_.transact(
-        [webhook](pqxx::work& tx) { tx.exec_prepared0(delete_failures.name, webhook.text()); });
+    return db_.transact([webhook](pqxx::work& tx) {
+        postgres::exec_prepared0(tx, delete_failures.name, webhook.text());
+    });
 }
 
 } // namespace tempinbox::webhooks

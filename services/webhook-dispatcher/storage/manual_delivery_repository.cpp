@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
 
+#include "common/postgres/session.hpp"
 #include "webhook-dispatcher/storage/delivery_id.hpp"
 
 #include "common/postgres/column.hpp"
@@ -113,7 +114,8 @@ failure too_often(const char* what, int number)
 bool try_take_token(pqxx::work& tx, webhook_id webhook, const char* kind,
                     std::chrono::milliseconds interval)
 {
-    return !tx.exec_prepared(take_token.name, webhook.text(), kind, interval.count()).empty();
+    return !postgres::exec_prepared(tx, take_token.name, webhook.text(), kind, interval.count())
+                .empty();
 }
 
 taken_delivery sent_before()
@@ -128,13 +130,13 @@ taken_delivery sent_before()
 std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_id webhook,
                                     event_id event, uuid lease_id)
 {
-    auto rows = tx.exec_prepared(lease_waiting.name, event.text(), webhook.text(), account.text(),
-                                 lease_id.text(), lease_time.count());
+    auto rows = postgres::exec_prepared(tx, lease_waiting.name, event.text(), webhook.text(),
+                                        account.text(), lease_id.text(), lease_time.count());
     taken_delivery taken;
     taken.was_finished = rows.empty();
     if (rows.empty())
-        rows = tx.exec_prepared(revive.name, event.text(), webhook.text(), account.text(),
-                                lease_id.text(), lease_time.count());
+        rows = postgres::exec_prepared(tx, revive.name, event.text(), webhook.text(),
+                                       account.text(), lease_id.text(), lease_time.count());
     if (rows.empty())
         return std::nullopt;
     taken.attempts = column<int>(rows[0], "attempts");
@@ -158,15 +160,15 @@ awaitable<result<taken_delivery>> manual_delivery_repository::begin_test(new_eve
 {
     return db_.transact([event = std::move(event), webhook, attempts,
                          lease](pqxx::work& tx) -> result<taken_delivery> {
-        if (!tx.exec_prepared(is_stored.name, event.id.text(), webhook.text()).empty())
+        if (!postgres::exec_prepared(tx, is_stored.name, event.id.text(), webhook.text()).empty())
             return sent_before();
         if (!try_take_token(tx, webhook, "test", test_interval))
             return too_often("A webhook can be tested", 10);
-        tx.exec_prepared0(insert_event.name, event.id.text(), event.account.text(),
-                          std::string(to_string(event.kind)), to_unix_micros(event.occurred_at),
-                          event.body);
-        tx.exec_prepared0(insert_test.name, event.id.text(), webhook.text(), event.account.text(),
-                          attempts, lease.text(), lease_time.count());
+        postgres::exec_prepared0(tx, insert_event.name, event.id.text(), event.account.text(),
+                                 std::string(to_string(event.kind)),
+                                 to_unix_micros(event.occurred_at), event.body);
+        postgres::exec_prepared0(tx, insert_test.name, event.id.text(), webhook.text(),
+                                 event.account.text(), attempts, lease.text(), lease_time.count());
         taken_delivery taken;
         taken.was_finished = true; // nothing follows a test
         taken.began = event.occurred_at;
@@ -181,19 +183,22 @@ awaitable<result<taken_delivery>> manual_delivery_repository::take(account_id ac
 {
     return db_.transact([account, webhook, event,
                          lease_id](pqxx::work& tx) -> result<taken_delivery> {
-        const auto earlier = tx.exec_prepared(find_attempt.name, event.text(), webhook.text(),
-                                              account.text(), lease_id.text());
+        const auto earlier = postgres::exec_prepared(
+            tx, find_attempt.name, event.text(), webhook.text(), account.text(), lease_id.text());
         if (!earlier.empty())
             return sent_before();
         auto taken = lease(tx, account, webhook, event, lease_id);
         if (!taken) {
-            if (tx.exec_prepared(is_due.name, event.text(), webhook.text(), account.text()).empty())
+            if (postgres::exec_prepared(tx, is_due.name, event.text(), webhook.text(),
+                                        account.text())
+                    .empty())
                 return no_such_delivery(event, webhook);
             return failure{errc::conflict,
                            "Delivery " + make_delivery_id(event, webhook).text() +
                                " is being sent right now; read it again in a moment"};
         }
-        const auto content = tx.exec_prepared(find_event.name, event.text(), account.text());
+        const auto content =
+            postgres::exec_prepared(tx, find_event.name, event.text(), account.text());
         if (content.empty())
             return no_such_delivery(event, webhook);
         taken->body = column<std::string>(content[0], "body");
@@ -207,18 +212,19 @@ awaitable<result<taken_delivery>> manual_delivery_repository::take(account_id ac
 awaitable<void> manual_delivery_repository::finish(manual_attempt attempt)
 {
     return db_.transact([attempt = std::move(attempt)](pqxx::work& tx) {
-        tx.exec_prepared0(finish_manual.name, attempt.event.text(), attempt.webhook.text(),
-                          attempt.account.text(), attempt.lease.text(), attempt.was_finished,
-                          attempt.has_succeeded, attempt.number, to_unix_micros(attempt.at),
-                          attempt.took.count(), attempt.status, attempt.error,
-                          attempt.response_body);
+        postgres::exec_prepared0(tx, finish_manual.name, attempt.event.text(),
+                                 attempt.webhook.text(), attempt.account.text(),
+                                 attempt.lease.text(), attempt.was_finished, attempt.has_succeeded,
+                                 attempt.number, to_unix_micros(attempt.at), attempt.took.count(),
+                                 attempt.status, attempt.error, attempt.response_body);
     });
 }
 
 awaitable<int> manual_delivery_repository::purge_limits()
 {
     return db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(purge_unused_limits.name).affected_rows());
+        return static_cast<int>(
+            postgres::exec_prepared(tx, purge_unused_limits.name).affected_rows());
     });
 }
 

@@ -3,6 +3,7 @@
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/composite_type.hpp"
+#include "common/postgres/session.hpp"
 
 #include <algorithm>
 #include <map>
@@ -323,10 +324,10 @@ pqxx::result run_insert(pqxx::transaction_base& tx, const insert_parameters& bat
     for (const auto& delivery : batch.deliveries)
         ids.push_back(delivery.event);
     const auto [lowest, highest] = bounds_of(ids);
-    return tx.exec_prepared(insert_batch.name, event_array(tx, batch.events),
-                            delivery_array(tx, batch.deliveries), routing_array(tx, batch.matches),
-                            batch.lease.text(), lease_time.count(), lowest, highest,
-                            to_array(batch.accounts), to_array(batch.versions));
+    return postgres::exec_prepared(
+        tx, insert_batch.name, event_array(tx, batch.events), delivery_array(tx, batch.deliveries),
+        routing_array(tx, batch.matches), batch.lease.text(), lease_time.count(), lowest, highest,
+        to_array(batch.accounts), to_array(batch.versions));
 }
 
 due_queue read_queue(const pqxx::row& row)
@@ -350,7 +351,7 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
     for (const auto& delivery : claimed)
         ids.push_back(delivery.event);
     const auto [lowest, highest] = bounds_of(ids);
-    const auto rows = tx.exec_prepared(find_bodies.name, to_array(ids), lowest, highest);
+    const auto rows = postgres::exec_prepared(tx, find_bodies.name, to_array(ids), lowest, highest);
     std::unordered_map<event_id, pqxx::row> events;
     for (const auto& row : rows)
         events.emplace(column<event_id>(row, "event_id"), row);
@@ -402,28 +403,28 @@ queue_repository::insert(const std::vector<new_event>& events,
 awaitable<due_page> queue_repository::find_due(std::optional<due_page::position> from,
                                                int page_size)
 {
-    return run_autocommit<due_page>(
-        db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
-            due_page page;
-            const auto rows = tx.exec_prepared(find_due_page.name, from ? from->run_at : 0,
-                                               from ? from->event : nil_uuid,
-                                               from ? from->webhook : nil_uuid, page_size);
-            for (const auto& row : rows)
-                page.queues.push_back(read_queue(row));
-            if (!rows.empty() && column<int>(rows[0], "rows") == page_size)
-                page.next = due_page::position{column<std::int64_t>(rows[0], "last_run_at"),
-                                               column<std::string>(rows[0], "last_event_id"),
-                                               column<std::string>(rows[0], "last_webhook_id")};
-            page.until_next_due = read_milliseconds(tx.exec_prepared1(next_due.name));
-            return page;
-        });
+    return run_autocommit<due_page>(db_, [from = std::move(from),
+                                          page_size](pqxx::nontransaction& tx) {
+        due_page page;
+        const auto rows = postgres::exec_prepared(tx, find_due_page.name, from ? from->run_at : 0,
+                                                  from ? from->event : nil_uuid,
+                                                  from ? from->webhook : nil_uuid, page_size);
+        for (const auto& row : rows)
+            page.queues.push_back(read_queue(row));
+        if (!rows.empty() && column<int>(rows[0], "rows") == page_size)
+            page.next = due_page::position{column<std::int64_t>(rows[0], "last_run_at"),
+                                           column<std::string>(rows[0], "last_event_id"),
+                                           column<std::string>(rows[0], "last_webhook_id")};
+        page.until_next_due = read_milliseconds(postgres::exec_prepared1(tx, next_due.name));
+        return page;
+    });
 }
 
 awaitable<std::vector<due_queue>> queue_repository::find_all_due()
 {
     return run_autocommit<std::vector<due_queue>>(db_, [](pqxx::nontransaction& tx) {
         std::vector<due_queue> queues;
-        for (const auto& row : tx.exec_prepared(find_due_queues.name))
+        for (const auto& row : postgres::exec_prepared(tx, find_due_queues.name))
             queues.push_back(read_queue(row));
         return queues;
     });
@@ -444,8 +445,9 @@ queue_repository::claim(const std::vector<claim_request>& requests, uuid lease)
         db_, [webhooks = to_array(webhooks), are_retries = to_array(are_retries),
               capacity = to_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
-            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, are_retries, capacity,
-                                                    lease, lease_time.count())) {
+            for (const auto& row :
+                 postgres::exec_prepared(tx, claim_due.name, webhooks, are_retries, capacity, lease,
+                                         lease_time.count())) {
                 claimed_delivery read;
                 read.event = column<event_id>(row, "event_id");
                 read.webhook = column<webhook_id>(row, "webhook_id");
@@ -499,17 +501,18 @@ awaitable<void> queue_repository::write(const std::vector<delivery_outcome>& out
          leases = to_array(leases), states = to_array(states), attempts = to_array(attempts),
          waits = to_array(waits), times = to_array(times), durations = to_array(durations),
          statuses = to_array(statuses), errors = to_array(errors),
-         bodies = to_array(bodies)](pqxx::connection_base& connection) {
+         bodies = to_array(bodies)](pqxx::connection& connection) {
             pqxx::nontransaction tx(connection);
-            tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states,
-                             attempts, waits, times, durations, statuses, errors, bodies);
+            postgres::exec_prepared(tx, finish_batch.name, events, webhooks, accounts, leases,
+                                    states, attempts, waits, times, durations, statuses, errors,
+                                    bodies);
         });
 }
 
 awaitable<int> queue_repository::release_expired_leases()
 {
     return run_autocommit<int>(db_, [](pqxx::nontransaction& tx) {
-        return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows());
+        return static_cast<int>(postgres::exec_prepared(tx, release_leases.name).affected_rows());
     });
 }
 
@@ -518,9 +521,9 @@ queue_repository::oldest_due_age(std::vector<webhook_id> without)
 {
     return run_autocommit<std::chrono::milliseconds>(
         db_, [left_out = to_array(without)](pqxx::nontransaction& tx) {
-            auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
+            auto row = postgres::exec_prepared1(tx, oldest_age.name, left_out, rows_of_oldest);
             if (column<std::optional<bool>>(row, "is_past_page").value_or(false))
-                row = tx.exec_prepared1(oldest_age_by_queue.name, left_out);
+                row = postgres::exec_prepared1(tx, oldest_age_by_queue.name, left_out);
             return read_milliseconds(row).value_or(std::chrono::milliseconds{0});
         });
 }
@@ -530,7 +533,7 @@ awaitable<std::vector<std::pair<webhook_id, time_point>>> queue_repository::rene
     using renewals = std::vector<std::pair<webhook_id, time_point>>;
     return run_autocommit<renewals>(db_, [](pqxx::nontransaction& tx) {
         renewals renewed;
-        for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
+        for (const auto& row : postgres::exec_prepared(tx, renewed_endpoints.name))
             renewed.emplace_back(column<webhook_id>(row, "webhook_id"),
                                  column<time_point>(row, "renewed_at"));
         return renewed;

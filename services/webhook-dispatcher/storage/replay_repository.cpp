@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/storage/replay_repository.hpp"
 
+#include "common/postgres/session.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
 #include "common/postgres/column.hpp"
@@ -133,28 +134,30 @@ replay_step step_replay(pqxx::work& tx, const pqxx::result& taken)
     const auto is_enabled = column<std::optional<bool>>(row, "is_enabled");
     if (!is_enabled.value_or(false)) {
         step.has_ended = true;
-        tx.exec_prepared0(end_replay.name, id,
-                          is_enabled ? "the webhook is switched off" : "the webhook was deleted");
+        postgres::exec_prepared0(tx, end_replay.name, id,
+                                 is_enabled ? "the webhook is switched off"
+                                            : "the webhook was deleted");
         return step;
     }
 
     const auto position = column<std::string>(row, "position");
     const int room = max_waiting - column<int>(row, "waiting");
     if (room <= 0) {
-        tx.exec_prepared0(note_step.name, id, position, 0, full_timeout_millis);
+        postgres::exec_prepared0(tx, note_step.name, id, position, 0, full_timeout_millis);
         return step;
     }
 
     const auto& move = column<bool>(row, "is_of_succeeded") ? move_succeeded : move_failed;
     const auto moved =
-        tx.exec_prepared(move.name, step.webhook.text(), account, id, room, position);
+        postgres::exec_prepared(tx, move.name, step.webhook.text(), account, id, room, position);
     step.moved = static_cast<std::int64_t>(moved.size());
-    tx.exec_prepared0(note_step.name, id,
-                      moved.empty() ? position : column<std::string>(moved.back(), "event_id"),
-                      step.moved, step_timeout_millis);
+    postgres::exec_prepared0(tx, note_step.name, id,
+                             moved.empty() ? position
+                                           : column<std::string>(moved.back(), "event_id"),
+                             step.moved, step_timeout_millis);
     step.has_ended = static_cast<int>(moved.size()) < room;
     if (step.has_ended)
-        tx.exec_prepared0(end_replay.name, id, "");
+        postgres::exec_prepared0(tx, end_replay.name, id, "");
     return step;
 }
 
@@ -173,25 +176,29 @@ awaitable<result<std::int64_t>> replay_repository::begin(replay_params params)
 {
     return db_.transact([params = std::move(params)](pqxx::work& tx) -> result<std::int64_t> {
         const auto account = params.account.text(), webhook = params.webhook.text();
-        const auto earlier = tx.exec_prepared(find_replay.name, params.id.text(), account, webhook);
+        const auto earlier =
+            postgres::exec_prepared(tx, find_replay.name, params.id.text(), account, webhook);
         if (!earlier.empty())
             return column<std::int64_t>(earlier[0], "counted");
-        const auto endpoint = tx.exec_prepared(find_webhook.name, account, webhook);
+        const auto endpoint = postgres::exec_prepared(tx, find_webhook.name, account, webhook);
         if (endpoint.empty())
             return no_such_webhook(params.webhook);
         if (!column<bool>(endpoint[0], "is_enabled"))
             return failure{errc::conflict,
                            "Webhook " + webhook +
                                " is switched off; PATCH it with isEnabled true first"};
-        if (column<int>(tx.exec_prepared1(count_under_way.name, webhook), "count") >= max_replays)
+        if (column<int>(postgres::exec_prepared1(tx, count_under_way.name, webhook), "count") >=
+            max_replays)
             return failure{errc::conflict, "Webhook " + webhook + " has " +
                                                std::to_string(max_replays) +
                                                " replays under way; wait until one has ended"};
         const auto& count = params.is_of_succeeded ? count_succeeded : count_failed;
-        const auto counted = column<std::int64_t>(
-            tx.exec_prepared1(count.name, account, webhook, to_unix_micros(params.since)), "count");
-        tx.exec_prepared0(insert_replay.name, params.id.text(), account, webhook,
-                          params.is_of_succeeded, to_unix_micros(params.since), counted);
+        const auto counted =
+            column<std::int64_t>(postgres::exec_prepared1(tx, count.name, account, webhook,
+                                                          to_unix_micros(params.since)),
+                                 "count");
+        postgres::exec_prepared0(tx, insert_replay.name, params.id.text(), account, webhook,
+                                 params.is_of_succeeded, to_unix_micros(params.since), counted);
         return counted;
     });
 }
@@ -199,22 +206,23 @@ awaitable<result<std::int64_t>> replay_repository::begin(replay_params params)
 awaitable<replay_step> replay_repository::step_due()
 {
     return db_.transact([](pqxx::work& tx) {
-        return step_replay(tx, tx.exec_prepared(take_due_step.name, max_waiting));
+        return step_replay(tx, postgres::exec_prepared(tx, take_due_step.name, max_waiting));
     });
 }
 
 awaitable<replay_step> replay_repository::step_of(webhook_id webhook)
 {
     return db_.transact([webhook](pqxx::work& tx) {
-        return step_replay(
-            tx, tx.exec_prepared(take_step_of_webhook.name, max_waiting, webhook.text()));
+        return step_replay(tx, postgres::exec_prepared(tx, take_step_of_webhook.name, max_waiting,
+                                                       webhook.text()));
     });
 }
 
 awaitable<int> replay_repository::purge_older_than(int days)
 {
     return db_.transact([days](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(purge_replays.name, days).affected_rows());
+        return static_cast<int>(
+            postgres::exec_prepared(tx, purge_replays.name, days).affected_rows());
     });
 }
 

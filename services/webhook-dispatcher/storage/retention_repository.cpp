@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
+#include "common/postgres/session.hpp"
 
 #include <optional>
 
@@ -104,7 +105,7 @@ struct deleted_batch
 
 std::optional<deleted_batch> take_deleted(pqxx::work& tx)
 {
-    const auto rows = tx.exec_prepared(deleted_accounts.name);
+    const auto rows = postgres::exec_prepared(tx, deleted_accounts.name);
     if (rows.empty())
         return std::nullopt;
     deleted_batch batch;
@@ -132,7 +133,8 @@ scanned_page scan(pqxx::work& tx, const postgres::statement& page,
                   const pqxx::binarystring& accounts, const std::string& position)
 {
     scanned_page scanned;
-    for (const auto& row : tx.exec_prepared(page.name, accounts, position, rows_a_step)) {
+    for (const auto& row :
+         postgres::exec_prepared(tx, page.name, accounts, position, rows_a_step)) {
         scanned.last = column<std::string>(row, "event_id");
         if (column<bool>(row, "is_of_accounts"))
             scanned.events.push_back(event_id::parse(scanned.last).value());
@@ -148,8 +150,8 @@ bool purge_some_events(pqxx::work& tx, const deleted_batch& batch)
         return false;
     const auto events = postgres::to_array(page.events);
     for (const auto* purge : {purge_attempts.name, purge_deliveries.name, purge_events.name})
-        tx.exec_prepared0(purge, events);
-    tx.exec_prepared0(note_event_position.name, accounts, page.last);
+        postgres::exec_prepared0(tx, purge, events);
+    postgres::exec_prepared0(tx, note_event_position.name, accounts, page.last);
     return true;
 }
 
@@ -159,8 +161,8 @@ bool purge_some_routings(pqxx::work& tx, const deleted_batch& batch)
     const auto page = scan(tx, routing_page, accounts, batch.routing_position);
     if (page.last.empty())
         return false;
-    tx.exec_prepared0(purge_routings.name, postgres::to_array(page.events));
-    tx.exec_prepared0(note_routing_position.name, accounts, page.last);
+    postgres::exec_prepared0(tx, purge_routings.name, postgres::to_array(page.events));
+    postgres::exec_prepared0(tx, note_routing_position.name, accounts, page.last);
     return true;
 }
 
@@ -179,12 +181,13 @@ awaitable<void> retention_repository::make_partitions(int back, int ahead)
 {
     return db_.transact([back, ahead](pqxx::work& tx) {
         // Another process that holds the lock makes them.
-        if (!column<bool>(tx.exec_prepared1(are_days_missing.name, back, ahead), "are_missing") ||
+        if (!column<bool>(postgres::exec_prepared1(tx, are_days_missing.name, back, ahead),
+                          "are_missing") ||
             !column<bool>(tx.exec1(take_partitions), "is_taken"))
             return;
         tx.exec0(short_lock_wait);
         tx.exec0(lock_to_attach);
-        tx.exec_prepared(ensure_days.name, back, ahead);
+        postgres::exec_prepared(tx, ensure_days.name, back, ahead);
     });
 }
 
@@ -194,9 +197,9 @@ awaitable<bool> retention_repository::drop_partition_older_than(int days)
         if (!column<bool>(tx.exec1(take_partitions), "is_taken"))
             return false;
         tx.exec0(short_lock_wait);
-        const auto past = tx.exec_prepared(find_past_partition.name, days);
+        const auto past = postgres::exec_prepared(tx, find_past_partition.name, days);
         if (past.empty()) {
-            tx.exec_prepared(purge_defaults.name, days);
+            postgres::exec_prepared(tx, purge_defaults.name, days);
             return false;
         }
         // Takes all locks that DROP would wait for.
@@ -217,7 +220,7 @@ awaitable<std::vector<postgres::partitioned_table>> retention_repository::partit
 
 awaitable<void> retention_repository::purge_ended_secrets()
 {
-    return db_.transact([](pqxx::work& tx) { tx.exec_prepared(purge_secrets.name); });
+    return db_.transact([](pqxx::work& tx) { postgres::exec_prepared(tx, purge_secrets.name); });
 }
 
 awaitable<bool> retention_repository::purge_deleted_accounts()
@@ -226,12 +229,12 @@ awaitable<bool> retention_repository::purge_deleted_accounts()
         const auto batch = take_deleted(tx);
         if (!batch)
             return false;
-        const auto purged =
-            tx.exec_prepared(purge_due.name, postgres::to_array(batch->webhooks), rows_a_step);
+        const auto purged = postgres::exec_prepared(
+            tx, purge_due.name, postgres::to_array(batch->webhooks), rows_a_step);
         const bool may_have_more = purged.affected_rows() != 0 || purge_some_events(tx, *batch) ||
                                    purge_some_routings(tx, *batch);
         if (!may_have_more)
-            tx.exec_prepared0(purge_accounts.name, postgres::to_array(batch->accounts));
+            postgres::exec_prepared0(tx, purge_accounts.name, postgres::to_array(batch->accounts));
         return true;
     });
 }

@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/storage/rule_repository.hpp"
 
+#include "common/postgres/session.hpp"
 #include "webhook-dispatcher/storage/config_change.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
 
@@ -190,27 +191,29 @@ awaitable<result<stored_rule>> rule_repository::create(plans::account_state acco
         if (allowed <= 0)
             return no_rules_on(known, now);
         if (has_config) {
-            const auto existing = tx.exec_prepared("rules_find", owner, requested.id.text());
+            const auto existing =
+                postgres::exec_prepared(tx, "rules_find", owner, requested.id.text());
             if (!existing.empty())
                 return read_rule(existing[0]);
         }
         if (!has_config ||
-            tx.exec_prepared(webhook_exists.name, owner, requested.webhook.text()).empty())
+            postgres::exec_prepared(tx, webhook_exists.name, owner, requested.webhook.text())
+                .empty())
             return no_such_webhook(requested.webhook);
-        if (column<int>(tx.exec_prepared1(count_rules.name, owner), "count") >= allowed)
+        if (column<int>(postgres::exec_prepared1(tx, count_rules.name, owner), "count") >= allowed)
             return failure{errc::permission_denied,
                            "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
                                " routing rules, all in use; delete one first"};
-        return read_rule(tx.exec_prepared1("rules_insert", owner, requested.id.text(),
-                                           requested.name, requested.webhook.text(),
-                                           to_json(requested.conditions), requested.is_enabled));
+        return read_rule(postgres::exec_prepared1(
+            tx, "rules_insert", owner, requested.id.text(), requested.name,
+            requested.webhook.text(), to_json(requested.conditions), requested.is_enabled));
     });
 }
 
 awaitable<result<stored_rule>> rule_repository::find(account_id account, rule_id id)
 {
     return db_.transact([account, id](pqxx::work& tx) -> result<stored_rule> {
-        const auto rows = tx.exec_prepared("rules_find", account.text(), id.text());
+        const auto rows = postgres::exec_prepared(tx, "rules_find", account.text(), id.text());
         if (rows.empty())
             return no_such_rule(id);
         return read_rule(rows[0]);
@@ -226,20 +229,20 @@ awaitable<result<stored_rule>> rule_repository::update(plans::account_state acco
         if (!begin_config_change_if_any(tx, account.account))
             return no_such_rule(id);
         const auto known = update_account_state(tx, account);
-        const auto rows = tx.exec_prepared("rules_find", owner, id.text());
+        const auto rows = postgres::exec_prepared(tx, "rules_find", owner, id.text());
         if (rows.empty())
             return no_such_rule(id);
         if (change.webhook &&
-            tx.exec_prepared(webhook_exists.name, owner, change.webhook->text()).empty())
+            postgres::exec_prepared(tx, webhook_exists.name, owner, change.webhook->text()).empty())
             return no_such_webhook(*change.webhook);
         const auto now = system_clock_source{}.now();
         if (known.limits_at(now).routing_rules <= 0)
             return no_rules_on(known, now);
         auto target = read_rule(rows[0]).rule;
         apply(target, change);
-        return read_rule(tx.exec_prepared1("rules_update", owner, id.text(), target.name,
-                                           target.webhook.text(), to_json(target.conditions),
-                                           target.is_enabled));
+        return read_rule(postgres::exec_prepared1(tx, "rules_update", owner, id.text(), target.name,
+                                                  target.webhook.text(), to_json(target.conditions),
+                                                  target.is_enabled));
     });
 }
 
@@ -247,7 +250,7 @@ awaitable<std::vector<stored_rule>> rule_repository::list(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
         std::vector<stored_rule> rules;
-        for (const auto& row : tx.exec_prepared("rules_list", account.text()))
+        for (const auto& row : postgres::exec_prepared(tx, "rules_list", account.text()))
             rules.push_back(read_rule(row));
         return rules;
     });
@@ -257,7 +260,8 @@ awaitable<result<void>> rule_repository::remove(account_id account, rule_id id)
 {
     return db_.transact([account, id](pqxx::work& tx) -> result<void> {
         if (!begin_config_change_if_any(tx, account) ||
-            tx.exec_prepared(delete_rule.name, account.text(), id.text()).affected_rows() == 0)
+            postgres::exec_prepared(tx, delete_rule.name, account.text(), id.text())
+                    .affected_rows() == 0)
             return no_such_rule(id);
         return {};
     });
@@ -270,7 +274,7 @@ rule_repository::find_versions(const std::vector<account_id>& accounts)
     return postgres::run_autocommit<version_map>(
         db_, [ids = postgres::to_array(accounts)](pqxx::nontransaction& tx) {
             version_map versions;
-            for (const auto& row : tx.exec_prepared(find_config_versions.name, ids))
+            for (const auto& row : postgres::exec_prepared(tx, find_config_versions.name, ids))
                 versions.emplace(column<account_id>(row, "account_id"),
                                  column<std::int64_t>(row, "version"));
             return versions;
@@ -285,7 +289,7 @@ rule_repository::load_configs(const std::vector<account_id>& accounts)
         std::unordered_map<account_id, std::size_t> indexes;
         // Versions first: what is read after them is at least as new. Rules before endpoints: a
         // rule that was read has its endpoint, unless that was deleted since.
-        for (const auto& row : tx.exec_prepared(find_config_versions.name, ids)) {
+        for (const auto& row : postgres::exec_prepared(tx, find_config_versions.name, ids)) {
             stored_config config;
             config.account = column<account_id>(row, "account_id");
             config.version = column<std::int64_t>(row, "version");
@@ -296,13 +300,13 @@ rule_repository::load_configs(const std::vector<account_id>& accounts)
             const auto index = indexes.find(column<account_id>(row, "account_id"));
             return index == indexes.end() ? nullptr : &configs[index->second];
         };
-        for (const auto& row : tx.exec_prepared("config_rules", ids))
+        for (const auto& row : postgres::exec_prepared(tx, "config_rules", ids))
             if (auto* config = config_of(row))
                 config->rules.push_back(read_rule(row).rule);
-        for (const auto& row : tx.exec_prepared("config_endpoints", ids))
+        for (const auto& row : postgres::exec_prepared(tx, "config_endpoints", ids))
             if (auto* config = config_of(row))
                 config->endpoints.push_back(read_endpoint(row));
-        for (const auto& row : tx.exec_prepared(find_states.name, ids))
+        for (const auto& row : postgres::exec_prepared(tx, find_states.name, ids))
             if (auto* config = config_of(row))
                 config->state = read_state(row["state"]);
         return configs;
@@ -318,14 +322,14 @@ awaitable<void> rule_repository::put_states(std::vector<plans::account_state> st
             if (state.is_deleted)
                 deleted.push_back(state.account);
         }
-        tx.exec_prepared0(next_versions.name, postgres::to_array(changed));
+        postgres::exec_prepared0(tx, next_versions.name, postgres::to_array(changed));
         plans::put(tx, "webhooks", states);
         if (deleted.empty())
             return;
         const auto ids = postgres::to_array(deleted);
         for (const auto& step :
              {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
-            tx.exec_prepared0(step.name, ids);
+            postgres::exec_prepared0(tx, step.name, ids);
     });
 }
 

@@ -36,7 +36,10 @@ public:
     {
         return await(sign_in.take_code(email, code));
     }
-    std::size_t attempts() { return scratch.execute("SELECT 1 FROM accounts.attempts").size(); }
+    std::size_t attempts()
+    {
+        return postgres::row_count(scratch.execute("SELECT 1 FROM accounts.attempts"));
+    }
 };
 
 // An account with a password, and its sessions.

@@ -319,7 +319,7 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
     REQUIRE(testing::eventually(is_from_memory));
 
     bool is_over = false;
-    std::function<void(pqxx::connection_base&)> hold = [](pqxx::connection_base& db) {
+    std::function<void(pqxx::connection&)> hold = [](pqxx::connection& db) {
         pqxx::nontransaction(db).exec("SELECT pg_sleep(3)");
     };
     boost::asio::co_spawn(testing::test_host().loop(), busy.run(std::move(hold)),

@@ -24,7 +24,7 @@ postgres::settings one_connection(const testing::scratch_database& scratch)
 // Index entries and rows of webhooks.due_deliveries read so far, by any query.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
-    await(db.run([](pqxx::connection_base& connection) {
+    await(db.run([](pqxx::connection& connection) {
         pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
     }));
     return scratch

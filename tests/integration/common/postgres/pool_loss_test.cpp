@@ -154,7 +154,7 @@ TEST_CASE("a connection lost during COMMIT leaves the outcome unknown", "[postgr
 TEST_CASE("a connection lost during a single statement leaves the outcome unknown", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    const auto die = [](pqxx::connection_base& db) {
+    const auto die = [](pqxx::connection& db) {
         pqxx::nontransaction(db).exec("SELECT pg_terminate_backend(pg_backend_pid())");
     };
 

@@ -1,5 +1,6 @@
 #include "common/postgres/pool.hpp"
 
+#include "common/postgres/session.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "integration/common/postgres/held_lock.hpp"
@@ -114,10 +115,29 @@ TEST_CASE("prepared statements are known on every connection, also when added la
     scratch.db().prepare({"double_it", "SELECT $1::int * 2"});
 
     for (int i = 0; i < 20; ++i) {
-        const auto outcome = testing::await(scratch.db().transact(
-            [i](pqxx::work& tx) { return tx.exec_prepared1("double_it", i)[0].as<int>(); }));
+        const auto outcome = testing::await(scratch.db().transact([i](pqxx::work& tx) {
+            return postgres::exec_prepared1(tx, "double_it", i)[0].as<int>();
+        }));
         CHECK(outcome == 2 * i);
     }
+}
+
+TEST_CASE("a statement is prepared at its first use, and again after a failure", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    postgres::pool db(testing::test_host(), settings_for(scratch, 1));
+    db.prepare({"count_late", "SELECT count(*) FROM late"});
+    const auto count_late = [&] {
+        return testing::await(db.transact([](pqxx::work& tx) {
+            return postgres::exec_prepared1(tx, "count_late")[0].as<int>();
+        }));
+    };
+
+    testing::await(execute(db, "SELECT 1"));
+    CHECK_THROWS_AS(count_late(), pqxx::undefined_table);
+    scratch.execute("CREATE TABLE late (a int)");
+
+    CHECK(count_late() == 0);
 }
 
 TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
@@ -131,7 +151,8 @@ TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
     db.prepare(
         {"find_some", "SELECT t.a FROM unnest($1::int[]) AS wanted(a) JOIN t ON t.a = wanted.a"});
     const auto find_some = [&] {
-        testing::await(db.transact([](pqxx::work& tx) { tx.exec_prepared("find_some", "{1}"); }));
+        testing::await(
+            db.transact([](pqxx::work& tx) { postgres::exec_prepared(tx, "find_some", "{1}"); }));
     };
     const auto plan = [&] {
         return testing::await(db.transact([](pqxx::work& tx) {
@@ -155,9 +176,8 @@ TEST_CASE("work outside a transaction runs single statements", "[postgres]")
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
 
-    testing::await(scratch.db().run([](pqxx::connection_base& db) {
-        pqxx::nontransaction(db).exec("INSERT INTO t VALUES (1)");
-    }));
+    testing::await(scratch.db().run(
+        [](pqxx::connection& db) { pqxx::nontransaction(db).exec("INSERT INTO t VALUES (1)"); }));
 
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 1);
 }
