@@ -79,13 +79,13 @@ bool is_of_name(std::string_view text, const label& one)
 std::vector<label> find_labels(std::string_view text)
 {
     const auto& words = vocabulary::get();
-    if (!says(text, words.any_code_noun))
-        return {};
     std::vector<label> perhaps;
     collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
     std::erase_if(perhaps, [&](const label& one) { return is_inside_word(text, one); });
     std::vector<label> all;
     collect(text, words.code_noun, label::meaning::a_code, all);
+    if (perhaps.empty() && all.empty())
+        return {};
     std::vector<label> denied;
     collect(text, words.other_code_noun, label::meaning::something_else, denied);
     std::erase_if(denied, [&](const label& one) { return is_of_name(text, one); });

@@ -2,6 +2,7 @@
 
 #include "extract/languages.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace tempinbox::extract {
@@ -110,11 +111,15 @@ std::string copulas(bool have_blanks)
 constexpr const char* opening_marks = R"([\s:"'„“«「『\[(*]{0,4})";
 constexpr const char* closing_marks = R"(["'”“»」』\])*.,]{0,3}\s{0,3})";
 
-RE2::Options roomy()
+// The most that RE2 may use for the automata of these long alternations. Where it is too little for
+// the languages that a process meets, they are built again and again.
+constexpr std::int64_t usual_memory = 16 << 20;
+constexpr std::int64_t memory_of_code_nouns = 32 << 20;
+
+RE2::Options roomy(std::int64_t memory = usual_memory)
 {
     auto options = case_blind();
-    // The most RE2 may use for the automata of these long alternations.
-    options.set_max_mem(16 << 20);
+    options.set_max_mem(memory);
     return options;
 }
 
@@ -156,9 +161,8 @@ RE2::Options case_blind()
 }
 
 vocabulary::vocabulary()
-    : code_noun(group(sure_nouns()), roomy()),
+    : code_noun(group(sure_nouns()), roomy(memory_of_code_nouns)),
       maybe_code_noun(group(all_of(&language_words::maybe)), roomy()),
-      any_code_noun(group(sure_nouns()) + "|" + group(all_of(&language_words::maybe)), roomy()),
       typed_value(typed_values(), roomy()),
       other_code_noun(group(all_of(&language_words::other)), roomy()),
       typing_verb(group(all_of(&language_words::typing)) + opening_marks + "$", roomy()),

@@ -14,7 +14,6 @@ struct vocabulary
     // Means a one-time code and nothing else: "verification code", "Einmalpasswort", "验证码".
     RE2 code_noun;
     RE2 maybe_code_noun; // "code", "PIN", "код"
-    RE2 any_code_noun;   // either of the two: one check rules out most mail
     // "enter 482913", "482913 を入力". Apart from the nouns: the automaton of both is too large.
     RE2 typed_value;
     // Has the word but means something else: "postal code", "promo code", "codice fiscale".
