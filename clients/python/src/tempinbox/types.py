@@ -310,7 +310,8 @@ class Email(Answer):
     """
     defects: list[str]
     """The defects in the message's form, such as `missing_end_boundary`, and
-    `signature_not_verified`; empty for a valid message.
+    `signature_not_verified`, and `html_cut` (of the HTML, what is past its bound of work counts
+    as hidden); empty for a valid message.
     """
 
 
