@@ -23,7 +23,7 @@ from dev.statements import Statement
 from dev.supervision import Supervision
 from dev.terminal import fail, item, say
 
-_HOMES = paths.ROOT / "libs" / "migrations" / "migrations.cpp"
+_HOMES = paths.ROOT / "libs" / "migrations" / "schemas.cpp"
 _NOTES = paths.ROOT / "libs" / "common" / "postgres" / "migrations.cpp"
 _SHARED_FUNCTIONS = paths.ROOT / "libs" / "common" / "postgres" / "functions"
 # The functions of a schema, each with the statement that calls it; triggers have no such statement.
