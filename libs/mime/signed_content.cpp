@@ -73,12 +73,11 @@ public:
                 if (open == 0 || ends[open - 1] != is_open)
                     return false;
                 --open;
-            } else if (next->tag != V_ASN1_OCTET_STRING || next->tag_class != V_ASN1_UNIVERSAL) {
+            } else if (next->tag != V_ASN1_OCTET_STRING || next->tag_class != V_ASN1_UNIVERSAL ||
+                       (next->is_constructed && open == max_depth)) {
                 return false;
             } else if (!next->is_constructed) {
                 out += take_bytes(next->length);
-            } else if (open == max_depth) {
-                return false;
             } else {
                 ends[open++] = next->is_indefinite ? is_open : rest_.size() - next->length;
             }
