@@ -152,6 +152,11 @@ awaitable<std::optional<read_mail>> ingest::read_in_turn(std::unique_ptr<spool> 
                                                          reading_facts facts,
                                                          steady::time_point deadline)
 {
+    // A message this small takes less time to read than to pass to a thread and back, and what
+    // comes together is committed together.
+    constexpr std::uint64_t max_inline_bytes = 8 * 1024;
+    if (message->size() <= max_inline_bytes)
+        co_return read(message->bytes(), facts);
     const auto mine = std::make_shared<reading>(std::move(message), std::move(facts));
     auto job = [mine] { mine->mail = read(mine->message->bytes(), mine->facts); };
     if (!co_await readers_.run(mine->facts.remote_address, std::move(job), deadline)) {

@@ -33,8 +33,8 @@ struct ingest_result
     explicit ingest_result(smtp::message_status status) : result(status) {}
 };
 
-// From the last byte of a message to its reply: reads the message on a thread in its client
-// address's turn, commits it, and reports what became of it. Never throws.
+// From the last byte of a message to its reply: reads the message, a large one on a thread in its
+// client address's turn, commits it, and reports what became of it. Never throws.
 class ingest
 {
 public:

@@ -9,11 +9,11 @@
 
 namespace tempinbox::mail_ingest {
 
-// The threads on which messages are read: whoever sends one decides how long that takes, so no
-// message is read on the loop. They have a low priority. Client addresses take turns (IPv4, or the
-// /64 of IPv6), and one of them has at most one thread less than there are, so that another's
-// messages wait for none of it. Messages that wait or are read are bounded, of one address to a
-// quarter.
+// The threads on which all but small messages are read: whoever sends one decides how long that
+// takes, and it would hold up the loop. They have a low priority. Client addresses take turns
+// (IPv4, or the /64 of IPv6), and one of them has at most one thread less than there are, so that
+// another's messages wait for none of it. Messages that wait or are read are bounded, of one
+// address to a quarter.
 class mail_readers
 {
 public:
