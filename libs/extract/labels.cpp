@@ -1,3 +1,4 @@
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "extract/scoring.hpp"
 #include "extract/vocabulary.hpp"
@@ -79,6 +80,8 @@ bool is_of_name(std::string_view text, const label& one)
 std::vector<label> find_labels(std::string_view text)
 {
     const auto& words = vocabulary::get();
+    if (!says(text, words.part_of_noun))
+        return {};
     std::vector<label> perhaps;
     collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
     std::erase_if(perhaps, [&](const label& one) { return is_inside_word(text, one); });
@@ -119,9 +122,24 @@ std::vector<label> find_labels(std::string_view text)
     return kept;
 }
 
+// Looks around the digits alone: most of a text has none, and a search costs by its length.
 bool has_typed_value(std::string_view text)
 {
-    return says(text, vocabulary::get().typed_value);
+    constexpr std::size_t reach = 128; // longer than any verb with the marks beside it
+    const auto next_digit = [&](std::size_t from) {
+        return static_cast<std::size_t>(
+            std::find_if(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), is_digit) -
+            text.begin());
+    };
+    for (auto digit = next_digit(0); digit < text.size();) {
+        const auto begin = digit - std::min(digit, reach);
+        auto end = digit;
+        for (; digit < text.size() && digit - end <= reach; digit = next_digit(digit + 1))
+            end = digit;
+        if (says(text.substr(begin, end + reach - begin), vocabulary::get().typed_value))
+            return true;
+    }
+    return false;
 }
 
 bool has_code_label(const std::vector<label>& labels)

@@ -98,6 +98,13 @@ std::string sure_nouns()
     return all;
 }
 
+// What every noun has in it.
+std::string parts_of_nouns()
+{
+    return all_of(&language_words::carrier) + "|" + all_of(&language_words::sure) + "|" +
+           all_of(&language_words::maybe);
+}
+
 // The words between a noun and its value, of the languages that separate words, or of the others.
 std::string copulas(bool have_blanks)
 {
@@ -161,7 +168,8 @@ RE2::Options case_blind()
 }
 
 vocabulary::vocabulary()
-    : code_noun(group(sure_nouns()), roomy(memory_of_code_nouns)),
+    : part_of_noun(group(parts_of_nouns()), roomy()),
+      code_noun(group(sure_nouns()), roomy(memory_of_code_nouns)),
       maybe_code_noun(group(all_of(&language_words::maybe)), roomy()),
       typed_value(typed_values(), roomy()),
       other_code_noun(group(all_of(&language_words::other)), roomy()),

@@ -11,6 +11,8 @@ namespace tempinbox::extract {
 // share between threads, case-insensitive.
 struct vocabulary
 {
+    // In every noun of the next two: one search tells that a text has neither.
+    RE2 part_of_noun;
     // Means a one-time code and nothing else: "verification code", "Einmalpasswort", "验证码".
     RE2 code_noun;
     RE2 maybe_code_noun; // "code", "PIN", "код"
