@@ -1,26 +1,15 @@
 #include "common/runtime/loop_lag.hpp"
 
 #include "common/log/log.hpp"
+#include "common/runtime/thread_cpu.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include <time.h>
 
 #include <algorithm>
 
 namespace tempinbox::runtime {
 namespace {
-
-// CPU time of the calling thread, which runs the loop and nothing else.
-double thread_cpu_seconds()
-{
-    timespec used{};
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0)
-        return 0;
-    constexpr double nanoseconds = 1e-9;
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * nanoseconds;
-}
 
 // Makes a counter follow a number that only grows.
 void follow(prometheus::Counter& counter, double now)
@@ -57,7 +46,7 @@ awaitable<void> watch_loop_lag(host& host)
             worst_before = std::exchange(worst_now, {});
             window_end = now + window;
         }
-        follow(busy, thread_cpu_seconds());
+        follow(busy, std::chrono::duration<double>(thread_cpu()).count());
         follow(dropped_lines, static_cast<double>(log::dropped_lines()));
         gauge.Set(std::chrono::duration<double>(std::max(worst_before, worst_now)).count());
     }

@@ -1,6 +1,7 @@
 #include "mail-ingest/ingest/ingest.hpp"
 
 #include "common/log/log.hpp"
+#include "common/runtime/thread_cpu.hpp"
 #include "common/trace/current.hpp"
 
 namespace tempinbox::mail_ingest {
@@ -23,6 +24,7 @@ struct ingest::reading
     std::unique_ptr<spool> message; // destroyed on the loop
     reading_facts facts;
     read_mail mail;
+    std::chrono::nanoseconds cpu{};
 
     reading(std::unique_ptr<spool> given, reading_facts known)
         : message(std::move(given)),
@@ -152,17 +154,21 @@ awaitable<std::optional<read_mail>> ingest::read_in_turn(std::unique_ptr<spool> 
                                                          reading_facts facts,
                                                          steady::time_point deadline)
 {
-    // A message this small takes less time to read than to pass to a thread and back, and what
-    // comes together is committed together.
-    constexpr std::uint64_t max_inline_bytes = 8 * 1024;
-    if (message->size() <= max_inline_bytes)
-        co_return read(message->bytes(), facts);
     const auto mine = std::make_shared<reading>(std::move(message), std::move(facts));
-    auto job = [mine] { mine->mail = read(mine->message->bytes(), mine->facts); };
-    if (!co_await readers_.run(mine->facts.remote_address, std::move(job), deadline)) {
-        log::warning("message not parsed in time", {{"size_bytes", mine->message->size()}});
+    const auto& client = mine->facts.remote_address;
+    const auto bytes = mine->message->size();
+    auto job = [mine] {
+        const auto before = runtime::thread_cpu();
+        mine->mail = read(mine->message->bytes(), mine->facts);
+        mine->cpu = runtime::thread_cpu() - before;
+    };
+    if (readers_.may_read_on_loop(client, bytes, steady::now())) {
+        job();
+    } else if (!co_await readers_.run(client, std::move(job), deadline)) {
+        log::warning("message not parsed in time", {{"size_bytes", bytes}});
         co_return std::nullopt;
     }
+    readers_.note(client, bytes, mine->cpu, steady::now());
     co_return std::move(mine->mail);
 }
 

@@ -168,3 +168,35 @@ TEST_CASE("messages are read at a low priority, and the loop keeps its own", "[i
     CHECK(there > before);
     CHECK(nice_here() == before);
 }
+
+TEST_CASE("small messages of an address that sent a slow one are not read on the loop", "[ingest]")
+{
+    using namespace std::chrono_literals;
+    mail_readers readers(testing::test_host().executor(), 2, 100);
+    const auto now = std::chrono::steady_clock::now();
+    CHECK(readers.may_read_on_loop("192.0.2.1", 8'192, now));
+    CHECK_FALSE(readers.may_read_on_loop("192.0.2.1", 8'193, now));
+
+    readers.note("192.0.2.1", 4'096, 100us, now);
+    readers.note("192.0.2.1", 500'000, 8ms, now);
+    CHECK(readers.may_read_on_loop("192.0.2.1", 4'096, now));
+
+    readers.note("192.0.2.1", 7'500, 1ms, now);
+    CHECK_FALSE(readers.may_read_on_loop("::ffff:192.0.2.1", 4'096, now + 29s));
+    CHECK(readers.may_read_on_loop("192.0.2.2", 4'096, now));
+    CHECK(readers.may_read_on_loop("192.0.2.1", 4'096, now + 30s));
+}
+
+TEST_CASE("the slow addresses that are remembered are bounded", "[ingest]")
+{
+    using namespace std::chrono_literals;
+    mail_readers readers(testing::test_host().executor(), 2, 100);
+    const auto now = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20'000; ++i)
+        readers.note("192.0." + std::to_string(i / 256) + "." + std::to_string(i % 256), 100, 1ms,
+                     now);
+
+    CHECK_FALSE(readers.may_read_on_loop("198.51.100.1", 100, now));
+    readers.note("198.51.100.1", 100, 50us, now + 30s);
+    CHECK(readers.may_read_on_loop("198.51.100.1", 100, now + 30s));
+}
