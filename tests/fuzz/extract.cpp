@@ -1,3 +1,4 @@
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "extract/codes.hpp"
 #include "extract/shown_text.hpp"
@@ -13,17 +14,12 @@ using fuzz::require_clean;
 
 namespace {
 
-bool is_separator(char c)
-{
-    return c == ' ' || c == '-' || c == '\n';
-}
-
-// Whether the value begins the text, not counting separators between groups.
+// Whether the value begins the text, not counting blanks and marks between groups.
 bool begins_with(std::string_view text, std::string_view value)
 {
     std::size_t at = 0;
     for (const char c : value) {
-        while (at < text.size() && text[at] != c && is_separator(text[at]))
+        while (at < text.size() && text[at] != c && !is_letter_or_digit(text[at]))
             ++at;
         if (at == text.size() || text[at] != c)
             return false;
