@@ -1,4 +1,4 @@
-"""Writes the thresholds of the alerts into their runbooks.
+"""Writes the thresholds of the alerts into their runbooks, with the metrics that they compare.
 
 Usage: python3 tools/generate/alert_pages.py [--check]
 
@@ -117,12 +117,19 @@ def _for(entry: Threshold) -> str:
     return "at once" if number == "0" else f"{number} {_FOR_UNITS[unit]}"
 
 
-def _table(entries: Sequence[Threshold]) -> str:
-    columns = ["severity", "fires when", "for", "because"]
+def _metrics(expression: str) -> str:
+    """The names to look for in /metrics, in the order of the expression."""
+    names = sorted(metrics_of(expression), key=expression.index)
+    return ", ".join(f"`{family(name)}`" for name in names)
+
+
+def _table(entries: Sequence[Threshold], expressions_of_rules: Sequence[str]) -> str:
+    columns = ["severity", "fires when", "metric", "for", "because"]
     lines = [columns, ["---"] * len(columns)]
-    for entry in entries:
+    for entry, expression in zip(entries, expressions_of_rules, strict=True):
         condition = f"{entry['measures']}: {entry['when']} {_shown(entry)}"
-        lines.append([entry["severity"], condition, _for(entry), entry["why"]])
+        metrics = _metrics(expression)
+        lines.append([entry["severity"], condition, metrics, _for(entry), entry["why"]])
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return text.replace("| --- ", "|---").replace("|--- |", "|---|") + "\n"
 
@@ -142,7 +149,7 @@ def pages() -> Iterable[tuple[Path, str]]:
     for alert in dict.fromkeys(entry["alert"] for entry in entries):
         own = [entry for entry in entries if entry["alert"] == alert]
         path = RUNBOOKS / f"{alert}.md"
-        yield path, _with_table(path, _table(own))
+        yield path, _with_table(path, _table(own, [rule["expr"] for rule in rules(alert)]))
 
 
 def main() -> int:
