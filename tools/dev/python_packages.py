@@ -1,14 +1,15 @@
 """Virtual environments of packages pinned by hash, kept in the cache: one of the end-to-end tests
-and the demo, one of the clients' tests, one of what checks Python.
+and the demo, one of the clients' tests, one of what checks Python, one of Node.js.
 """
 
 import hashlib
+import importlib.util
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from dev import paths
+from dev import packages, paths
 from dev.locks import in_turn
 from dev.terminal import fail, say
 
@@ -17,6 +18,8 @@ TESTS = paths.ROOT / "tests" / "e2e" / "requirements.txt"
 CLIENTS = paths.ROOT / "clients" / "python" / "requirements-test.txt"
 # Beside those of both, for mypy reads the types of what these import.
 CHECKS = paths.ROOT / "tools" / "dev" / "requirements-check.txt"
+# Of its own: node_packages runs what is in it.
+NODE = paths.ROOT / "tools" / "dev" / "requirements-node.txt"
 
 
 def python(*more: Path) -> Path:
@@ -37,6 +40,8 @@ def environment(*locks: Path) -> Path:
 
 
 def _make(folder: Path, locks: tuple[Path, ...]) -> None:
+    if importlib.util.find_spec("ensurepip") is None:  # Debian has it in a package of its own
+        packages.ensure("python")
     names = ", ".join(str(lock.relative_to(paths.ROOT)) for lock in locks)
     say(f"  bringing the Python packages of {names} into {folder} ...")
     shutil.rmtree(folder, ignore_errors=True)
