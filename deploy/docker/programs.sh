@@ -11,9 +11,9 @@ fi
 apt-get update
 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     ca-certificates git python3
+PYTHONPATH=tools python3 -B -c 'from dev import dashboard; dashboard.build()'
 ./dev build --preset release \
     tempinbox-gateway tempinbox-inbox tempinbox-mail-ingest tempinbox-rate-limit \
     tempinbox-webhook-dispatcher tempinbox-migrate tempinboxctl
-PYTHONPATH=tools python3 -B -c 'from dev import dashboard; dashboard.build()'
 mv build/release/bin bin
 mv web/dashboard/dist dashboard

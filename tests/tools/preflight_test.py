@@ -1,12 +1,14 @@
 """Tests that quick failures come before anything is compiled, with words that say what to do."""
 
+import contextlib
+import io
 import socket
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from dev import preflight, running, testing
+from dev import cli, dashboard, preflight, running, testing
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure
 
@@ -58,10 +60,22 @@ class Order(unittest.TestCase):
 
     def test_without_a_node_up_ends_before_it_builds(self) -> None:
         with (
+            mock.patch.object(dashboard, "_BUILD_STAMP", self.suite.folder / "none"),
             mock.patch("dev.node_packages.ensure", side_effect=Failure("no Node.js")),
             self.assertRaisesRegex(Failure, "no Node.js"),
         ):
             self._up(SuiteOptions())
+        self.assertEqual(self.built, [])
+
+    def test_without_a_node_build_ends_before_it_builds(self) -> None:
+        with (
+            mock.patch.object(dashboard, "_BUILD_STAMP", self.suite.folder / "none"),
+            mock.patch("dev.node_packages.ensure", side_effect=Failure("no Node.js")),
+            mock.patch("sys.argv", ["./dev", "build"]),
+            contextlib.redirect_stderr(io.StringIO()) as said,
+        ):
+            self.assertEqual(cli.main(), 1)
+        self.assertIn("no Node.js", said.getvalue())
         self.assertEqual(self.built, [])
 
     def test_with_a_taken_port_up_ends_before_it_builds(self) -> None:

@@ -76,10 +76,13 @@ def _build(chosen: argparse.Namespace) -> int:
     from dev import packages
 
     packages.ensure(*build.package_groups(chosen.preset))
-    build.build(chosen.preset, chosen.target)
-    if not chosen.target and not chosen.no_dashboard:
+    with_page = not chosen.target and not chosen.no_dashboard
+    if with_page:
         from dev import dashboard
 
+        dashboard.bring_what_building_needs()
+    build.build(chosen.preset, chosen.target)
+    if with_page:
         dashboard.build()
     return 0
 

@@ -27,13 +27,19 @@ def bring_packages() -> dict[str, str]:
     return node_packages.ensure(FOLDER)
 
 
+def bring_what_building_needs() -> None:
+    """Brings the packages and the Node.js where the page is not what the sources say."""
+    if not _is_built(node_packages.digest(FOLDER, _sources())):
+        bring_packages()
+
+
 def build() -> None:
-    """Makes `dist` what the sources say."""
+    """Makes `dist` what the sources say; needs no Node.js where it is that already."""
     with in_turn(_LOCK):
-        environment = bring_packages()
         sources = node_packages.digest(FOLDER, _sources())
-        if (BUILT / "index.html").exists() and node_packages.read_stamp(_BUILD_STAMP) == sources:
+        if _is_built(sources):
             return
+        environment = bring_packages()
         heading("Building the dashboard")
         started = time.monotonic()
         node_packages.run(
@@ -84,6 +90,10 @@ def make_types(contract: Path = _CONTRACT, types: Path = TYPES) -> None:
     if done.returncode != 0 or "Could not resolve" in said:
         types.unlink(missing_ok=True)
         fail(f"{contract.name} gives no types:\n{said[-3000:]}")
+
+
+def _is_built(sources: str) -> bool:
+    return (BUILT / "index.html").exists() and node_packages.read_stamp(_BUILD_STAMP) == sources
 
 
 def _sources() -> list[Path]:

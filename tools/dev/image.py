@@ -161,6 +161,7 @@ def _export_source(context: Path) -> None:
 
 
 def _pack(context: Path, programs: Path | None) -> None:
+    dashboard.bring_what_building_needs()
     if programs is None:
         packages.ensure(*build.package_groups(build.RELEASE))
         build.build(build.RELEASE, services.PROGRAMS)

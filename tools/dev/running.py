@@ -59,7 +59,7 @@ def _check_before_build(suite: Suite, options: SuiteOptions, builds: bool, with_
     preflight.check_disk({options.preset or suite.preset()})
     kafka.ensure_jars()
     if with_page:
-        dashboard.bring_packages()
+        dashboard.bring_what_building_needs()
 
 
 def _start(suite: Suite, options: SuiteOptions, detached: bool, was_running: bool) -> None:

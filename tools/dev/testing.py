@@ -305,7 +305,8 @@ def _run_deploy(run: Run) -> Tally:
 
 def _run_browser(run: Run) -> Tally:
     folder = _BROWSER
-    dashboard.build()  # the mail-html tests build with its packages
+    dashboard.build()
+    dashboard.bring_packages()  # the mail-html tests build with them
     environment = node_packages.ensure(folder)
     with own_suite("browser", run.preset) as suite:
         options = SuiteOptions(preset=run.preset, replicas="gateway=2")
@@ -430,7 +431,7 @@ def _bring_for_e2e() -> None:
     kafka.ensure_jars()
     python_packages.python()
     node_packages.ensure(_E2E / "node")
-    dashboard.bring_packages()
+    dashboard.bring_what_building_needs()
     go_toolchain.ensure()
 
 
