@@ -71,6 +71,8 @@ public:
 
     // For rules that span settings.
     void add_problem(std::string_view name, std::string_view what);
+    // What works, at a risk: the program starts and logs it.
+    void add_warning(std::string what) { warnings_.push_back(std::move(what)); }
     // Marks a setting read before as one whose value may hold a password.
     void mark_secret(std::string_view name);
     // The same for one whose whole value is secret.
@@ -79,6 +81,7 @@ public:
 
     const std::vector<setting>& declared() const { return declared_; }
     const std::vector<std::string>& problems() const { return problems_; }
+    const std::vector<std::string>& warnings() const { return warnings_; }
     const std::vector<memory_bound>& memory_bounds() const { return memory_bounds_; }
     // `name=value` of every declared setting, for one line of the log; passwords inside values are
     // masked.
@@ -94,6 +97,7 @@ private:
     std::map<std::string, std::string> values_;
     std::vector<setting> declared_;
     std::vector<std::string> problems_;
+    std::vector<std::string> warnings_;
     std::vector<memory_bound> memory_bounds_;
 };
 

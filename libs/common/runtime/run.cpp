@@ -212,6 +212,8 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     }
     if (line.requested == config::command_line::action::check_config) {
         std::puts("settings are good");
+        for (const auto& warning : reader.warnings())
+            std::printf("  but %s\n", warning.c_str());
         return clean;
     }
 
@@ -223,6 +225,8 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     if (!line.unknown_variables.empty())
         log::warning("environment variables ignored: they are not settings of this program",
                      {{"variables", config::list_unknown_variables(line.unknown_variables)}});
+    for (const auto& warning : reader.warnings())
+        log::warning(warning);
     if (const auto problem = memory_warning(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());
