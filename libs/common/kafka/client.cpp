@@ -1,5 +1,7 @@
 #include "common/kafka/client.hpp"
 
+#include "common/core/text.hpp"
+#include "common/kafka/login.hpp"
 #include "common/kafka/names.hpp"
 #include "common/log/log.hpp"
 
@@ -32,6 +34,10 @@ configuration::configuration(const settings& cluster, std::string_view program)
         set("client.rack", cluster.client_rack);
     if (!cluster.password.empty())
         set("sasl.password", cluster.password.reveal());
+    if (!cluster.client_secret.empty())
+        set("sasl.oauthbearer.client.secret", cluster.client_secret.reveal());
+    if (uses_client_credentials(cluster.properties))
+        suggest("sasl.oauthbearer.method", "oidc");
     suggest("reconnect.backoff.ms", "50");
     suggest("reconnect.backoff.max.ms", "1000");
     suggest("topic.metadata.refresh.interval.ms", "10000");

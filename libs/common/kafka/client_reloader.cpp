@@ -1,5 +1,6 @@
 #include "common/kafka/client_reloader.hpp"
 
+#include "common/kafka/login.hpp"
 #include "common/log/log.hpp"
 
 #include <filesystem>
@@ -37,12 +38,10 @@ std::vector<std::string> watched_files(const settings& chosen,
     return files;
 }
 
-void require_user(const settings& chosen, const std::map<std::string, std::string>& properties)
+void require_login(const settings& chosen)
 {
-    if (!chosen.password_file.empty() && !properties.contains("sasl.username"))
-        throw std::runtime_error(chosen.properties_file + " has no sasl.username");
-    if (!chosen.password_file.empty() && properties.contains("sasl.password"))
-        throw std::runtime_error(chosen.properties_file + " has sasl.password");
+    for (const auto& problem : login_problems(chosen, library_in_use()))
+        throw std::runtime_error(std::string(problem.setting) + " " + problem.text);
 }
 
 } // namespace
@@ -55,7 +54,7 @@ client_reloader::client_reloader(runtime::host& host, settings chosen, make_clie
 
 client_handle client_reloader::start()
 {
-    require_user(settings_, settings_.properties);
+    require_login(settings_);
     located_content_ = read_located(settings_.properties);
     auto first = make_anew();
     watch();
@@ -74,12 +73,17 @@ void client_reloader::watch()
     if (!settings_.password_file.empty())
         password_watch_ = host_.files().watch("kafka-sasl-password-file", {settings_.password_file},
                                               [this] { read_password_again(); });
+    if (!settings_.client_secret_file.empty())
+        client_secret_watch_ =
+            host_.files().watch("kafka-sasl-client-secret-file", {settings_.client_secret_file},
+                                [this] { read_client_secret_again(); });
 }
 
 void client_reloader::stop()
 {
     properties_watch_ = {};
     password_watch_ = {};
+    client_secret_watch_ = {};
 }
 
 client_handle client_reloader::make_anew()
@@ -97,21 +101,35 @@ void client_reloader::read_properties_again()
     // Only the loop changes the settings, so it may read them without the lock.
     auto chosen = settings_;
     chosen.properties = read_properties(chosen.properties_file);
-    require_user(chosen, chosen.properties);
+    require_login(chosen);
     // Files that do not exist yet are looked for from now on, too.
     properties_watch_.set_files(watched_files(chosen, chosen.properties));
     auto content = read_located(chosen.properties);
     if (chosen.properties == settings_.properties && content == located_content_)
         return;
-    auto client = make_(chosen);
-    {
-        const std::lock_guard lock(mutex_);
-        settings_.properties = std::move(chosen.properties);
-        replacements_.push_back(std::move(client));
-        is_due_ = true;
-        is_changed_ = true;
-    }
+    use(std::move(chosen));
     located_content_ = std::move(content);
+}
+
+// librdkafka takes no new secret for a client that it has, and one with the old secret would fetch
+// no further token.
+void client_reloader::read_client_secret_again()
+{
+    auto chosen = settings_;
+    chosen.client_secret = secret(runtime::read_one_line(chosen.client_secret_file));
+    if (chosen.client_secret.reveal() != settings_.client_secret.reveal())
+        use(std::move(chosen));
+}
+
+// Makes a client of the settings, which are in use from then on.
+void client_reloader::use(settings chosen)
+{
+    auto client = make_(chosen);
+    const std::lock_guard lock(mutex_);
+    settings_ = std::move(chosen);
+    replacements_.push_back(std::move(client));
+    is_due_ = true;
+    is_changed_ = true;
 }
 
 void client_reloader::read_password_again()

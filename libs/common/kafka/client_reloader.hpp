@@ -12,10 +12,10 @@
 namespace tempinbox::kafka {
 
 // Keeps one client of librdkafka by the files that its settings name. When the properties change,
-// or a certificate or key that they name, a new client is made on the loop; the poll thread
-// exchanges the old one for it where nothing is in flight. A new password goes to the client that
-// there is, which uses it for its next connections. Content that cannot be used changes nothing
-// (runtime::file_watch).
+// or a certificate or key that they name, or the client's secret of OAUTHBEARER, a new client is
+// made on the loop; the poll thread exchanges the old one for it where nothing is in flight. A new
+// password goes to the client that there is, which uses it for its next connections. Content that
+// cannot be used changes nothing (runtime::file_watch).
 class client_reloader
 {
 public:
@@ -41,6 +41,8 @@ public:
 private:
     void read_properties_again();
     void read_password_again();
+    void read_client_secret_again();
+    void use(settings chosen);
     void watch();
 
     runtime::host& host_;
@@ -56,6 +58,7 @@ private:
     std::string located_content_; // of the files that the properties name
     runtime::file_watch::subscription properties_watch_;
     runtime::file_watch::subscription password_watch_;
+    runtime::file_watch::subscription client_secret_watch_;
 };
 
 } // namespace tempinbox::kafka

@@ -2,6 +2,7 @@
 
 #include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
+#include "common/kafka/login.hpp"
 #include "common/kafka/schema_ids.hpp"
 #include "common/runtime/file_watch.hpp"
 
@@ -64,6 +65,17 @@ void read_file(config::reader& reader, std::string_view name, const Read& read)
     }
 }
 
+secret read_secret_file(config::reader& reader, std::string_view name, std::string_view meaning,
+                        std::string& file)
+{
+    const auto before = reader.problems().size();
+    file = reader.readable_file(name, "", meaning);
+    secret value;
+    if (!file.empty() && !has_problem(reader, before))
+        read_file(reader, name, [&] { value = secret(runtime::read_one_line(file)); });
+    return value;
+}
+
 void read_schema_ids_file(config::reader& reader, settings& chosen)
 {
     constexpr const char* name = "kafka-schema-ids-file";
@@ -95,12 +107,11 @@ settings read_settings(config::reader& reader)
 void read_client_settings(config::reader& reader, settings& chosen)
 {
     constexpr const char* properties_name = "kafka-properties-file";
-    constexpr const char* password_name = "kafka-sasl-password-file";
     chosen.prefix = read_prefix(reader);
     chosen.client_rack = read_rack(reader);
     read_schema_ids_file(reader, chosen);
 
-    auto before = reader.problems().size();
+    const auto before = reader.problems().size();
     chosen.properties_file = reader.readable_file(
         properties_name, "",
         "More of librdkafka's properties, such as TLS and SASL; read again when it changes, or a "
@@ -110,20 +121,24 @@ void read_client_settings(config::reader& reader, settings& chosen)
                   [&chosen] { chosen.properties = read_properties(chosen.properties_file); });
 
     const bool are_properties_read = !has_problem(reader, before);
-    before = reader.problems().size();
-    chosen.password_file = reader.readable_file(
-        password_name, "",
+    chosen.password = read_secret_file(
+        reader, "kafka-sasl-password-file",
         "The password of SASL PLAIN or SCRAM (sasl.password), one line; read again when it "
-        "changes; needs sasl.username in kafka-properties-file");
-    if (chosen.password_file.empty() || has_problem(reader, before))
+        "changes; needs sasl.username in kafka-properties-file",
+        chosen.password_file);
+    chosen.client_secret = read_secret_file(
+        reader, "kafka-sasl-client-secret-file",
+        "The client's secret of SASL OAUTHBEARER (sasl.oauthbearer.client.secret), one line; read "
+        "again when it changes; needs the client's id and the token endpoint's URL in "
+        "kafka-properties-file",
+        chosen.client_secret_file);
+    if (!are_properties_read)
         return;
-    read_file(reader, password_name, [&chosen] {
-        chosen.password = secret(runtime::read_one_line(chosen.password_file));
-    });
-    if (are_properties_read && !chosen.properties.contains("sasl.username"))
-        reader.add_problem(password_name, "needs sasl.username in kafka-properties-file");
-    if (chosen.properties.contains("sasl.password"))
-        reader.add_problem(password_name, "kafka-properties-file must not have sasl.password, too");
+    const auto used = library_in_use();
+    for (const auto& problem : login_problems(chosen, used))
+        reader.add_problem(problem.setting, problem.text);
+    if (const auto warning = login_warning(chosen, used))
+        reader.add_warning(*warning);
 }
 
 std::map<std::string, std::string> read_properties(const std::string& file)

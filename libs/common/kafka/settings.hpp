@@ -16,11 +16,13 @@ struct settings
     std::map<std::string, std::string> properties;
     std::string prefix; // of the installation's names (names.hpp)
     std::string client_rack;
-    secret password; // of SASL; empty: as the properties say
-    // Where properties and password come from. Both are read again when they change
+    secret password;      // of SASL; empty: as the properties say
+    secret client_secret; // of OAUTHBEARER; the same
+    // Where properties and secrets come from. All are read again when they change
     // (client_reloader.hpp).
     std::string properties_file;
     std::string password_file;
+    std::string client_secret_file;
     // The schemas that a registry has (schema_ids.hpp); empty: events carry no schema id.
     std::string schema_ids_file;
 };
@@ -28,7 +30,8 @@ struct settings
 // `kafka-brokers`, and those of `read_client_settings`.
 settings read_settings(config::reader& reader);
 // `kafka-prefix`, `kafka-client-rack`, `kafka-properties-file`, `kafka-sasl-password-file`,
-// `kafka-schema-ids-file`
+// `kafka-sasl-client-secret-file`, `kafka-schema-ids-file`. A login that cannot work with the
+// librdkafka of this process is a problem (login.hpp).
 void read_client_settings(config::reader& reader, settings& chosen);
 
 // `name = value` lines, as librdkafka's documentation spells them. Throws std::runtime_error that

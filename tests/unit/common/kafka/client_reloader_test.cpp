@@ -1,5 +1,6 @@
 #include "common/kafka/client_reloader.hpp"
 
+#include "common/kafka/login.hpp"
 #include "common/testing/await.hpp"
 #include "unit/common/scratch_folder.hpp"
 
@@ -14,7 +15,8 @@ namespace {
 class reloaded_client
 {
 public:
-    explicit reloaded_client(const std::string& properties, const std::string& password = "")
+    explicit reloaded_client(const std::string& properties, const std::string& password = "",
+                             const std::string& client_secret = "")
     {
         kafka::settings chosen;
         chosen.brokers = "127.0.0.1:1";
@@ -23,6 +25,10 @@ public:
         if (!password.empty()) {
             chosen.password_file = folder.write("password", password);
             chosen.password = secret(password);
+        }
+        if (!client_secret.empty()) {
+            chosen.client_secret_file = folder.write("client-secret", client_secret);
+            chosen.client_secret = secret(client_secret);
         }
         clients = std::make_unique<kafka::client_reloader>(
             testing::test_host(), std::move(chosen), [this](const kafka::settings& now) {
@@ -58,6 +64,10 @@ public:
     kafka::client_handle client;
 };
 
+constexpr const char* oauthbearer =
+    "security.protocol=sasl_plaintext\nsasl.mechanism=OAUTHBEARER\n"
+    "sasl.oauthbearer.client.id=a\n"
+    "sasl.oauthbearer.token.endpoint.url=http://127.0.0.1:1/token\n";
 constexpr const char* scram =
     "security.protocol=sasl_plaintext\nsasl.mechanism=SCRAM-SHA-512\nsasl.username=a\n";
 
@@ -151,6 +161,38 @@ TEST_CASE("new properties and a new password come together", "[kafka]")
     CHECK(kept.changes());
     CHECK(kept.property("sasl.password") == "second");
     CHECK(kept.property("linger.ms") == "2");
+}
+
+TEST_CASE("a new secret of the client makes a new kafka client", "[kafka]")
+{
+    if (!kafka::library_in_use().has_oidc) {
+        CHECK_THROWS_WITH(reloaded_client(oauthbearer, "", "first"),
+                          Contains("needs a librdkafka built with libcurl"));
+        return;
+    }
+    reloaded_client kept(oauthbearer, "", "first");
+    CHECK(kept.property("sasl.oauthbearer.method") == "oidc");
+
+    kept.folder.write("client-secret", "second\n");
+    CHECK(kept.changes());
+    CHECK(kept.property("sasl.oauthbearer.client.secret") == "second");
+    CHECK(kept.made == 2);
+
+    kept.folder.write("client-secret", "");
+    CHECK_FALSE(kept.changes());
+    kept.folder.write("properties", std::string(oauthbearer) + "linger.ms=2\n");
+    CHECK(kept.changes());
+    CHECK(kept.property("sasl.oauthbearer.client.secret") == "second");
+}
+
+TEST_CASE("properties that lack what the login needs leave the client", "[kafka]")
+{
+    reloaded_client kept(scram, "first");
+
+    kept.folder.write("properties", "security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN\n");
+
+    CHECK_FALSE(kept.changes());
+    CHECK(kept.property("sasl.mechanism") == "SCRAM-SHA-512");
 }
 
 TEST_CASE("a client does not start with a certificate that is missing", "[kafka]")

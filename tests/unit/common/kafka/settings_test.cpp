@@ -1,5 +1,6 @@
 #include "common/kafka/settings.hpp"
 
+#include "common/kafka/login.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -112,6 +113,41 @@ TEST_CASE("a password needs one user and one place", "[kafka]")
     kafka::read_settings(empty);
     REQUIRE(empty.problems().size() == 1);
     CHECK_THAT(empty.problems()[0], Contains("is empty"));
+}
+
+TEST_CASE("a client's secret of SASL comes from a file of its own", "[kafka]")
+{
+    const testing::scratch_folder folder;
+    const auto secret = folder.write("secret", "hunter2\n");
+    const auto file =
+        folder.write("kafka", "sasl.mechanism=OAUTHBEARER\nsasl.oauthbearer.client.id=a\n"
+                              "sasl.oauthbearer.token.endpoint.url=https://issuer.example/token\n");
+    config::reader reader(
+        given{{"kafka-properties-file", file}, {"kafka-sasl-client-secret-file", secret}});
+
+    const auto chosen = kafka::read_settings(reader);
+
+    CHECK(chosen.client_secret.reveal() == "hunter2");
+    CHECK(chosen.client_secret_file == secret);
+    CHECK_THAT(reader.effective(), !Contains("hunter2"));
+    if (kafka::library_in_use().has_oidc) {
+        CHECK(reader.problems().empty());
+    } else {
+        REQUIRE(reader.problems().size() == 1);
+        CHECK_THAT(reader.problems()[0], Contains("needs a librdkafka built with libcurl"));
+    }
+}
+
+TEST_CASE("a login that works with older brokers only is a warning", "[kafka]")
+{
+    const testing::scratch_folder folder;
+    const auto file = folder.write("kafka", "sasl.mechanism=SCRAM-SHA-512\nsasl.username=a\n");
+    config::reader reader(given{{"kafka-properties-file", file}});
+
+    kafka::read_settings(reader);
+
+    CHECK(reader.problems().empty());
+    CHECK(reader.warnings().empty() == kafka::library_in_use().has_scram_of_4_0);
 }
 
 TEST_CASE("a file of schema ids that cannot be read is a problem that says why", "[kafka]")
