@@ -11,12 +11,19 @@ namespace {
 void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const char* text)
 {
     constexpr int syslog_warning = 4;
-    // FAIL and ERROR repeat for every failed connection attempt; health reports the loss once.
+    // FAIL, ERROR and OIDC repeat for every failed attempt; health reports the loss once, and
+    // broker_watch a failed login.
     const std::string_view kind = facility;
-    const bool is_already_reported = kind == "FAIL" || kind == "ERROR";
+    const bool is_already_reported = kind == "FAIL" || kind == "ERROR" || kind == "OIDC";
     log::write(syslog_level <= syslog_warning && !is_already_reported ? log::level::warning
                                                                       : log::level::debug,
                "kafka client", {{"facility", kind}, {"text", text}});
+}
+
+std::string login_failure(std::string_view reason)
+{
+    constexpr std::size_t max_reason = 500; // an issuer's whole response may be in it
+    return "login failed: " + std::string(take_bytes(reason, max_reason));
 }
 
 } // namespace
@@ -60,6 +67,12 @@ void configuration::set(const std::string& name, const std::string& value)
         throw std::runtime_error("kafka property " + name + ": " + reason);
 }
 
+void configuration::be_quiet()
+{
+    rd_kafka_conf_set_log_cb(conf_.get(), nullptr);
+    rd_kafka_conf_set_events(conf_.get(), RD_KAFKA_EVENT_ERROR);
+}
+
 client_handle configuration::make(rd_kafka_type_t kind)
 {
     char reason[512];
@@ -71,6 +84,16 @@ client_handle configuration::make(rd_kafka_type_t kind)
     return client;
 }
 
+failure unreachable(rd_kafka_t* client, rd_kafka_resp_err_t error)
+{
+    const queue_handle queue(rd_kafka_queue_get_main(client));
+    while (const event_handle event{rd_kafka_queue_poll(queue.get(), 0)})
+        if (rd_kafka_event_error(event.get()) == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+            return {errc::unauthenticated,
+                    "Kafka: " + login_failure(rd_kafka_event_error_string(event.get()))};
+    return {errc::unavailable, std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
+}
+
 broker_watch::broker_watch(runtime::host& host) : host_(host)
 {
     host_.health().expect("kafka");
@@ -78,10 +101,24 @@ broker_watch::broker_watch(runtime::host& host) : host_(host)
 
 void broker_watch::on_error(rd_kafka_resp_err_t error, const char* reason)
 {
+    if (error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        on_failed_login(reason);
     if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
         is_reachable_ = false;
-        host_.health().lost("kafka", reason);
+        host_.health().lost("kafka", failed_login_.empty() ? std::string_view(reason)
+                                                           : std::string_view(failed_login_));
     }
+}
+
+// Each broker refuses a login, and again and again, in words that differ by its name or a count.
+void broker_watch::on_failed_login(std::string_view reason)
+{
+    failed_login_ = login_failure(reason);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_login_log_)
+        return;
+    next_login_log_ = now + std::chrono::minutes(1);
+    log::error("kafka does not let this process in", {{"reason", failed_login_}});
 }
 
 void broker_watch::check(rd_kafka_t* client)
@@ -96,10 +133,14 @@ void broker_watch::check(rd_kafka_t* client)
     next_check_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     is_in_doubt_ = false;
     is_reachable_ = error == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (is_reachable_)
+    if (is_reachable_) {
+        failed_login_.clear();
+        next_login_log_ = {};
         host_.health().met("kafka");
-    else
-        host_.health().lost("kafka", rd_kafka_err2str(error));
+    } else {
+        host_.health().lost("kafka", failed_login_.empty() ? rd_kafka_err2str(error)
+                                                           : failed_login_.c_str());
+    }
 }
 
 partition_name read_name(const settings& cluster, const rd_kafka_topic_partition_t& partition)

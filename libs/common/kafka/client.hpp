@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/errors.hpp"
 #include "common/kafka/message.hpp"
 #include "common/kafka/partition_plan.hpp"
 #include "common/kafka/settings.hpp"
@@ -25,6 +26,7 @@ struct release
         rd_kafka_topic_partition_list_destroy(list);
     }
     void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
     void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
     void operator()(const rd_kafka_metadata_t* metadata) const
     {
@@ -38,6 +40,7 @@ using client_handle = handle<rd_kafka_t>;
 using message_handle = handle<rd_kafka_message_t>;
 using partition_list = handle<rd_kafka_topic_partition_list_t>;
 using queue_handle = handle<rd_kafka_queue_t>;
+using event_handle = handle<rd_kafka_event_t>;
 
 // A client's configuration, with the settings that all clients share (brokers, no automatic topic
 // creation, quick reconnects, log lines into ours). `program` names the client (names.hpp). A
@@ -48,6 +51,8 @@ public:
     configuration(const settings& cluster, std::string_view program);
     void set(const std::string& name, const std::string& value);
     void suggest(const std::string& name, const std::string& value);
+    // Logs nothing: the caller reports errors by `unreachable`.
+    void be_quiet();
     rd_kafka_conf_t* get() { return conf_.get(); }
     // Consumes the configuration.
     client_handle make(rd_kafka_type_t kind);
@@ -57,8 +62,13 @@ private:
     std::map<std::string, std::string> chosen_by_operator_;
 };
 
-// Watches whether the brokers are reachable and reports it to health as "kafka". The client's error
-// callback calls `on_error`, its poll thread `check`.
+// The failure of a quiet client that got no response: `unauthenticated` and why if its login failed
+// since the last call, else `unavailable`.
+failure unreachable(rd_kafka_t* client, rd_kafka_resp_err_t error);
+
+// Watches whether the brokers are reachable and reports it to health as "kafka"; logs that a login
+// failed, at most once a minute. The client's error callback calls `on_error`, its poll thread
+// `check`.
 class broker_watch
 {
 public:
@@ -73,10 +83,15 @@ public:
     bool is_reachable() const { return is_reachable_; }
 
 private:
+    void on_failed_login(std::string_view reason);
+
     runtime::host& host_;
     std::atomic<bool> is_reachable_{false};
     std::atomic<bool> is_in_doubt_{false};
     std::chrono::steady_clock::time_point next_check_;
+    // Why, until the brokers respond; used on the poll thread, which runs the callback, too.
+    std::string failed_login_;
+    std::chrono::steady_clock::time_point next_login_log_;
 };
 
 // Topics of records and partitions are named without the prefix.

@@ -26,7 +26,7 @@ failure unavailable(rd_kafka_resp_err_t error)
 client_handle make_reader(const settings& cluster, const std::string& group)
 {
     configuration conf(cluster, "offsets");
-    rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+    conf.be_quiet();
     conf.set("group.id", prefixed(cluster, group));
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
@@ -58,7 +58,9 @@ result<int> count_partitions(rd_kafka_t* client, const std::string& topic, stead
             return metadata->topics[0].partition_cnt;
         last = error == RD_KAFKA_RESP_ERR_NO_ERROR
                    ? failure{errc::unavailable, "topic " + topic + " is missing"}
-                   : unavailable(error);
+                   : unreachable(client, error);
+        if (last.code == errc::unauthenticated)
+            return last;
         rd_kafka_poll(client, 100);
     } while (steady::now() < end);
     return last;

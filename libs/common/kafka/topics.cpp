@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 
 namespace tempinbox::kafka {
 namespace {
@@ -19,12 +18,6 @@ int millis_left(clock::time_point end)
         std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
     return static_cast<int>(std::max<std::int64_t>(left, 1));
 }
-
-struct event_release
-{
-    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
-};
-using event_handle = std::unique_ptr<rd_kafka_event_t, event_release>;
 
 // The resources of a request, which copies them.
 class config_resources
@@ -88,8 +81,7 @@ result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
         rd_kafka_metadata(client, 1, nullptr, &raw, std::min(millis_left(end), 5'000));
     const handle<const rd_kafka_metadata_t> metadata(raw);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return failure{errc::unavailable,
-                       std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
+        return unreachable(client, error);
     found_topics found;
     for (int t = 0; t < metadata->topic_cnt; ++t) {
         const auto& topic = metadata->topics[t];
@@ -193,7 +185,8 @@ result<std::vector<topic_difference>> await_differences(rd_kafka_t* client,
 {
     for (;;) {
         auto differences = find_differences(client, wanted, found, end);
-        if (differences || clock::now() >= end)
+        // Brokers that start answer later; a login that they refuse stays refused.
+        if (differences || differences.error().code == errc::unauthenticated || clock::now() >= end)
             return differences;
         rd_kafka_poll(client, 100);
     }
@@ -367,7 +360,7 @@ std::vector<topic_spec> with_prefix(const settings& cluster, std::vector<topic_s
 client_handle make_client(const settings& cluster)
 {
     configuration conf(cluster, "topics");
-    rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+    conf.be_quiet();
     return conf.make(RD_KAFKA_PRODUCER);
 }
 
