@@ -2,6 +2,7 @@
 
 #include "common/events/events.hpp"
 #include "common/http/resolve.hpp"
+#include "common/kafka/login.hpp"
 #include "common/rpc/inbox_methods.hpp"
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/webhook_methods.hpp"
@@ -246,6 +247,7 @@ awaitable<result<command_result>> examine(session& suite, arguments given)
     set.rpc_token_file = !chosen.rpc_token_file.empty();
 
     auto found = judge_settings(set);
+    append(found, judge_login(kafka::login_warning(chosen.kafka, kafka::library_in_use())));
     bool has_database = false, has_kafka = false;
     if (set.database)
         has_database = co_await check_database(suite, *request, found);

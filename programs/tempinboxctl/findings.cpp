@@ -196,6 +196,14 @@ findings judge_settings(const known_settings& set)
     return found;
 }
 
+findings judge_login(const std::optional<std::string>& warning)
+{
+    if (!warning)
+        return {};
+    return {warn("settings", *warning,
+                 "run the programs of Debian 13, or log in by PLAIN over TLS or mutual TLS")};
+}
+
 findings judge_durability(const postgres::durability& found)
 {
     std::vector<std::string> off;

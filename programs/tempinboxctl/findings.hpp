@@ -41,6 +41,8 @@ struct known_settings
 };
 
 findings judge_settings(const known_settings& set);
+// `warning`: what kafka::login_warning says.
+findings judge_login(const std::optional<std::string>& warning);
 findings judge_durability(const postgres::durability& found);
 findings judge_schemas(const std::vector<postgres::schema_state>& schemas);
 // `topics`: how many were compared. More partitions or copies than the file has are fine.

@@ -170,6 +170,15 @@ TEST_CASE("a certificate is warned of two weeks before it expires", "[tempinboxc
     CHECK(judge(failure{errc::invalid_argument, "cannot be read"}).is == level::bad);
 }
 
+TEST_CASE("a login that works with older brokers only is a warning of the doctor",
+          "[tempinboxctl][doctor]")
+{
+    CHECK(judge_login(std::nullopt).empty());
+    const auto found = only(judge_login("SCRAM of librdkafka 2.0.2"));
+    CHECK(found.is == level::warn);
+    CHECK(found.message == "SCRAM of librdkafka 2.0.2");
+}
+
 TEST_CASE("what is not set is not checked, which is said", "[tempinboxctl][doctor]")
 {
     CHECK(only(judge_settings({true, true, true})).is == level::ok);
