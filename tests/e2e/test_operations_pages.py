@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from dev import pages, paths, postgres
+from dev import librdkafka, pages, paths, postgres
 from dev.pages import Block
 from dev.ports import free_port
 from harness import (
@@ -243,15 +243,31 @@ def _prefixed_topics(shell: _Shell, block: Block) -> None:
     assert f"{_PREFIX}email.received" in shown
 
 
-def _kafka_files(shell: _Shell, block: Block) -> None:
-    password, properties = shell.folder / "password", shell.folder / "kafka.properties"
-    password.write_text("a phrase\n", encoding="ascii")
-    properties.write_text(_found("kafka.md", "security.protocol").text, encoding="ascii")
+def _swap_kafka_files(shell: _Shell, block: Block, properties_start: str, secret: str) -> str:
+    """Returns the block with files of the folder: the properties of the page, and a secret."""
+    secret_file, properties = shell.folder / "secret", shell.folder / "kafka.properties"
+    secret_file.write_text("a phrase\n", encoding="ascii")
+    properties.write_text(_found("kafka.md", properties_start).text, encoding="ascii")
     swapped = block.text.replace("/etc/tempinbox/kafka.properties", str(properties)).replace(
-        "/run/secrets/kafka/password", str(password)
+        secret, str(secret_file)
     )
     assert swapped.count(str(shell.folder)) == 2
-    shell.check_settings(swapped)
+    return swapped
+
+
+def _kafka_files(shell: _Shell, block: Block) -> None:
+    password = "/run/secrets/kafka/password"  # noqa: S105 - a file
+    shell.check_settings(_swap_kafka_files(shell, block, "security.protocol", password))
+
+
+def _token_files(shell: _Shell, block: Block) -> None:
+    client_secret = "/run/secrets/kafka/client-secret"  # noqa: S105 - a file
+    swapped = _swap_kafka_files(shell, block, "sasl.mechanism = OAUTHBEARER", client_secret)
+    if librdkafka.has_oidc():
+        shell.check_settings(swapped)
+    else:
+        with pytest.raises(AssertionError, match="needs a librdkafka built with libcurl"):
+            shell.check_settings(swapped)
 
 
 def _rights(shell: _Shell, block: Block) -> None:
@@ -358,6 +374,7 @@ _RUN: dict[tuple[str, str], Callable[[_Shell, Block], None]] = {
     ("kafka.md", "TEMPINBOX_KAFKA_PREFIX"): _settings,
     ("kafka.md", "tempinboxctl topics apply"): _prefixed_topics,
     ("kafka.md", "TEMPINBOX_KAFKA_PROPERTIES_FILE"): _kafka_files,
+    ("kafka.md", "TEMPINBOX_KAFKA_SASL_CLIENT_SECRET_FILE"): _token_files,
     ("kafka.md", "kafka-acls.sh"): _rights,
     ("secrets.md", "curl"): _files_in_use,
     ("secrets.md", "printf"): _dsn_file,

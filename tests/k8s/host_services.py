@@ -85,7 +85,7 @@ class Database(postgres.Server):
 class Brokers(kafka.Cluster):
     """Three nodes whose only listener for clients is SASL_SSL.
 
-    Of the older version, whose SCRAM Debian's librdkafka speaks.
+    Of the older version, whose SCRAM the older images speak: their librdkafka is Debian 12's.
     """
 
     @property

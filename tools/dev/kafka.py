@@ -12,14 +12,14 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import paths
+from dev import librdkafka, paths
 from dev.children import ChildSpec
 from dev.terminal import fail, say
 from dev.waiting import wait_until
 
 VERSION = "4.3.1"
-# Brokers that take the SCRAM of librdkafka before 2.6.1, Debian's: those from 4.0 on refuse its
-# nonce.
+# Brokers that take the SCRAM of librdkafka before 2.6.1, which Debian 12 has: those from 4.0 on
+# refuse its nonce.
 OLDER_VERSION = "3.9.2"
 _SLF4J = "1.7.36"
 _COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
@@ -75,6 +75,7 @@ class Cluster:
             "java",
             *_JAVA_OPTIONS,
             *self._class_archive_options(number),
+            *self._system_properties(),
             "-cp",
             class_path(self.version),
             "kafka.Kafka",
@@ -147,6 +148,10 @@ class Cluster:
         """Returns further options of the storage tool, such as users."""
         return []
 
+    def _system_properties(self) -> list[str]:
+        """Returns further options of a node's JVM."""
+        return []
+
     def _client_options(self) -> list[str]:
         """Returns the options by which kcat is let in."""
         return []
@@ -180,13 +185,22 @@ class Cluster:
         except TimeoutError:
             fail(f"Kafka did not get ready in {seconds:.0f} s; see ./dev logs kafka")
 
+    def _watched_brokers(self) -> str:
+        """Returns the listeners by which `wait_ready` asks."""
+        return self.brokers
+
     def _listed(self) -> int:
         described = subprocess.run(
-            ["kcat", *self._client_options(), "-L", "-m", "1", "-b", self.brokers],
+            ["kcat", *self._client_options(), "-L", "-m", "1", "-b", self._watched_brokers()],
             capture_output=True,
             text=True,
         )
         return len(re.findall(r"^  broker ", described.stdout, re.MULTILINE))
+
+
+def version_for_scram() -> str:
+    """Returns the version of brokers that take the SCRAM of this machine's librdkafka."""
+    return VERSION if librdkafka.has_scram_of_4_0() else OLDER_VERSION
 
 
 def _cluster_id() -> str:

@@ -28,7 +28,9 @@ from harness.secure_suite import SecureSuite
 from harness.smtp_session import SmtpSession, queued_id
 from harness.strangers import Strangers
 from harness.suite import Suite
+from harness.token_issuer import TokenIssuer
 from harness.topics import Event, Topic
+from harness.trusting_suite import TrustingSuite
 from harness.waiting import eventually
 
 __all__ = [
@@ -64,7 +66,9 @@ __all__ = [
     "Span",
     "Strangers",
     "Suite",
+    "TokenIssuer",
     "Topic",
+    "TrustingSuite",
     "User",
     "WebhookDispatcher",
     "client_context",

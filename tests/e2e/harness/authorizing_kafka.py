@@ -13,7 +13,7 @@ from harness.own_kafka import OwnKafka
 
 _ADMIN = "admin"
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-# PLAIN, since brokers of this version refuse the SCRAM of Debian's librdkafka.
+# PLAIN, since brokers of this version refuse the SCRAM of Debian 12's librdkafka.
 _CLIENT = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
 
 

@@ -1,5 +1,6 @@
 """A replica of a service beside those of the suite, with settings of a test's own."""
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -15,14 +16,15 @@ from harness.waiting import eventually
 
 class Replica:
     """A further replica of `service`: the settings of the suite's first one, changed by name
-    (`tls_key_file`). Use as a context manager; ends with it.
+    (`tls_key_file`). Use as a context manager; ends with it. Its lines go to `log`.
     """
 
     service: str
     listener: str  # the setting that says where it listens
 
-    def __init__(self, suite: Suite, **settings: str) -> None:
+    def __init__(self, suite: Suite, *, log: Path = Path(os.devnull), **settings: str) -> None:
         self._suite = suite
+        self._log = log
         self.address = f"127.0.0.1:{free_port()}"
         self.admin = f"127.0.0.1:{free_port()}"
         self._settings = {self.listener: self.address, "admin_listen": self.admin} | settings
@@ -43,9 +45,8 @@ class Replica:
             f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()
         }
         program = str(self._suite.program(f"tempinbox-{self.service}"))
-        self._process = subprocess.Popen(
-            [program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen([program], env=environment, stdout=log, stderr=log)
 
     def __enter__(self) -> Self:
         self.start()

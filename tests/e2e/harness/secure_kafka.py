@@ -1,4 +1,4 @@
-"""A Kafka broker of a test's own whose clients need TLS and a password."""
+"""A Kafka broker of a test's own whose clients need TLS and a password or a token."""
 
 import secrets
 import tempfile
@@ -19,10 +19,12 @@ from dev import kafka
 from dev.ports import free_port
 
 from harness.own_kafka import OwnKafka
+from harness.token_issuer import TokenIssuer
 
 _USER = "suite"
 _MECHANISM = "SCRAM-SHA-512"
 _SECONDS = 20.0
+_OAUTH = "org.apache.kafka.common.security.oauthbearer"
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,17 @@ class _Node(kafka.Cluster):
     changes of it.
     """
 
+    release: str
+    issuer: TokenIssuer | None
     internal: int
     identity: Path
     client_authorities: Path | None
     asks_for_rights: bool
     password: str
-    client_properties: Path
 
     @property
     def version(self) -> str:
-        """Returns the version of Kafka whose SCRAM the librdkafka of the suite speaks."""
-        return kafka.OLDER_VERSION
+        return self.release
 
     @property
     def brokers(self) -> str:
@@ -71,6 +73,8 @@ class _Node(kafka.Cluster):
                 "listener.name.sasl_ssl.ssl.truststore.type": "PEM",
                 "listener.name.sasl_ssl.ssl.truststore.certificates": _pem(self.client_authorities),
             }
+        if self.issuer:
+            properties |= _token_properties(self.issuer)
         if self.asks_for_rights:
             properties |= {
                 "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -81,8 +85,36 @@ class _Node(kafka.Cluster):
     def _format_options(self) -> list[str]:
         return ["--add-scram", f'{_MECHANISM}=[name="{_USER}",password="{self.password}"]']
 
-    def _client_options(self) -> list[str]:
-        return ["-F", str(self.client_properties)]
+    def _system_properties(self) -> list[str]:
+        # A broker fetches keys from nowhere else.
+        allowed = "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls"
+        return [f"{allowed}={self.issuer.keys_url}"] if self.issuer else []
+
+    def _watched_brokers(self) -> str:
+        """The librdkafka of kcat may be one that clients' listener refuses."""
+        return f"127.0.0.1:{self.internal}"
+
+
+def _token_properties(issuer: TokenIssuer) -> dict[str, object]:
+    """Returns the properties by which a broker judges the tokens of an issuer, too."""
+    listener = "listener.name.sasl_ssl.oauthbearer."
+    # The broker asks the issuer for its keys by the module's options of TLS. With options, the
+    # module wants a token of the broker's own, which nothing uses.
+    module = (
+        f"{_OAUTH}.OAuthBearerLoginModule required "
+        f'ssl.truststore.type="PEM" ssl.truststore.location="{issuer.ca_file}" '
+        'unsecuredLoginStringClaim_sub="broker";'
+    )
+    return {
+        "sasl.enabled.mechanisms": f"{_MECHANISM},OAUTHBEARER",
+        f"{listener}sasl.jaas.config": module,
+        f"{listener}sasl.server.callback.handler.class": (
+            f"{_OAUTH}.OAuthBearerValidatorCallbackHandler"
+        ),
+        f"{listener}sasl.oauthbearer.jwks.endpoint.url": issuer.keys_url,
+        f"{listener}sasl.oauthbearer.expected.issuer": issuer.url,
+        f"{listener}sasl.oauthbearer.expected.audience": issuer.audience,
+    }
 
 
 def _pem(file: Path) -> str:
@@ -102,8 +134,9 @@ def certificate_properties(identity: Path) -> dict[str, str]:
 
 class SecureKafka(OwnKafka):
     """Its certificate is that of a folder, as Authority.issue makes it for localhost. With a file
-    of authorities, clients must show a certificate of them; if it asks for rights, they have none
-    until an operator gives them some, at `internal`.
+    of authorities, clients must show a certificate of them; with an issuer, its tokens let them in,
+    too; if it asks for rights, they have none until an operator gives them some, at `internal`.
+    `release` is the version of Kafka; by default one whose SCRAM the suite's librdkafka speaks.
 
     `settings` are what a service needs for it, by name.
     """
@@ -117,6 +150,8 @@ class SecureKafka(OwnKafka):
         client_authorities: Path | None = None,
         *,
         asks_for_rights: bool = False,
+        issuer: TokenIssuer | None = None,
+        release: str = "",
     ) -> None:
         folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-kafka-"))
         self.password = secrets.token_urlsafe(16)
@@ -136,12 +171,13 @@ class SecureKafka(OwnKafka):
         node = _Node(
             folder,
             [(free_port(), free_port())],
+            release or kafka.version_for_scram(),
+            issuer,
             free_port(),
             identity,
             client_authorities,
             asks_for_rights,
             self.password,
-            properties,
         )
         super().__init__(folder, node)
         self.internal = f"127.0.0.1:{node.internal}"
