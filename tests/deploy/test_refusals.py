@@ -59,6 +59,24 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "there is no password: set kafka.sasl.username and kafka.sasl.existingSecret",
     ),
     (
+        "a token without an issuer or a secret",
+        "minimal",
+        {"kafka": {"securityProtocol": "SASL_SSL", "sasl": {"mechanism": "OAUTHBEARER"}}},
+        "kafka.sasl.existingSecret\n  - kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named",
+    ),
+    (
+        "an issuer of another mechanism",
+        "ha",
+        {"kafka": {"sasl": {"oauth": {"scope": "events"}}}},
+        "kafka.sasl.oauth is set, but the mechanism is another",
+    ),
+    (
+        "autoscaling without a token",
+        "oauth",
+        _service("webhook-dispatcher", keda={"authenticationRef": ""}),
+        "services.webhook-dispatcher.keda has no token for Kafka",
+    ),
+    (
         "a password without SASL",
         "minimal",
         {"kafka": {"sasl": {"existingSecret": "p"}}},
@@ -258,6 +276,18 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
             "strimzi": {"users": {"authentication": "scram-sha-512"}},
         },
         "strimzi.users.authentication scram-sha-512 needs kafka.sasl.mechanism: SCRAM-SHA-512",
+    ),
+    (
+        "users of an issuer without a token",
+        "oauth",
+        {"kafka": {"sasl": {"mechanism": "PLAIN", "oauth": {"tokenEndpointUrl": "", "scope": ""}}}},
+        "strimzi.users.authentication oauth needs kafka.sasl.mechanism: OAUTHBEARER",
+    ),
+    (
+        "secrets of users that an issuer has",
+        "oauth",
+        {"kafka": {"sasl": {"existingSecret": ""}}},
+        "there is no secret of the client",
     ),
     (
         "users of another namespace",

@@ -34,8 +34,16 @@
 {{- $kafka := $values.kafka -}}
 {{- $isTls := contains "SSL" $kafka.securityProtocol -}}
 {{- $isSasl := hasPrefix "SASL_" $kafka.securityProtocol -}}
-{{- if and $isSasl (not (or $kafka.propertiesFile.existingSecret $kafka.sasl.existingSecret $kafka.sasl.value $values.strimzi.users.enabled $values.defaults.kafkaUser.existingSecret)) -}}
-{{- $problems = append $problems (printf "kafka.securityProtocol is %s, but there is no password: set kafka.sasl.username and kafka.sasl.existingSecret" $kafka.securityProtocol) -}}
+{{- $isOauth := and $isSasl (eq $kafka.sasl.mechanism "OAUTHBEARER") -}}
+{{- $makesSecrets := and $values.strimzi.users.enabled (ne $values.strimzi.users.authentication "oauth") -}}
+{{- if and $isSasl (not (or $kafka.propertiesFile.existingSecret $kafka.sasl.existingSecret $kafka.sasl.value $makesSecrets $values.defaults.kafkaUser.existingSecret)) -}}
+{{- $problems = append $problems (printf "kafka.securityProtocol is %s, but there is no %s: set kafka.sasl.username and kafka.sasl.existingSecret" $kafka.securityProtocol (ternary "secret of the client" "password" $isOauth)) -}}
+{{- end -}}
+{{- if and $isOauth (not $kafka.sasl.oauth.tokenEndpointUrl) (not $kafka.propertiesFile.existingSecret) -}}
+{{- $problems = append $problems "kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named: set kafka.sasl.oauth.tokenEndpointUrl" -}}
+{{- end -}}
+{{- if and (not $isOauth) (or $kafka.sasl.oauth.tokenEndpointUrl $kafka.sasl.oauth.scope) -}}
+{{- $problems = append $problems "kafka.sasl.oauth is set, but the mechanism is another: set kafka.securityProtocol: SASL_SSL and kafka.sasl.mechanism: OAUTHBEARER" -}}
 {{- end -}}
 {{- if and (not $isSasl) (or $kafka.sasl.existingSecret $kafka.sasl.value) -}}
 {{- $problems = append $problems (printf "kafka.sasl has a password, but kafka.securityProtocol is %s: set SASL_SSL" $kafka.securityProtocol) -}}
@@ -100,6 +108,9 @@
 {{- end -}}
 {{- end -}}
 {{- if $keda.enabled -}}
+{{- if and $isOauth (not $keda.authenticationRef) -}}
+{{- $problems = append $problems (printf "%s.keda has no token for Kafka: name a TriggerAuthentication with username, password, scopes and oauthTokenEndpointUri in %s.keda.authenticationRef" $path $path) -}}
+{{- end -}}
 {{- if gt (int $keda.minReplicas) (int $keda.maxReplicas) -}}
 {{- $problems = append $problems (printf "%s.keda.minReplicas is above maxReplicas" $path) -}}
 {{- end -}}
@@ -179,7 +190,10 @@
 {{- if and (eq $strimzi.users.authentication "scram-sha-512") (ne $kafka.sasl.mechanism "SCRAM-SHA-512") -}}
 {{- $problems = append $problems "strimzi.users.authentication scram-sha-512 needs kafka.sasl.mechanism: SCRAM-SHA-512" -}}
 {{- end -}}
-{{- if and $strimzi.namespace (ne $strimzi.namespace .Release.Namespace) -}}
+{{- if and (eq $strimzi.users.authentication "oauth") (ne $kafka.sasl.mechanism "OAUTHBEARER") -}}
+{{- $problems = append $problems "strimzi.users.authentication oauth needs kafka.sasl.mechanism: OAUTHBEARER" -}}
+{{- end -}}
+{{- if and $makesSecrets $strimzi.namespace (ne $strimzi.namespace .Release.Namespace) -}}
 {{- $problems = append $problems "strimzi.users makes Secrets in strimzi.namespace, where the pods cannot mount them: install the release there, or copy the Secrets and name them in kafkaUser.existingSecret with strimzi.users.enabled: false" -}}
 {{- end -}}
 {{- else if $strimzi.users.consumers -}}
@@ -239,7 +253,7 @@
 {{- $managed := dict
   "database" "database.existingSecret" "database-file" "database.existingSecret"
   "kafka-brokers" "kafka.brokers" "kafka-prefix" "kafka.prefix" "kafka-client-rack" "kafka.rackLabel"
-  "kafka-properties-file" "kafka.properties or kafka.propertiesFile" "kafka-sasl-password-file" "kafka.sasl.existingSecret"
+  "kafka-properties-file" "kafka.properties or kafka.propertiesFile" "kafka-sasl-password-file" "kafka.sasl.existingSecret" "kafka-sasl-client-secret-file" "kafka.sasl.existingSecret"
   "rpc-token-file" "rpc.token.existingSecret" "rpc-tls-certificate-file" "rpc.tls.existingSecret" "rpc-tls-key-file" "rpc.tls.existingSecret" "rpc-tls-ca-file" "rpc.tls.existingSecret"
   "master-key-file" "masterKeys.existingSecret" "admin-token-file" "adminToken.existingSecret"
   "tls-certificate-file" "the service's tls.existingSecret" "tls-key-file" "the service's tls.existingSecret"

@@ -23,7 +23,7 @@
 {{- if ne $name "rate-limit" -}}
 {{- $kafka := $values.kafka -}}
 {{- $user := $config.kafkaUser.existingSecret -}}
-{{- if and (not $user) $values.strimzi.users.enabled -}}
+{{- if and (not $user) $values.strimzi.users.enabled (ne $values.strimzi.users.authentication "oauth") -}}
 {{- $user = printf "%s-kafka-%s" (include "tempinbox.fullname" .root) $name -}}
 {{- end -}}
 {{- if $kafka.propertiesFile.existingSecret -}}
@@ -38,7 +38,9 @@
 {{- $secret := coalesce $user $kafka.sasl.existingSecret -}}
 {{- $key := ternary "kafka-password" $kafka.sasl.existingSecretKeys.password (empty $secret) -}}
 {{- if or $secret $kafka.sasl.value -}}
-{{- $files = append $files (dict "name" "kafka-user" "secret" (default $dev $secret) "items" (dict "password" $key) "settings" (dict "kafka-sasl-password-file" "password")) -}}
+{{- $isOauth := eq $kafka.sasl.mechanism "OAUTHBEARER" -}}
+{{- $path := ternary "client-secret" "password" $isOauth -}}
+{{- $files = append $files (dict "name" "kafka-user" "secret" (default $dev $secret) "items" (dict $path $key) "settings" (dict (printf "kafka-sasl-%s-file" $path) $path)) -}}
 {{- end -}}
 {{- else if eq $kafka.securityProtocol "SSL" -}}
 {{- $keys := $kafka.clientCertificate.existingSecretKeys -}}
@@ -151,8 +153,15 @@
 {{- if and (not $user) .root.Values.strimzi.users.enabled -}}
 {{- $user = printf "%s-kafka-%s" (include "tempinbox.fullname" .root) .name -}}
 {{- end -}}
+{{- $isOauth := eq $kafka.sasl.mechanism "OAUTHBEARER" -}}
 {{- with $user -}}
-{{- $lines = append $lines (printf "sasl.username = %s" .) -}}
+{{- $lines = append $lines (printf "%s = %s" (ternary "sasl.oauthbearer.client.id" "sasl.username" $isOauth) .) -}}
+{{- end -}}
+{{- if $isOauth -}}
+{{- $lines = append $lines (printf "sasl.oauthbearer.token.endpoint.url = %s" $kafka.sasl.oauth.tokenEndpointUrl) -}}
+{{- with $kafka.sasl.oauth.scope -}}
+{{- $lines = append $lines (printf "sasl.oauthbearer.scope = %s" .) -}}
+{{- end -}}
 {{- end -}}
 {{- else if or .config.kafkaUser.existingSecret $kafka.clientCertificate.existingSecret .root.Values.strimzi.users.enabled -}}
 {{- $lines = append $lines "ssl.certificate.location = /etc/tempinbox/kafka-user/certificate.pem" -}}
