@@ -62,7 +62,7 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "a token without an issuer or a secret",
         "minimal",
         {"kafka": {"securityProtocol": "SASL_SSL", "sasl": {"mechanism": "OAUTHBEARER"}}},
-        "kafka.sasl.existingSecret\n  - kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named",
+        "Secret\n  - kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named",
     ),
     (
         "an issuer of another mechanism",
