@@ -104,6 +104,10 @@ void broker_watch::on_error(rd_kafka_resp_err_t error, const char* reason)
     if (error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
         on_failed_login(reason);
     if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        // A login that failed while brokers were reachable, long before, is not why they are away.
+        if (is_reachable_ &&
+            std::chrono::steady_clock::now() - last_failed_login_ > std::chrono::seconds(30))
+            failed_login_.clear();
         is_reachable_ = false;
         host_.health().lost("kafka", failed_login_.empty() ? std::string_view(reason)
                                                            : std::string_view(failed_login_));
@@ -115,6 +119,7 @@ void broker_watch::on_failed_login(std::string_view reason)
 {
     failed_login_ = login_failure(reason);
     const auto now = std::chrono::steady_clock::now();
+    last_failed_login_ = now;
     if (now < next_login_log_)
         return;
     next_login_log_ = now + std::chrono::minutes(1);

@@ -91,6 +91,7 @@ private:
     std::chrono::steady_clock::time_point next_check_;
     // Why, until the brokers respond; used on the poll thread, which runs the callback, too.
     std::string failed_login_;
+    std::chrono::steady_clock::time_point last_failed_login_;
     std::chrono::steady_clock::time_point next_login_log_;
 };
 
