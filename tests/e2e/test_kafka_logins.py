@@ -279,8 +279,11 @@ def test_a_librdkafka_too_old_is_named_at_the_start(
     version = "librdkafka " + ".".join(str(part) for part in librdkafka.version())
     if login.mechanism == _OAUTH:
         refused = login.settings | {"kafka_prefix": "not a prefix"}
-        for program in ("tempinbox-inbox", "tempinboxctl"):
-            code, shown = _run(place, program, refused, "doctor")
+        for program, argument in (
+            ("tempinbox-inbox", "--check-config"),
+            ("tempinboxctl", "doctor"),
+        ):
+            code, shown = _run(place, program, refused, argument)
             assert code == 2
             assert "needs a librdkafka built with libcurl, such as 2.8.0 of Debian 13" in shown
             assert version in shown
