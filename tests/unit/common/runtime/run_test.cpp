@@ -29,6 +29,8 @@ settings read_settings(config::reader& reader)
     settings chosen;
     chosen.mode = reader.text("mode", "good", "How the service behaves");
     chosen.writers = reader.integer("writers", 2, 1, 64, "Writers");
+    if (chosen.mode == "risky")
+        reader.add_warning("risky loses mail");
     return chosen;
 }
 
@@ -170,6 +172,19 @@ TEST_CASE("a service starts, drains on SIGTERM or SIGINT and exits 0", "[runtime
     CHECK_THAT(service.output, Catch::Contains(" admin-listen=127.0.0.1:9090 admin-token-file= "
                                                "drain-timeout=25s "));
     CHECK_THAT(service.output, Catch::Contains(" mode=good writers=2\""));
+}
+
+TEST_CASE("what works at a risk is said at the start and by a check of the settings", "[runtime]")
+{
+    trial checked({"--mode=risky", "--check-config"});
+    CHECK(checked.exit_code() == 0);
+    CHECK_THAT(checked.output, Catch::Contains("settings are good\n  but risky loses mail"));
+
+    trial service({"--mode=risky"});
+    REQUIRE(service.prints("\"msg\":\"started\""));
+    CHECK_THAT(service.output, Catch::Contains("\"msg\":\"risky loses mail\""));
+    service.signal(SIGTERM);
+    CHECK(service.exit_code() == 0);
 }
 
 TEST_CASE("a drain that does not end in time exits 1", "[runtime]")
