@@ -1,6 +1,6 @@
 """Checks which folder includes which: libraries stay in their room, arrows between rooms point
 down, no service knows another, and inside a service arrows between folders point down, too. No id
-passes as one of another kind.
+passes as one of another kind, and no prepared statement is run past the room that prepares it.
 """
 
 import re
@@ -70,6 +70,9 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTI
 _GENERATED = "tempinbox"
 # `key_id{account.value()}`, `key_id key(account.value())`
 _RELABELED_ID = re.compile(r"\b\w+_id(?: +\w+)?\s*[({]\s*[*\w][\w.:>*()-]*\.value\(\)\s*[)}]")
+# The members of a libpqxx transaction that run a prepared statement.
+_PREPARED = re.compile(r"(?:\.|->)\s*(exec_prepared\w*)\s*\(")
+_PREPARING_ROOM = "postgres"
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
@@ -90,6 +93,8 @@ def check(sources: list[Source]) -> Iterator[Problem]:
             for found in _RELABELED_ID.finditer(source.text)
         )
         here = _room(source.path)
+        if here != _PREPARING_ROOM:
+            yield from _check_prepared(source)
         for found in _INCLUDE.finditer(source.text):
             name = found[2]
             yield from _check_library(source, found.start(), name)
@@ -128,6 +133,15 @@ def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
             yield source.problem(
                 offset, f"includes <{name}>, which belongs behind another room (allowed: {allowed})"
             )
+
+
+def _check_prepared(source: Source) -> Iterator[Problem]:
+    for found in _PREPARED.finditer(source.code):
+        yield source.problem(
+            found.start(),
+            f"calls libpqxx's {found[1]}, which in version 7 fails for a statement that was only "
+            f"defined: call postgres::{found[1]}(tx, name, ...)",
+        )
 
 
 def _check_service(source: Source, offset: int, name: str, services: set[str]) -> Iterator[Problem]:

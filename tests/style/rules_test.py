@@ -105,6 +105,15 @@ class Boundaries(unittest.TestCase):
         for body in ("key_id{*uuid}", "f(email.email_id()).value()", "event_id{mix(a, b.value())}"):
             self.assertEqual(_problems(boundaries, "services/gateway/a.cpp", body), [])
 
+    def test_prepared_statements_run_through_their_room(self) -> None:
+        calls = ['tx.exec_prepared("a", 1);', 'tx->exec_prepared1("a");', "tx\n  .exec_prepared0(a)"]
+        for call in calls:
+            (found,) = _problems(boundaries, "tests/integration/mailbox/a_test.cpp", call)
+            self.assertRegex(found.text, r"call postgres::exec_prepared[01]?\(tx")
+            self.assertEqual(_problems(boundaries, "libs/common/postgres/session.hpp", call), [])
+        for body in ('postgres::exec_prepared(tx, "a", 1);', '// tx.exec_prepared("a")'):
+            self.assertEqual(_problems(boundaries, "services/inbox/storage/a.cpp", body), [])
+
     def test_no_service_knows_another(self) -> None:
         other = Source(Path("services/inbox/lifecycle/expiry.hpp"), "")
         self.assertEqual(
