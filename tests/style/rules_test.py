@@ -106,7 +106,11 @@ class Boundaries(unittest.TestCase):
             self.assertEqual(_problems(boundaries, "services/gateway/a.cpp", body), [])
 
     def test_prepared_statements_run_through_their_room(self) -> None:
-        calls = ['tx.exec_prepared("a", 1);', 'tx->exec_prepared1("a");', "tx\n  .exec_prepared0(a)"]
+        calls = [
+            'tx.exec_prepared("a", 1);',
+            'tx->exec_prepared1("a");',
+            "tx\n  .exec_prepared0(a)",
+        ]
         for call in calls:
             (found,) = _problems(boundaries, "tests/integration/mailbox/a_test.cpp", call)
             self.assertRegex(found.text, r"call postgres::exec_prepared[01]?\(tx")
