@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev import postgres
 from dev.nginx import Nginx
 from dev.ports import free_port
 from dev.waiting import wait_until
 
 _START_SECONDS = 10.0
-_PGBENCH = ["pgbench", "/usr/lib/postgresql/15/bin/pgbench"]
+_PGBENCH = ["pgbench", str(postgres.PROGRAMS / "pgbench")]
 
 
 @dataclass(frozen=True)
