@@ -166,6 +166,16 @@ def test_a_runbook_answers_the_questions_of_whoever_is_woken(alert: str) -> None
     ]
 
 
+@pytest.mark.parametrize("alert", _ALERTS)
+def test_a_runbook_begins_with_the_metrics_of_its_alert(alert: str) -> None:
+    text = (alert_pages.RUNBOOKS / f"{alert}.md").read_text(encoding="utf-8")
+    table = text.partition("\n## ")[0]
+    metrics = {name for text in _expressions(alert) for name in alert_pages.metrics_of(text)}
+
+    assert metrics
+    assert [name for name in metrics if f"`{alert_pages.family(name)}`" not in table] == []
+
+
 def test_every_metric_is_made() -> None:
     unknown = {
         (where, name)
