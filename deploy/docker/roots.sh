@@ -20,9 +20,8 @@ for image in $services tools; do
         libraries "/context/bin/$program"
         count=$((count + 1))
     done
-done | sort | uniq -c >/tmp/uses
-count=$(for image in $services tools; do programs_of $image; done | wc -w)
-shared=$(awk -v all="$count" '$1 == all { print $2 }' /tmp/uses)
+done >/tmp/uses  # not into a pipe, which would hide a library that is missing
+shared=$(sort /tmp/uses | uniq -c | awk -v all="$count" '$1 == all { print $2 }')
 
 base_root /roots/service
 for file in $shared $health $(libraries $health); do
