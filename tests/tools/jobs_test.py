@@ -35,10 +35,10 @@ class ClosingLine(unittest.TestCase):
 class Order(unittest.TestCase):
     """Real children: two verbs of ./dev that end at once."""
 
-    def run_jobs(self, *jobs: Job) -> tuple[dict[str, Result], str]:
+    def run_jobs(self, *jobs: Job, brief: bool = False) -> tuple[dict[str, Result], str]:
         shown = io.StringIO()
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(shown):
-            results = Board(list(jobs), Path(folder), workers=2).run()
+            results = Board(list(jobs), Path(folder), workers=2, brief=brief).run()
         return results, shown.getvalue()
 
     def test_every_job_runs_and_shows_what_it_said(self) -> None:
@@ -60,6 +60,21 @@ class Order(unittest.TestCase):
         self.assertEqual(results["build"].tally, Tally(failed=1))
         self.assertEqual(results["tests"].tally, Tally(failed=1))
         self.assertIn("tests: not run, since build failed", shown)
+
+    def test_in_brief_only_a_failure_shows_what_it_said(self) -> None:
+        _, shown = self.run_jobs(
+            Job("good", ["test", "--help"], counts=False),
+            Job("bad", ["no such verb"], counts=False),
+            brief=True,
+        )
+        self.assertNotIn("usage: ./dev test", shown)
+        self.assertRegex(shown, r"good +0 min +\d+ s   done")
+        self.assertIn("===== bad =====", shown)
+        self.assertIn("invalid choice", shown)
+
+    def test_a_job_says_how_long_it_is_expected_to_take(self) -> None:
+        _, shown = self.run_jobs(Job("long", ["--help"], counts=False, minutes=14))
+        self.assertIn("long ... (about 14 min)", shown)
 
     def test_the_longest_comes_first_in_the_table(self) -> None:
         shown = table({"a": Result(61.0, Tally(1)), "b": Result(3600.0, Tally(2, 1))})

@@ -308,7 +308,9 @@ def _add_test(verbs: _Verbs) -> None:
         "build/PRESET/test/browser.screenshots"
         "\n  deploy       the Helm chart, rendered and checked; no cluster"
         "\n  clients      the clients, plugins and quick starts, against a suite of its own"
-        "\n\nWithout a tier: all six.",
+        "\n\nWithout a tier: all six, two at a time, while what they need is built beside them; "
+        "what each prints is kept in build/PRESET/test/all."
+        "\nSanitizers: `./dev test unit integration --preset sanitize`, and `--ci`.",
     )
     test.add_argument(
         "tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser, deploy, clients"
@@ -316,7 +318,7 @@ def _add_test(verbs: _Verbs) -> None:
     test.add_argument(
         "--preset",
         choices=build.PRESETS,
-        help="what to build and test (default: sanitize for unit and integration, else release)",
+        help="what to build and test (default: release, as `./dev up` builds it)",
     )
     test.add_argument(
         "--ci",

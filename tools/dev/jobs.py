@@ -15,7 +15,7 @@ from typing import IO
 
 from dev import paths
 from dev.tally import Tally
-from dev.terminal import heading, say
+from dev.terminal import heading, item, say
 
 _CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
@@ -29,6 +29,7 @@ class Job:
     after: list[str] = field(default_factory=list)
     is_background: bool = False  # keeps every core busy, so it gets what the others leave
     counts: bool = True  # its closing line says what passed and failed; a build has none
+    minutes: float | None = None  # that it takes beside the others, where somebody waits for it
 
 
 @dataclass
@@ -41,12 +42,14 @@ class Result:
 
 class Board:
     """Runs jobs in their order, `workers` at a time; background jobs beside them, one at a time, at
-    the lowest priority.
+    the lowest priority. Of what `brief` jobs say, only those that failed show more than their last
+    line.
     """
 
-    def __init__(self, jobs: list[Job], logs: Path, workers: int) -> None:
+    def __init__(self, jobs: list[Job], logs: Path, workers: int, *, brief: bool = False) -> None:
         self._logs = logs
         self._workers = workers
+        self._brief = brief
         self._results: dict[str, Result] = {}
         self._waiting = list(jobs)
         self._changed = threading.Condition()
@@ -84,9 +87,11 @@ class Board:
     def _work(self, is_background: bool) -> None:
         while job := self._next(is_background):
             started = time.monotonic()
-            tally = self._attempt(job)
+            tally, output = self._attempt(job)
+            result = Result(time.monotonic() - started, tally)
             with self._changed:
-                self._results[job.name] = Result(time.monotonic() - started, tally)
+                self._show(job, result, output)
+                self._results[job.name] = result
                 self._changed.notify_all()
 
     def _next(self, is_background: bool) -> Job | None:
@@ -103,22 +108,24 @@ class Board:
                 self._changed.wait()
             return None
 
-    def _attempt(self, job: Job) -> Tally:
-        """Runs it, or says why not."""
+    def _attempt(self, job: Job) -> tuple[Tally, str]:
+        """Runs it, or says why not; returns its output as well."""
         with self._changed:
             broken = [name for name in job.after if self._results[name].tally.failed]
         if broken:
-            say(f"{job.name}: not run, since {' and '.join(broken)} failed")
-            return Tally(failed=1)
+            return Tally(failed=1), f"{job.name}: not run, since {' and '.join(broken)} failed"
         log = self._logs / f"{job.name.replace(' ', '-')}.log"
         with log.open("wb") as output, self._started(job, output) as process:
             code = process.wait()
-        text = log.read_text(encoding="utf-8", errors="replace")
-        tally = read_tally(text, code, job.counts)
-        with self._changed:
+        text = log.read_text(encoding="utf-8", errors="replace").rstrip()
+        return read_tally(text, code, job.counts), text
+
+    def _show(self, job: Job, result: Result, output: str) -> None:
+        if not self._brief or result.tally.failed:
             heading(f"===== {job.name} =====")
-            say(text.rstrip())
-        return tally
+            say(output)
+        else:
+            item(job.name, f"{duration(result.seconds)}   {result.tally if job.counts else 'done'}")
 
     @contextmanager
     def _started(self, job: Job, output: IO[bytes]) -> Iterator["subprocess.Popen[bytes]"]:
@@ -135,7 +142,8 @@ class Board:
         )
         with self._changed:
             self._running.add(process)
-        say(f"  {job.name} ...")
+        expected = f" (about {job.minutes:g} min)" if job.minutes else ""
+        say(f"  {job.name} ...{expected}")
         try:
             yield process
         finally:
@@ -156,9 +164,10 @@ def table(results: dict[str, Result]) -> str:
     """Returns a table of what each job took, the longest first."""
     rows = sorted(results.items(), key=lambda entry: -entry[1].seconds)
     return "\n".join(
-        (
-            f"  {name:<20} {int(result.seconds) // 60:>3} min {int(result.seconds) % 60:>2} s   "
-            f"{result.tally}"
-        )
-        for name, result in rows
+        f"  {name:<20} {duration(result.seconds)}   {result.tally}" for name, result in rows
     )
+
+
+def duration(seconds: float) -> str:
+    """Minutes and seconds, in columns."""
+    return f"{int(seconds) // 60:>3} min {int(seconds) % 60:>2} s"

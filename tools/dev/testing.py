@@ -51,6 +51,7 @@ _TIMEOUT_SECONDS = {
 }
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
+_ALL_WORKERS = 2  # tiers at a time, in `./dev test` and `--ci`
 _E2E = paths.ROOT / "tests" / "e2e"
 _BROWSER = paths.ROOT / "tests" / "browser"
 _DEPLOY = paths.ROOT / "tests" / "deploy"
@@ -417,14 +418,12 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Tier:
-    """A kind of tests: what runs them, of which preset by default, and what that needs built and
-    brought.
-    """
+    """A kind of tests: what runs them, what that needs built and brought, and how long it takes."""
 
     run: Callable[[Run], Tally]
-    preset: str
     targets: list[str]
     brings: Callable[[], object]  # from elsewhere: tried before the build
+    minutes: float  # on two cores, beside what `./dev test` runs at the same time
 
 
 def _bring_for_e2e() -> None:
@@ -452,15 +451,17 @@ def _bring_for_clients() -> None:
     typescript_client.bring_packages()
 
 
-_INTEGRATION_TESTS = ["integration_tests"]
 TIERS = {
-    "unit": Tier(_run_unit, build.SANITIZE, ["unit_tests"], lambda: None),
-    "integration": Tier(_run_integration, build.SANITIZE, _INTEGRATION_TESTS, kafka.ensure_jars),
-    "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS, _bring_for_e2e),
-    "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS, _bring_for_browser),
-    "deploy": Tier(_run_deploy, build.RELEASE, services.PROGRAMS, _bring_for_deploy),
-    "clients": Tier(_run_clients, build.RELEASE, _WITH_COMMAND_LINE, _bring_for_clients),
+    "unit": Tier(_run_unit, ["unit_tests"], lambda: None, minutes=1),
+    "integration": Tier(_run_integration, ["integration_tests"], kafka.ensure_jars, minutes=5),
+    "e2e": Tier(_run_e2e, services.PROGRAMS, _bring_for_e2e, minutes=15),
+    "browser": Tier(_run_browser, services.PROGRAMS, _bring_for_browser, minutes=6),
+    "deploy": Tier(_run_deploy, services.PROGRAMS, _bring_for_deploy, minutes=1),
+    "clients": Tier(_run_clients, _WITH_COMMAND_LINE, _bring_for_clients, minutes=5),
 }
+# In the order in which they start when all run: the longest first, beside it what needs no test
+# program, since those are compiled meanwhile.
+_ORDER = ["e2e", "deploy", "unit", "browser", "clients", "integration"]
 
 
 def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[str]) -> int:
@@ -468,25 +469,30 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
     failed.
     """
     stop_on_signals()
-    requested = tiers or list(TIERS)
-    for tier in requested:
+    chosen_preset = preset or build.RELEASE
+    for tier in tiers:
         if tier not in TIERS:
             fail(f"no tier is called {tier}; there are: {', '.join(TIERS)}")
-    if arguments and len(requested) != 1:
+    if arguments and len(tiers) != 1:
         fail("--only needs exactly one tier")
     results: dict[str, Result] = {}
     total = Tally()
     try:
-        packages.ensure("build", "run", "test", "sanitize")
+        packages.ensure(*build.package_groups(chosen_preset), "run", "test")
         if builds:
-            preflight.check_disk({preset or TIERS[tier].preset for tier in requested})
-            for tier in requested:
+            preflight.check_disk({chosen_preset})
+            for tier in tiers or TIERS:
                 TIERS[tier].brings()
-            _build(requested, preset)
-        for tier in requested:
-            started = time.monotonic()
-            tally = _attempt(tier, Run(preset or TIERS[tier].preset, arguments))
-            results[tier] = Result(time.monotonic() - started, tally)
+        if tiers:
+            if builds:
+                targets = [target for tier in tiers for target in TIERS[tier].targets]
+                build.build(chosen_preset, list(dict.fromkeys(targets)))
+            for tier in tiers:
+                started = time.monotonic()
+                tally = _attempt(tier, Run(chosen_preset, arguments))
+                results[tier] = Result(time.monotonic() - started, tally)
+        else:
+            results = _run_all(chosen_preset, builds)
     except Failure as error:
         say(paint("error: ", "red") + str(error))
         total.failed += 1
@@ -496,13 +502,45 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
     return _close(results, total)
 
 
-def _build(tiers: list[str], preset: str | None) -> None:
-    """Builds what the tiers need, each preset once."""
-    targets: dict[str, list[str]] = {}
-    for tier in tiers:
-        targets.setdefault(preset or TIERS[tier].preset, []).extend(TIERS[tier].targets)
-    for used, names in targets.items():
-        build.build(used, list(dict.fromkeys(names)))
+def _run_all(preset: str, builds: bool) -> dict[str, Result]:
+    """Runs every tier, each as soon as what it needs is built."""
+    jobs = _all_jobs(preset, builds)
+    logs = paths.build_folder(preset) / "test" / "all"
+    heading(f"All tests ({preset}), about {round(_expected_minutes(jobs))} min on two cores")
+    say(f"  what each prints is kept in {logs}")
+    return Board(jobs, logs, _ALL_WORKERS, brief=True).run()
+
+
+def _expected_minutes(jobs: list[Job]) -> float:
+    """The time of the busier worker, if each takes the next tier as it becomes free."""
+    workers = [0.0] * _ALL_WORKERS
+    for job in jobs:
+        if not job.is_background:
+            workers.sort()
+            workers[0] += job.minutes or 0
+    return max(workers)
+
+
+def _all_jobs(preset: str, builds: bool) -> list[Job]:
+    """The tiers, and beside them the builds of what they need, one after the other."""
+    built: list[Job] = []
+    of_targets: dict[tuple[str, ...], str] = {}
+    for tier in _ORDER if builds else []:
+        targets = tuple(TIERS[tier].targets)
+        if targets not in of_targets:
+            name = f"build for {tier}"
+            of_targets[targets] = name
+            arguments = ["build", "--preset", preset, *targets]
+            built.append(Job(name, arguments, is_background=True, counts=False))
+    return built + [
+        Job(
+            tier,
+            ["test", tier, "--no-build", "--preset", preset],
+            after=[of_targets[tuple(TIERS[tier].targets)]] if builds else [],
+            minutes=TIERS[tier].minutes,
+        )
+        for tier in _ORDER
+    ]
 
 
 def _close(results: dict[str, Result], total: Tally) -> int:
@@ -558,8 +596,12 @@ def _ci_jobs() -> list[Job]:
         Job("browser", ["test", "browser", "--no-build"], after=[release]),
         Job("deploy", ["test", "deploy", "--no-build"], after=[release]),
         Job("clients", ["test", "clients", "--no-build"], after=[release]),
-        Job("integration", ["test", "integration", "--no-build"], after=[sanitize]),
-        Job("unit", ["test", "unit", "--no-build"], after=[sanitize]),
+        Job(
+            "integration",
+            ["test", "integration", "--no-build", "--preset", build.SANITIZE],
+            after=[sanitize],
+        ),
+        Job("unit", ["test", "unit", "--no-build", "--preset", build.SANITIZE], after=[sanitize]),
         # Uses one seed, so that a failure comes from the change and not from the luck of the run.
         Job("fuzz", fuzz, after=[sanitize]),
         Job("tidy", ["check", "tidy"], after=[sanitize]),
@@ -575,7 +617,7 @@ def run_ci() -> int:
     total = Tally()
     try:
         packages.ensure("build", "run", "test", "check", "sanitize")
-        results = Board(_ci_jobs(), paths.ROOT / "build" / "ci", workers=2).run()
+        results = Board(_ci_jobs(), paths.ROOT / "build" / "ci", _ALL_WORKERS).run()
     except Failure as error:
         say(paint("error: ", "red") + str(error))
         total.failed += 1

@@ -1,0 +1,61 @@
+"""Which tests run when, and on which build."""
+
+import unittest
+from collections.abc import Iterable
+
+from dev import build, services, testing
+from dev.jobs import Job
+
+
+def _options(job: Job, name: str) -> str:
+    return job.arguments[job.arguments.index(name) + 1]
+
+
+class All(unittest.TestCase):
+    """`./dev test` without a tier."""
+
+    def setUp(self) -> None:
+        self.jobs = {job.name: job for job in testing._all_jobs(build.RELEASE, builds=True)}
+        self.builds = [job for job in self.jobs.values() if job.arguments[0] == "build"]
+
+    def built_before(self, tier: str) -> Iterable[str]:
+        return [target for name in self.jobs[tier].after for target in self.jobs[name].arguments]
+
+    def test_every_tier_runs_once_what_it_needs_is_built(self) -> None:
+        for name, tier in testing.TIERS.items():
+            self.assertLessEqual(set(tier.targets), set(self.built_before(name)), name)
+            self.assertIn("--no-build", self.jobs[name].arguments)
+
+    def test_everything_is_built_with_the_objects_of_one_preset(self) -> None:
+        self.assertEqual({_options(job, "--preset") for job in self.jobs.values()}, {build.RELEASE})
+
+    def test_the_first_tests_need_no_more_than_up_has_built(self) -> None:
+        self.assertEqual(self.builds[0].arguments[3:], services.PROGRAMS)
+        for tier in ("e2e", "deploy", "browser"):
+            self.assertEqual(self.jobs[tier].after, [self.builds[0].name])
+
+    def test_builds_stay_behind_what_runs(self) -> None:
+        self.assertTrue(all(job.is_background for job in self.builds))
+
+    def test_without_builds_nothing_is_waited_for(self) -> None:
+        jobs = testing._all_jobs("dev", builds=False)
+        self.assertEqual({job.name for job in jobs}, set(testing.TIERS))
+        self.assertFalse([name for job in jobs for name in job.after])
+
+    def test_the_whole_is_estimated_by_the_busier_worker(self) -> None:
+        jobs = [Job(str(minutes), [], minutes=minutes) for minutes in (9, 2, 3, 5)]
+        self.assertEqual(testing._expected_minutes(jobs), 10)
+
+
+class BeforeAChangeLands(unittest.TestCase):
+    """`./dev test --ci`."""
+
+    def test_unit_and_integration_tests_run_under_sanitizers(self) -> None:
+        jobs = {job.name: job for job in testing._ci_jobs()}
+        for tier in ("unit", "integration"):
+            self.assertEqual(_options(jobs[tier], "--preset"), build.SANITIZE)
+            self.assertEqual(jobs[tier].after, ["build sanitize"])
+
+
+if __name__ == "__main__":
+    unittest.main()
