@@ -6,7 +6,6 @@ What was clean before and has not changed is not looked at again.
 import hashlib
 import json
 import os
-import re
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +14,15 @@ from functools import cache
 from pathlib import Path
 
 from dev import build, paths
+from dev.includes import digest, included_by
 from dev.terminal import fail, item, say
 
 _PROGRAM = "clang-tidy-19"
 _PRESET = build.SANITIZE  # the one that compiles every file
 # Its compile commands name these: precompiled headers, and headers made of proto-schemas.
-_TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_proto"]
+_TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_test_pch", "tempinbox_proto"]
 _ONE_FILE_SECONDS = 300
 _CHANGED_WITHIN = 12 * 3600  # seconds before the newest commit, in a clone without work of its own
-_INCLUDE_FOLDERS = ["libs", "services", "programs", "clients", "tests"]
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -129,40 +127,10 @@ def _key(name: str, command: str) -> str:
         if (paths.ROOT / parent / ".clang-tidy").exists()
     ]
     for path in sorted([*map(str, configurations), *included_by(name)]):
-        total.update(f"{path}\n{_digest(path)}\n".encode())
+        total.update(f"{path}\n{digest(path)}\n".encode())
     return total.hexdigest()
 
 
 @cache
 def _version() -> str:
     return subprocess.run([_PROGRAM, "--version"], capture_output=True, text=True).stdout
-
-
-@cache
-def _digest(name: str) -> str:
-    return hashlib.sha256((paths.ROOT / name).read_bytes()).hexdigest()
-
-
-@cache
-def included_by(name: str) -> frozenset[str]:
-    """The file and every file of the project that it includes, directly or not."""
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        if (path := waiting.pop()) not in found:
-            found.add(path)
-            waiting += _includes(path)
-    return frozenset(found)
-
-
-@cache
-def _includes(name: str) -> list[str]:
-    path = paths.ROOT / name
-    generated = paths.build_folder(_PRESET) / "proto-schemas"
-    folders = [path.parent, *(paths.ROOT / folder for folder in _INCLUDE_FOLDERS), generated]
-    found = []
-    for included in _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace")):
-        file = next((folder / included for folder in folders if (folder / included).exists()), None)
-        if file:
-            found.append(str(file.resolve().relative_to(paths.ROOT)))
-    return found
