@@ -1,9 +1,23 @@
-# tempinbox_library(NAME [FUZZED] [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME;
-#                                         FUZZED: programs of tests/fuzz feed it
+# tempinbox_library(NAME [FUZZED] [APART ...] [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME;
+#                                         FUZZED: programs of tests/fuzz feed it; APART: files that are compiled in no batch with the others
 # tempinbox_service(NAME [DEPENDS ...])   library tempinbox_NAME_service of the folder but main.cpp, and executable tempinbox-NAME
 # tempinbox_program(NAME [DEPENDS ...])   library tempinbox_NAME_program of the folder but main.cpp, where there is more, and executable NAME
 # tempinbox_test(NAME [DEPENDS ...])      Catch2 program of every *.cpp below the folder
 # tempinbox_embed(TARGET NAMESPACE [ROOT folder] FILES) text files as a constant array in a generated source; their paths are relative to ROOT, else to the source tree
+
+# tempinbox_precompiled_header(NAME HEADER [OPTION ...])   the header, precompiled with the global flags of tempinbox_toolchain.cmake and
+#                                         these options, for every target with the same ones
+function(tempinbox_precompiled_header name header)
+  add_library(${name} STATIC "${CMAKE_SOURCE_DIR}/libs/pch.cpp")
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/libs")
+  # In angle brackets, so that the header CMake writes names no absolute path.
+  target_precompile_headers(${name} PRIVATE <${header}>)
+  target_compile_options(${name} PRIVATE ${TEMPINBOX_WARNINGS} ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    set_target_properties(${name} PROPERTIES
+      CXX_COMPILER_LAUNCHER "${TEMPINBOX_PYTHON};${CMAKE_SOURCE_DIR}/cmake/make_pch.py")
+  endif()
+endfunction()
 
 function(_tempinbox_flags target)
   target_compile_options(${target} PRIVATE ${TEMPINBOX_WARNINGS})
@@ -20,6 +34,18 @@ function(_tempinbox_fuzzed_flags target)
   target_precompile_headers(${target} REUSE_FROM tempinbox_fuzzed_pch)
 endfunction()
 
+# What is compiled for sources: they themselves, or in a unity build the batches that they make.
+function(_tempinbox_units out folder)
+  set(units ${ARGN})
+  if(TEMPINBOX_UNITY AND units)
+    execute_process(
+      COMMAND "${TEMPINBOX_PYTHON}" -B "${CMAKE_SOURCE_DIR}/tools/generate/unity_batches.py" "${CMAKE_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/${folder}" ${units}
+      OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\n" ";" units "${lines}")
+  endif()
+  set(${out} ${units} PARENT_SCOPE)
+endfunction()
+
 function(_tempinbox_room_names out)
   set(names "")
   foreach(name IN LISTS ARGN)
@@ -33,11 +59,15 @@ function(_tempinbox_room_names out)
 endfunction()
 
 function(tempinbox_library name)
-  cmake_parse_arguments(arg "FUZZED" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "FUZZED" "" "APART;DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   _tempinbox_room_names(dependencies ${arg_DEPENDS})
   if(sources)
-    add_library(tempinbox_${name} STATIC ${sources})
+    list(TRANSFORM arg_APART PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    list(REMOVE_ITEM sources ${arg_APART})
+    _tempinbox_units(units unity ${sources})
+    _tempinbox_units(units_apart unity_apart ${arg_APART})
+    add_library(tempinbox_${name} STATIC ${units} ${units_apart})
     target_include_directories(tempinbox_${name} PUBLIC "${CMAKE_SOURCE_DIR}/libs")
     target_link_libraries(tempinbox_${name} PUBLIC ${dependencies} Boost::headers Threads::Threads)
     if(arg_FUZZED)
@@ -61,7 +91,8 @@ function(tempinbox_service name)
     add_library(tempinbox_${name}_service INTERFACE)
     return()
   endif()
-  add_library(tempinbox_${name}_service STATIC ${sources})
+  _tempinbox_units(units unity ${sources})
+  add_library(tempinbox_${name}_service STATIC ${units})
   target_include_directories(tempinbox_${name}_service PUBLIC "${CMAKE_SOURCE_DIR}/services")
   target_link_libraries(tempinbox_${name}_service PUBLIC ${dependencies})
   _tempinbox_flags(tempinbox_${name}_service)
@@ -87,7 +118,8 @@ function(tempinbox_program name)
   set(parts ${sources})
   list(FILTER parts EXCLUDE REGEX "/main\\.cpp$")
   if(parts)
-    add_library(tempinbox_${name}_program STATIC ${parts})
+    _tempinbox_units(units unity ${parts})
+    add_library(tempinbox_${name}_program STATIC ${units})
     target_include_directories(tempinbox_${name}_program PUBLIC "${CMAKE_SOURCE_DIR}/programs")
     target_link_libraries(tempinbox_${name}_program PUBLIC ${dependencies})
     _tempinbox_flags(tempinbox_${name}_program)
@@ -103,16 +135,19 @@ function(tempinbox_test name)
   cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   _tempinbox_room_names(dependencies ${arg_DEPENDS})
-  add_executable(${name} ${sources})
+  _tempinbox_units(units unity ${sources})
+  add_executable(${name} ${units})
   if(Catch2_VERSION VERSION_LESS 3)
     target_sources(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests/catch_main.cpp")
+    set_source_files_properties("${CMAKE_SOURCE_DIR}/tests/catch_main.cpp" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   else()
     target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests/catch2-3")
     list(APPEND dependencies Catch2::Catch2WithMain)
   endif()
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${dependencies})
-  _tempinbox_flags(${name})
+  target_compile_options(${name} PRIVATE ${TEMPINBOX_WARNINGS} ${TEMPINBOX_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM tempinbox_test_pch)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 

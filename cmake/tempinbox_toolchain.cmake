@@ -12,7 +12,15 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O0 -g1")
 
 set(TEMPINBOX_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
 option(TEMPINBOX_FUZZ "Build the programs of tests/fuzz" OFF)
+option(TEMPINBOX_UNITY "Compile sources in batches: half the time for everything, more for one file" OFF)
+# Tests are run seldom and compiled often; what they test is compiled as it runs.
+set(TEMPINBOX_TEST_OPTIONS -O0)
 set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+if(TEMPINBOX_UNITY)
+  # A parameter in a header may be called as something in the source before it in the batch. The other presets
+  # compile each source by itself, and with this warning.
+  list(APPEND TEMPINBOX_WARNINGS -Wno-shadow)
+endif()
 # Some packages bring -pthread along; the precompiled header is only taken where all agree.
 add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -53,7 +53,7 @@ class Source:
 def read(path: Path) -> Source:
     """Reads a source that is laid out as the project's are."""
     text = path.read_text(encoding="utf-8")
-    code = _DIRECTIVE.sub("", _NO_CODE.sub(lambda found: _in_its_place(found[0]), text))
+    code = _DIRECTIVE.sub("", _NO_CODE.sub(lambda found: _without_content(found[0]), text))
     own: set[str] = set()
     aliases: set[tuple[str, str]] = set()
     for declaration, scope in _declarations(code):
@@ -70,7 +70,7 @@ def read(path: Path) -> Source:
     )
 
 
-def _in_its_place(removed: str) -> str:
+def _without_content(removed: str) -> str:
     return " " if removed.startswith("/") else '""'
 
 
