@@ -3,7 +3,7 @@
 import unittest
 from collections.abc import Iterable
 
-from dev import build, services, testing
+from dev import build, check, services, testing
 from dev.jobs import Job
 
 
@@ -55,6 +55,20 @@ class BeforeAChangeLands(unittest.TestCase):
         for tier in ("unit", "integration"):
             self.assertEqual(_options(jobs[tier], "--preset"), build.SANITIZE)
             self.assertEqual(jobs[tier].after, ["build sanitize"])
+
+    def test_every_check_runs(self) -> None:
+        parts = [
+            part
+            for job in testing._ci_jobs()
+            if job.arguments[0] == "check"
+            for part in job.arguments[1:]
+        ]
+        self.assertEqual(sorted(parts), sorted(check.PARTS))
+
+    def test_no_check_builds_what_another_job_is_building(self) -> None:
+        jobs = {job.name: job for job in testing._ci_jobs()}
+        self.assertEqual(jobs["batches"].after, ["build release"])
+        self.assertEqual(jobs["tidy"].after, ["build sanitize"])
 
 
 if __name__ == "__main__":

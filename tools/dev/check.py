@@ -1,6 +1,6 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
 ./dev, SQL, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
-clang-tidy. Each part counts as one test.
+the batches of the unity build, clang-tidy. Each part counts as one test.
 """
 
 import subprocess
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dev import (
+    batches,
     dashboard,
     events,
     packages,
@@ -100,7 +101,7 @@ def _check_python(fix: bool) -> bool:
 
 
 PARTS = ["format", "style", "house", "tools", "sql", "schemas", "openapi", "events"]
-PARTS += ["clients", "dashboard", "python", "tidy"]
+PARTS += ["clients", "dashboard", "python", "batches", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> Tally:
@@ -117,6 +118,7 @@ def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> 
         "clients": lambda: typescript_client.check(fix),
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
+        "batches": batches.check,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()
