@@ -72,6 +72,12 @@ class Batches(unittest.TestCase):
         text = "namespace box {\nnamespace {\nusing steady = std::chrono::steady_clock;\n}\n}\n"
         self.assertEqual(self.batches(a=text, b=text), [["a", "b"]])
 
+    def test_what_uses_another_namespace_stays_apart(self) -> None:
+        text = "using namespace box;\n"
+        self.assertEqual(self.batches(a=text, b="int b();\n", c=text), [["a", "c"], ["b"]])
+        literals = "using namespace std::chrono_literals;\n"
+        self.assertEqual(self.batches(a=literals, b="int b();\n"), [["a", "b"]])
+
     def test_a_batch_has_bounds(self) -> None:
         many = {f"s{number:02}": "int x();\n" for number in range(unity_batches.MAX_FILES + 1)}
         self.assertEqual(

@@ -5,8 +5,8 @@
 Prints the files to compile, one a line: a batch's where several share one, else the source itself.
 
 Files share a batch only if neither mentions a name that the other keeps to itself (declares in an
-unnamed namespace, or brings in by an alias). So a batch means what its files mean one by one, and
-nobody has to keep names apart.
+unnamed namespace, or brings in by an alias), and both use the same namespaces. So a batch means what
+its files mean one by one, and nobody has to keep names apart.
 """
 
 import re
@@ -26,6 +26,7 @@ _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")  # no member of a value
 _NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
 _INCLUDED = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
 _ALIAS = re.compile(r"(?:using|namespace)\s+(\w+)\s*=")
+_USED = re.compile(r"using\s+namespace\s+(?!std::\w*literals\b)")
 _USING = re.compile(r"using\s+(?!namespace\b)[\w:]*?(\w+)$")
 _TYPE = re.compile(r"(?:template\s*<.*>\s*)?(?:struct|class|enum|enum\s+class|union)\s+(\w+)")
 _FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\(")
@@ -40,10 +41,13 @@ class Source:
     lines: int
     own: frozenset[str]  # names that it keeps to itself
     aliases: frozenset[tuple[str, str]]  # name and text; two files may have the same
+    used: frozenset[str]  # namespaces, by `using namespace`
     mentioned: frozenset[str]
 
     def may_join(self, other: "Source") -> bool:
         """Returns whether neither can mean something else beside the other."""
+        if self.used != other.used:
+            return False
         same = {name for name, _ in self.aliases & other.aliases}
         mine = (self.own | {name for name, _ in self.aliases}) - same
         others = (other.own | {name for name, _ in other.aliases}) - same
@@ -56,9 +60,12 @@ def read(path: Path) -> Source:
     code = _DIRECTIVE.sub("", _NO_CODE.sub(lambda found: _without_content(found[0]), text))
     own: set[str] = set()
     aliases: set[tuple[str, str]] = set()
+    used: set[str] = set()
     for declaration, scope in _declarations(code):
         if alias := _ALIAS.match(declaration) or _USING.match(declaration):
             aliases.add((alias[1], f"{scope} {declaration}"))
+        elif _USED.match(declaration):
+            used.add(f"{scope} {declaration}")
         elif "::(unnamed)" in scope or re.match(r"static\b", declaration):
             own |= _declared(declaration)
     return Source(
@@ -66,6 +73,7 @@ def read(path: Path) -> Source:
         text.count("\n"),
         frozenset(own),
         frozenset(aliases),
+        frozenset(used),
         frozenset(_WORD.findall(code)),
     )
 
