@@ -5,8 +5,8 @@
 Prints the files to compile, one a line: a batch's where several share one, else the source itself.
 
 Files share a batch only if neither mentions a name that the other keeps to itself (declares in an
-unnamed namespace, or brings in by an alias), and both use the same namespaces. So a batch means what
-its files mean one by one, and nobody has to keep names apart.
+unnamed namespace, or brings in by an alias), and both use the same namespaces. So a batch means
+what its files mean one by one, and nobody has to keep names apart.
 """
 
 import re
