@@ -90,7 +90,8 @@ failure unreachable(rd_kafka_t* client, rd_kafka_resp_err_t error)
     while (const event_handle event{rd_kafka_queue_poll(queue.get(), 0)})
         if (rd_kafka_event_error(event.get()) == RD_KAFKA_RESP_ERR__AUTHENTICATION)
             return {errc::unauthenticated,
-                    "Kafka: " + login_failure(rd_kafka_event_error_string(event.get()))};
+                    "Kafka does not let this process in: " +
+                        login_failure(rd_kafka_event_error_string(event.get()))};
     return {errc::unavailable, std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
 }
 
