@@ -112,7 +112,8 @@ def sources_list(sources: list[Source]) -> str:
     return "".join(f"deb {it.uri} {it.suite} {it.component}\n" for it in sources)
 
 
-def _sources(release: str) -> list[Source]:
+def find_sources(release: str) -> list[Source]:
+    """The suites of a release on the mirrors that this machine's packages come from."""
     listing = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"]
     targets = subprocess.run(
         [*listing, "Created-By: Packages"], capture_output=True, text=True, check=True
@@ -127,22 +128,14 @@ def _sources(release: str) -> list[Source]:
 
 
 def _make(release: str, root: Path) -> None:
-    sources = _sources(release)
+    sources = find_sources(release)
     preflight.check_room(root.parent, _ROOT_BYTES)
     heading(f"Making a bare root of {release} (a minute or two)")
     item("from", sources[0].uri)
     made = root.with_suffix(".part")
     if made.exists():
         shutil.rmtree(made)
-    command = ["debootstrap", "--variant=minbase"]
-    if has_own_certificates():
-        command.append("--include=ca-certificates")
-    done = subprocess.run(
-        [*command, release, str(made), sources[0].uri], capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        fail(f"debootstrap failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    (made / "etc/apt/sources.list").write_text(sources_list(sources), encoding="utf-8")
+    bootstrap(release, sources, made, with_certificates=has_own_certificates())
     # As in a container: packages start no server when they are installed.
     policy = made / "usr/sbin/policy-rc.d"
     policy.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
@@ -150,6 +143,19 @@ def _make(release: str, root: Path) -> None:
     (made / _COMPILER_CACHE).mkdir(parents=True)
     made.rename(root)
     item("root", str(root))
+
+
+def bootstrap(release: str, sources: list[Source], made: Path, *, with_certificates: bool) -> None:
+    """Makes a minimal root filesystem of these suites in a folder that is not there yet."""
+    command = ["debootstrap", "--variant=minbase"]
+    if with_certificates:
+        command.append("--include=ca-certificates")
+    done = subprocess.run(
+        [*command, release, str(made), sources[0].uri], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        fail(f"debootstrap failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    (made / "etc/apt/sources.list").write_text(sources_list(sources), encoding="utf-8")
 
 
 def _remove(root: Path) -> None:
