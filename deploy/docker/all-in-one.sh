@@ -126,7 +126,7 @@ apply_topics() {
     ctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1
 }
 
-until_true 120 /usr/lib/postgresql/15/bin/pg_isready -q -h 127.0.0.1
+until_true 120 /usr/bin/pg_isready -q -h 127.0.0.1
 (export "$database" && exec /usr/bin/tempinbox-migrate >/dev/null)
 if [[ ${1:-} == --prepare ]]; then
     apply_topics

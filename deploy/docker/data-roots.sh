@@ -23,14 +23,17 @@ certificates /roots/shell
 record_packages /roots/shell
 
 # PostgreSQL without LLVM, which would compile long queries at run time and weighs 120 MB.
-server=/usr/lib/postgresql/15
-mkdir -p /roots/postgres
-with_libraries /roots/postgres $server/bin/postgres $server/bin/initdb $server/bin/pg_isready \
-    $server/bin/pg_dump $server/bin/psql /usr/bin/locale
-find $server/lib -name '*.so' ! -name 'llvmjit*' | while read -r library; do
+server=$(echo /usr/lib/postgresql/*)
+mkdir -p /roots/postgres/usr/bin
+with_libraries /roots/postgres /usr/bin/locale
+for name in postgres initdb pg_isready pg_dump psql; do
+    with_libraries /roots/postgres "$server/bin/$name"
+    ln -s "$server/bin/$name" "/roots/postgres/usr/bin/$name"
+done
+find "$server/lib" -name '*.so' ! -name 'llvmjit*' | while read -r library; do
     copy "$library" /roots/postgres
 done
-copy_folder /usr/share/postgresql/15 /roots/postgres
+copy_folder "/usr/share/postgresql/$(basename "$server")" /roots/postgres
 copy_folder /usr/share/zoneinfo /roots/postgres
 copy_folder /usr/lib/locale/C.utf8 /roots/postgres
 install -D -m 755 /context/deploy/docker/postgres.sh /roots/postgres/usr/bin/postgres-server

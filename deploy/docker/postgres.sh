@@ -3,7 +3,7 @@
 # POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB and PGDATA. More arguments go to the server.
 set -euo pipefail
 
-export PATH=/usr/lib/postgresql/15/bin:/usr/bin
+export PATH=/usr/bin
 export PGDATA=${PGDATA:-/var/lib/postgresql/data}
 user=${POSTGRES_USER:-postgres}
 database=${POSTGRES_DB:-$user}

@@ -1,14 +1,16 @@
 """Tests which images are built in which order, and what is said to be in them."""
 
 import io
+import re
 import tarfile
 import unittest
 import zipfile
+from unittest import mock
 
-from dev import image, spdx
-from dev.terminal import Failure
+from dev import debian, image, packages, paths, spdx
+from dev.terminal import Failure, Missing
 
-_STATUS = "Package: libssl3\nVersion: 3.0.15-1~deb12u1\nArchitecture: amd64\nDepends: libc6\n"
+_STATUS = "Package: libssl3t64\nVersion: 3.5.1-1\nArchitecture: amd64\nDepends: libc6\n"
 
 
 def _jar(properties: dict[str, str]) -> bytes:
@@ -42,15 +44,31 @@ class Images(unittest.TestCase):
         with self.assertRaisesRegex(Failure, "no image is called mail.*mail-ingest"):
             image.chosen(["mail"])
 
+    def test_programs_of_another_release_are_not_packed(self) -> None:
+        with (
+            mock.patch.object(debian, "release", return_value="bookworm"),
+            self.assertRaisesRegex(Missing, "dev root trixie.* --bin,.* --from-source"),
+        ):
+            image.check_release()
+        with mock.patch.object(debian, "release", return_value=debian.IMAGE_RELEASE):
+            image.check_release()
+
+    def test_the_dockerfile_is_of_the_release_of_images(self) -> None:
+        dockerfile = (paths.ROOT / "deploy/docker/Dockerfile").read_text(encoding="utf-8")
+        listed = packages.read_list(packages.LIST.read_text(encoding="utf-8"), debian.IMAGE_RELEASE)
+
+        self.assertIn(f"ARG BASE={image.PUBLIC_BASE}\n", dockerfile)
+        data = re.findall(r"postgresql-\d+|openjdk-\d+-\S+", dockerfile)
+        self.assertEqual(len(data), 2)
+        self.assertLessEqual(set(data), {package.name for package in listed})
+
 
 class Packages(unittest.TestCase):
     def test_a_debian_package_is_named_by_its_status(self) -> None:
-        (found,) = _packages({"var/lib/dpkg/status.d/libssl3": _STATUS.encode()})
+        (found,) = _packages({"var/lib/dpkg/status.d/libssl3t64": _STATUS.encode()})
 
-        self.assertEqual(found.version, "3.0.15-1~deb12u1")
-        self.assertEqual(
-            found.purl, "pkg:deb/debian/libssl3@3.0.15-1~deb12u1?arch=amd64&distro=bookworm"
-        )
+        self.assertEqual(found.version, "3.5.1-1")
+        self.assertEqual(found.purl, "pkg:deb/debian/libssl3t64@3.5.1-1?arch=amd64&distro=trixie")
 
     def test_a_jar_is_named_by_itself_or_by_its_file(self) -> None:
         said = "groupId=org.x\nartifactId=x-core\nversion=1.2\n"
@@ -65,12 +83,12 @@ class Packages(unittest.TestCase):
         self.assertEqual(unnamed.purl, "pkg:generic/zlib@9")
 
     def test_the_document_describes_the_image_that_contains_them(self) -> None:
-        found = _packages({"var/lib/dpkg/status.d/libssl3": _STATUS.encode()})
+        found = _packages({"var/lib/dpkg/status.d/libssl3t64": _STATUS.encode()})
         made = spdx.document("inbox", "1.0.0", "sha256:ab", "2026-01-01T00:00:00Z", found)
 
         self.assertEqual(
             [(it["relationshipType"], it["relatedSpdxElement"]) for it in made["relationships"]],
-            [("DESCRIBES", "SPDXRef-image"), ("CONTAINS", "SPDXRef-package-0-libssl3")],
+            [("DESCRIBES", "SPDXRef-image"), ("CONTAINS", "SPDXRef-package-0-libssl3t64")],
         )
 
 

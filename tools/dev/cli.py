@@ -370,7 +370,7 @@ def _add_check(verbs: _Verbs) -> None:
         "--postgres",
         metavar="WHERE",
         help="for sql: the folder of another PostgreSQL's programs, or the URI of a server where a "
-        "database may be made (default: Debian's PostgreSQL 15)",
+        "database may be made (default: this release's PostgreSQL)",
     )
 
 
@@ -403,7 +403,7 @@ def _add_image(verbs: _Verbs) -> None:
         "--from-source",
         action="store_true",
         help="build the programs inside, of what is committed, instead of packing those of this "
-        "machine",
+        "machine, which must be of Debian 13",
     )
     images.add_argument(
         "--bin",
@@ -414,7 +414,7 @@ def _add_image(verbs: _Verbs) -> None:
     images.add_argument(
         "--base",
         metavar="IMAGE",
-        help="what the images are made from (default: debian:bookworm-slim; where it cannot be "
+        help="what the images are made from (default: debian:trixie-slim; where it cannot be "
         "pulled, or with `debootstrap`, one made here of Debian packages)",
     )
     images.add_argument(

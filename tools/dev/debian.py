@@ -4,6 +4,7 @@ import functools
 import platform
 
 RELEASES = ("bookworm", "trixie")  # Debian 12 and 13
+IMAGE_RELEASE = "trixie"  # what the container images are made of
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import build, dashboard, kafka, packages, paths, services, spdx
+from dev import build, dashboard, debian, kafka, packages, paths, root, services, spdx
 from dev.docker import Docker, engine
 from dev.terminal import Missing, fail, heading, item, say
 
@@ -21,14 +21,11 @@ SERVICE_IMAGES = [*services.SERVICES, "tools"]
 # Images for machines that cannot pull the public ones.
 DATA_IMAGES = ["postgres", "kafka"]
 IMAGES = [*SERVICE_IMAGES, "all-in-one", *DATA_IMAGES]
-PUBLIC_BASE = "debian:bookworm-slim"
+PUBLIC_BASE = f"debian:{debian.IMAGE_RELEASE}-slim"
 # Made here where the public base cannot be pulled.
-OWN_BASE = "localhost/tempinbox/debian:bookworm"
+OWN_BASE = f"localhost/tempinbox/debian:{debian.IMAGE_RELEASE}"
 FOLDER = paths.ROOT / "build" / "images"
 _DOCKERFILE = paths.ROOT / "deploy" / "docker" / "Dockerfile"
-# The base gets its packages from where this machine does: one of these, the first that is there.
-_APT = Path("/etc/apt")
-_SOURCES = ["sources.list.d/debian.sources", "sources.list"]
 
 
 @dataclass(frozen=True)
@@ -100,27 +97,23 @@ def _make_base(docker: Docker) -> None:
             f"{PUBLIC_BASE} cannot be pulled, and debootstrap needs root: name another base by "
             "--base IMAGE, or run ./dev image as root."
         )
-    if not shutil.which("debootstrap"):
-        raise Missing(
-            f"{PUBLIC_BASE} cannot be pulled, and debootstrap is missing: install it, or name "
-            "another base by --base IMAGE."
-        )
+    for program in ("apt-get", "debootstrap"):
+        if not shutil.which(program):
+            raise Missing(
+                f"{PUBLIC_BASE} cannot be pulled, and {program} is missing: install it, or name "
+                "another base by --base IMAGE."
+            )
     say("  making the base of Debian packages by debootstrap (a minute or two) ...")
     with tempfile.TemporaryDirectory(dir=FOLDER) as work:
-        root = Path(work) / "root"
-        command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm"]
-        done = subprocess.run([*command, str(root)], capture_output=True, text=True)
-        if done.returncode != 0:
-            fail(f"debootstrap failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        if given := next((name for name in _SOURCES if (_APT / name).is_file()), None):
-            (root / "etc/apt/sources.list").unlink(missing_ok=True)
-            shutil.copyfile(_APT / given, root / "etc/apt" / given)
+        made = Path(work) / "root"
+        release = debian.IMAGE_RELEASE
+        root.bootstrap(release, root.find_sources(release), made, with_certificates=True)
         packed = Path(work) / "root.tar"
         subprocess.run(
             [
                 "tar",
                 "-C",
-                str(root),
+                str(made),
                 "--exclude=./var/cache/apt/archives/*.deb",
                 "-cf",
                 packed,
@@ -163,6 +156,7 @@ def _export_source(context: Path) -> None:
 def _pack(context: Path, programs: Path | None) -> None:
     dashboard.bring_what_building_needs()
     if programs is None:
+        check_release()
         packages.ensure(*build.package_groups(build.RELEASE))
         build.build(build.RELEASE, services.PROGRAMS)
         programs = paths.build_folder(build.RELEASE) / "bin"
@@ -176,6 +170,16 @@ def _pack(context: Path, programs: Path | None) -> None:
     for folder in ("docker", "kafka"):
         shutil.copytree(paths.ROOT / "deploy" / folder, context / "deploy" / folder)
     shutil.copy2(paths.ROOT / "VERSION", context)
+
+
+def check_release() -> None:
+    """Refuses to pack this machine's programs if they load other libraries than the images have."""
+    if debian.release() != debian.IMAGE_RELEASE:
+        raise Missing(
+            f"Images are made of Debian's {debian.IMAGE_RELEASE}, and this machine is of "
+            f"{debian.release()}: build the programs in `./dev root {debian.IMAGE_RELEASE}` and "
+            "name their folder by --bin, or let them be built inside by --from-source."
+        )
 
 
 # Building.

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from dev import debian
+
 _STATUS = "var/lib/dpkg/status.d/"
 _JAR = re.compile(r"usr/share/kafka/([^/]+)\.jar")
 _NONE = "NOASSERTION"
@@ -44,7 +46,8 @@ def packages(filesystem: tarfile.TarFile) -> list[Package]:
 def _debian(status: str) -> Package:
     fields = dict(re.findall(r"^([A-Z][\w-]*): (.*)$", status, re.MULTILINE))
     name, version = fields["Package"], fields["Version"]
-    purl = f"pkg:deb/debian/{name}@{quote(version)}?arch={fields['Architecture']}&distro=bookworm"
+    place = f"arch={fields['Architecture']}&distro={debian.IMAGE_RELEASE}"
+    purl = f"pkg:deb/debian/{name}@{quote(version)}?{place}"
     return Package(name, version, "Organization: Debian", purl)
 
 
