@@ -7,12 +7,16 @@ import { Transport, type CallArguments, type CallOptions, type OperationId } fro
 import {
   expectNoEmail,
   idOf,
+  pollForResult,
   waitForCode,
   waitForEmail,
   waitForLink,
+  waitForResult,
   type InboxReference,
   type LinkConditions,
+  type ResultConditions,
   type WaitConditions,
+  type WaitResult,
 } from './waiting.js';
 
 type Schemas = components['schemas'];
@@ -63,6 +67,22 @@ export class Tempinbox {
   /** Returns when none came in the whole time (5 s); throws UnexpectedEmail when one does. */
   async expectNoEmail(inbox: InboxReference, conditions: WaitConditions = {}): Promise<void> {
     await expectNoEmail(this.#transport, inbox, conditions);
+  }
+
+  /** The whole answer of the API, also where no email came: outcome, near misses and position. */
+  async waitForResult(
+    inbox: InboxReference,
+    conditions: ResultConditions = {},
+  ): Promise<WaitResult> {
+    return await waitForResult(this.#transport, inbox, conditions);
+  }
+
+  /** One long poll, sent once, for loops of your own: at most `maxHoldSeconds` long. */
+  async pollForResult(
+    inbox: InboxReference,
+    conditions: ResultConditions = {},
+  ): Promise<WaitResult> {
+    return await pollForResult(this.#transport, inbox, conditions);
   }
 
   /** The position behind all that is there now: take it before the trigger, give it as `after`. */
@@ -307,6 +327,11 @@ export class Tempinbox {
     return (await this.#json<Schemas['Usage']>('getUsage', {}, options)).days;
   }
 
+  /** The account's first page in the dashboard. */
+  get dashboard(): string {
+    return this.#transport.dashboard;
+  }
+
   /** The page of an inbox, or of one of its emails, in the dashboard. */
   dashboardLink(inbox: InboxReference, emailId?: string): string {
     const link = `${this.#transport.dashboard}/inboxes/${idOf(inbox)}`;
@@ -328,8 +353,9 @@ export class Tempinbox {
     filter: { readonly cursor?: string | undefined },
     options: CallOptions | undefined,
   ): List<Item> {
-    const ask = async (cursor: string | undefined) => {
-      const values = { path, query: () => ({ ...filter, cursor }) };
+    const ask = async (cursor: string | undefined, limit: number | undefined) => {
+      const query = () => ({ ...filter, cursor, ...(limit === undefined ? {} : { limit }) });
+      const values = { path, query };
       const page: Record<string, unknown> = await this.#json(id, values, options);
       return { items: page[field] as Item[], nextCursor: page['nextCursor'] as string | null };
     };

@@ -43,6 +43,8 @@ export interface ErrorAnswer {
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** False if the answer is not the API's: another server's, or a proxy's page. */
+  readonly isFromApi: boolean;
   /** `GET https://host/v1/…` */
   readonly request: string;
   /** The page under which keys, plan and mail are seen. */
@@ -57,6 +59,8 @@ export class ApiError extends TempinboxError {
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** False if the answer is not the API's: another server's, or a proxy's page. */
+  readonly isFromApi: boolean;
 
   constructor(answer: ErrorAnswer, advice = '') {
     const id = answer.requestId === undefined ? '' : `, request ${answer.requestId}`;
@@ -70,6 +74,7 @@ export class ApiError extends TempinboxError {
     this.requestId = answer.requestId;
     this.rateLimit = answer.rateLimit;
     this.retryAfterSeconds = answer.retryAfterSeconds;
+    this.isFromApi = answer.isFromApi;
   }
 }
 
@@ -163,6 +168,21 @@ export function errorOf(answer: ErrorAnswer): ApiError {
       return new ServiceUnavailable(answer);
     default:
       return new ApiError(answer);
+  }
+}
+
+/** The answer is a redirect, which is not followed, for the API key would go along. */
+export class Redirected extends TempinboxError {
+  constructor(
+    request: string,
+    readonly status: number,
+    readonly location: string | undefined,
+  ) {
+    super(
+      `${request} was answered ${status}, a redirect` +
+        `${location === undefined ? '' : ` to ${quoted(location)}`}, which is not followed, for ` +
+        'the API key would go along: give the address (baseUrl or TEMPINBOX_BASE_URL) behind it.',
+    );
   }
 }
 

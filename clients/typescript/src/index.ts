@@ -1,9 +1,17 @@
 export * from './client.js';
 export * from './errors.js';
 export { List } from './list.js';
+export type { Page } from './list.js';
 export type { components, operations } from './openapi.js';
-export type { Settings } from './settings.js';
+export type { Fetch, Settings } from './settings.js';
 export type { CallOptions } from './transport.js';
-export type { InboxReference, LinkConditions, Position, WaitConditions } from './waiting.js';
+export type {
+  InboxReference,
+  LinkConditions,
+  Position,
+  ResultConditions,
+  WaitConditions,
+  WaitResult,
+} from './waiting.js';
 export { verifyWebhook } from './webhooks.js';
 export type { RequestHeaders, VerifyOptions, WebhookEvent } from './webhooks.js';

@@ -1,29 +1,45 @@
 // Lists of the API, page by page.
 import { TempinboxError } from './errors.js';
 
-interface Page<Item> {
+/** A part of a list. */
+export interface Page<Item> {
   readonly items: readonly Item[];
+  /** Where the list goes on, for `cursor`; null at its end. */
   readonly nextCursor: string | null;
 }
 
+type Ask<Item> = (cursor: string | undefined, limit: number | undefined) => Promise<Page<Item>>;
+
+const MAX_PAGE = 100; // of one request
+
 /** A list, newest first: `for await (const item of list)` asks for pages as they are needed. */
 export class List<Item> implements AsyncIterable<Item> {
-  readonly #ask: (cursor: string | undefined) => Promise<Page<Item>>;
+  readonly #ask: Ask<Item>;
   readonly #begin: string | undefined;
 
-  constructor(ask: (cursor: string | undefined) => Promise<Page<Item>>, begin?: string) {
+  constructor(ask: Ask<Item>, begin?: string) {
     this.#ask = ask;
     this.#begin = begin;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for (let cursor = this.#begin; ;) {
-      const { items, nextCursor } = await this.#ask(cursor);
+      const { items, nextCursor } = await this.#ask(cursor, undefined);
       yield* items;
       if (nextCursor == null) return;
-      if (nextCursor === cursor)
-        throw new TempinboxError('The list does not go on: its next page is the same one again');
-      cursor = nextCursor;
+      cursor = following(cursor, nextCursor);
+    }
+  }
+
+  /** Its first items, by as many requests as they take, and the cursor of what follows them. */
+  async page(maxItems: number): Promise<Page<Item>> {
+    const found: Item[] = [];
+    for (let cursor = this.#begin; ;) {
+      const limit = Math.min(maxItems - found.length, MAX_PAGE);
+      const { items, nextCursor } = await this.#ask(cursor, limit);
+      found.push(...items);
+      if (nextCursor == null || found.length >= maxItems) return { items: found, nextCursor };
+      cursor = following(cursor, nextCursor);
     }
   }
 
@@ -34,4 +50,10 @@ export class List<Item> implements AsyncIterable<Item> {
     for await (const item of this) if (found.push(item) >= maxItems) break;
     return found;
   }
+}
+
+function following(cursor: string | undefined, next: string): string {
+  if (next === cursor)
+    throw new TempinboxError('The list does not go on: its next page is the same one again');
+  return next;
 }

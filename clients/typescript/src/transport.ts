@@ -8,12 +8,13 @@ import {
   ConnectionFailed,
   InvalidArgument,
   RateLimited,
+  Redirected,
   TempinboxError,
   errorOf,
   quoted,
   type ErrorAnswer,
 } from './errors.js';
-import { isTimeout, type KnownSettings } from './settings.js';
+import { isTimeout, type Fetch, type KnownSettings } from './settings.js';
 
 export type OperationId = keyof typeof contract;
 
@@ -25,6 +26,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** For a POST: a repeat with the same key makes nothing twice. A new UUID otherwise. */
   readonly idempotencyKey?: string | undefined;
+  /** False: it is sent once, and its failure is thrown as it comes. True. */
+  readonly retries?: boolean | undefined;
 }
 
 /** The values of a call, by where the contract has them. */
@@ -41,9 +44,11 @@ export interface CallArguments {
   readonly holdSeconds?: () => number;
 }
 
+type ResponseHeaders = Awaited<ReturnType<Fetch>>['headers'];
+
 interface Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: ResponseHeaders;
   readonly bytes: Uint8Array;
 }
 
@@ -51,6 +56,7 @@ interface Pace {
   readonly deadline: Deadline;
   readonly holdSeconds: (() => number) | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly retries: boolean;
 }
 
 interface Request {
@@ -65,8 +71,8 @@ interface Request {
 const MAX_ANSWER_BYTES = 256 << 20; // the largest message in base64 is about 90 MB
 const CUT_RETRY_SECONDS = [0.25, 0.5, 1, 2]; // then it is no restart
 const LONG_TRY_SECONDS = 5; // a connection that stood so long was cut anew, as idle ones are
-const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'; // after 10 s, in which no connection stood
-const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
+export const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'; // after 10 s, in which no connection stood
+export const ANSWER_SECONDS = 15; // for the answer to come, beyond the hold
 const LAST_ANSWER_SECONDS = 5; // of these, beyond the deadline
 const MIN_WAIT_SECONDS = 0.5; // between retries of a 429 or 503; twice as long each time
 const MAX_WAIT_SECONDS = 8; // unless Retry-After says more
@@ -97,7 +103,7 @@ const NEVER_SENT = new Set([
 const PROXY_CUTS = new Set([502, 504]);
 /** The paths whose DELETE finds nothing once an earlier try has worked. */
 const DELETED = /\/(inboxe|email|webhook)s\/([^/]+)$/;
-const OPTIONS = ['timeoutSeconds', 'signal', 'idempotencyKey'];
+const OPTIONS = ['timeoutSeconds', 'signal', 'idempotencyKey', 'retries'];
 
 /** A moment of the monotonic clock after which a call gives up. */
 export class Deadline {
@@ -126,6 +132,11 @@ export class Transport {
     this.#settings = settings;
   }
 
+  /** The longest single request of a wait. */
+  get maxHoldSeconds(): number {
+    return this.#settings.maxHoldSeconds;
+  }
+
   /** The page of the account in a browser. */
   get dashboard(): string {
     return `${this.#settings.baseUrl}/dashboard`;
@@ -142,7 +153,8 @@ export class Transport {
   ): Promise<Result> {
     const { request, answer } = await this.#call(id, values, options);
     const body = parsed(answer.bytes);
-    if (typeof body !== 'object' || body === null) throw this.#noJson(request, answer);
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      throw this.#noJson(request, answer);
     return body as Result;
   }
 
@@ -164,7 +176,8 @@ export class Transport {
     checkOptions(options, operation);
     const key = options.idempotencyKey ?? randomUUID(); // one for all tries
     const deadline = new Deadline(options.timeoutSeconds ?? this.#settings.timeoutSeconds);
-    const pace = { deadline, holdSeconds: values.holdSeconds, signal: options.signal };
+    const { signal, retries = true } = options;
+    const pace = { deadline, holdSeconds: values.holdSeconds, signal, retries };
     checkAll(values.body ?? {}, operation.body ?? {}, operation.minFields);
     // Once, as a key is for one body: the caller may change the object between two tries.
     const body = operation.body && JSON.stringify(values.body ?? {});
@@ -189,7 +202,7 @@ export class Transport {
     const headers: Record<string, string> = {
       'x-api-key': this.#settings.apiKey,
       accept: values.accept ?? 'application/json',
-      'user-agent': `tempinbox-typescript/${version} node/${process.versions.node}`,
+      'user-agent': userAgent(this.#settings.application),
     };
     if (operation.body) headers['content-type'] = 'application/json';
     if (operation.takesIdempotencyKey) headers['idempotency-key'] = key;
@@ -223,7 +236,7 @@ export class Transport {
         return CUT_RETRY_SECONDS[cuts++] ?? (goesOn ? CUT_RETRY_SECONDS.at(-1) : undefined);
       };
       try {
-        const answer = await once(request, pace, attempt);
+        const answer = await once(this.#settings.fetch, request, pace, attempt);
         this.#wasReached ||= !PROXY_CUTS.has(answer.status);
         if (answer.status >= 200 && answer.status < 300) return { request, answer };
         if (answer.status === 404 && mayHaveWorked && isDeletion(request))
@@ -244,7 +257,7 @@ export class Transport {
         if ((isOverdue && isHeld) || PASSING.has(code ?? ''))
           waitSeconds = afterCut(!NEVER_SENT.has(code ?? ''));
       }
-      if (waitSeconds === undefined) throw failure;
+      if (waitSeconds === undefined || !pace.retries) throw failure;
       const spread = waitSeconds * (1 + Math.random() / 4); // not all clients at the same moment
       if (spread >= pace.deadline.secondsLeft) throw failure;
       await waitFor(spread, pace.signal);
@@ -252,13 +265,9 @@ export class Transport {
   }
 
   #failure(request: Request, answer: Answer): TempinboxError {
-    const location = answer.headers.get('location');
+    const location = answer.headers.get('location') ?? undefined;
     if (answer.status >= 300 && answer.status < 400)
-      return new TempinboxError(
-        `${request.name} was answered ${answer.status}, a redirect` +
-          `${location === null ? '' : ` to ${quoted(location)}`}, which is not followed, for the ` +
-          'API key would go along: give the address (baseUrl or TEMPINBOX_BASE_URL) behind it.',
-      );
+      return new Redirected(request.name, answer.status, location);
     const body = parsed(answer.bytes);
     if (typeof body !== 'object' || body === null || !('message' in body))
       return this.#noJson(request, answer);
@@ -270,6 +279,7 @@ export class Transport {
       requestId: answer.headers.get('x-request-id') ?? undefined,
       rateLimit: rateLimit(answer.headers),
       retryAfterSeconds: retryAfterHeader(answer.headers),
+      isFromApi: true,
       request: request.name,
       dashboard: this.dashboard,
     });
@@ -287,6 +297,7 @@ export class Transport {
       requestId: answer.headers.get('x-request-id') ?? undefined,
       rateLimit: undefined,
       retryAfterSeconds: retryAfterHeader(answer.headers),
+      isFromApi: false,
       request: request.name,
       dashboard: this.dashboard,
     };
@@ -325,7 +336,12 @@ function segment(name: string, value: string): string {
 }
 
 /** One request, up to the last byte of its answer. */
-async function once(request: Request, pace: Pace, attempt: number): Promise<Answer> {
+async function once(
+  fetch: Fetch,
+  request: Request,
+  pace: Pace,
+  attempt: number,
+): Promise<Answer> {
   const { deadline, holdSeconds, signal } = pace;
   const held = holdSeconds && holdTimeout(holdSeconds(), deadline);
   const seconds = held ?? Math.max(0, deadline.secondsLeft);
@@ -342,7 +358,7 @@ async function once(request: Request, pace: Pace, attempt: number): Promise<Answ
       redirect: 'manual',
       signal: ended.signal,
     });
-    const bytes = await bytesOf(request, response);
+    const bytes = await bytesOf(request, response.body);
     return { status: response.status, headers: response.headers, bytes };
   } catch (error) {
     signal?.throwIfAborted();
@@ -368,12 +384,15 @@ function holdTimeout(holdSeconds: number, { secondsLeft }: Deadline): number {
   return holdSeconds + Math.min(ANSWER_SECONDS, spare + LAST_ANSWER_SECONDS);
 }
 
-async function bytesOf(request: Request, response: Response): Promise<Uint8Array> {
+async function bytesOf(
+  request: Request,
+  body: AsyncIterable<Uint8Array> | null,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk as Uint8Array);
-    total += (chunk as Uint8Array).length;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    total += chunk.length;
     if (total > MAX_ANSWER_BYTES)
       throw new TempinboxError(`The answer to ${request.name} is over ${MAX_ANSWER_BYTES} bytes`);
   }
@@ -409,7 +428,7 @@ function retryAfter(answer: Answer, refusals: number, mayHaveWorked: boolean): n
   return Math.max(fromHeader ?? 0, backoff);
 }
 
-function retryAfterHeader(headers: Headers): number | undefined {
+function retryAfterHeader(headers: ResponseHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim();
   if (!text) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
@@ -417,7 +436,7 @@ function retryAfterHeader(headers: Headers): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
 }
 
-function rateLimit(headers: Headers) {
+function rateLimit(headers: ResponseHeaders) {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? 'none'),
   );
@@ -428,6 +447,11 @@ function rateLimit(headers: Headers) {
 
 function isMoment(seconds: number | undefined): seconds is number {
   return seconds !== undefined && seconds >= 0 && seconds <= 8_640_000_000_000;
+}
+
+function userAgent(application: string): string {
+  const client = `tempinbox-typescript/${version} node/${process.versions.node}`;
+  return application === '' ? client : `${application} ${client}`;
 }
 
 function isDeletion(request: Request): boolean {

@@ -1,4 +1,4 @@
-// Waits of any length, chained from the API's holds of at most 55 s, all after one position.
+// Waits of any length, chained from the API's holds of at most 60 s, all after one position.
 import {
   InvalidArgument,
   UnexpectedEmail,
@@ -9,11 +9,11 @@ import {
 } from './errors.js';
 import type { components } from './openapi.js';
 import { isTimeout } from './settings.js';
-import { Deadline, waitFor, type Transport } from './transport.js';
+import { ANSWER_SECONDS, Deadline, waitFor, type Transport } from './transport.js';
 
 type Email = components['schemas']['Email'];
 type Link = components['schemas']['Link'];
-type WaitResult = components['schemas']['WaitResult'];
+export type WaitResult = components['schemas']['WaitResult'];
 
 /** An inbox by its id, or an object of the API that has it. */
 export type InboxReference =
@@ -44,6 +44,12 @@ export interface WaitConditions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Conditions of a wait whose whole answer is of interest. */
+export interface ResultConditions extends WaitConditions {
+  /** `none`: no email is to match; the outcome is then `violated` where one does. */
+  readonly expect?: 'one' | 'none' | undefined;
+}
+
 /** Selects a link of the email. */
 export interface LinkConditions extends WaitConditions {
   /** The purpose of the link; by default the first of `verify`, `reset`, `other`, in this order. */
@@ -52,9 +58,15 @@ export interface LinkConditions extends WaitConditions {
   readonly url?: string | undefined;
 }
 
-const MAX_HOLD_SECONDS = 55; // the API's is 60, but many proxies end a request at 60
 const MAX_MISSES = 10;
 const CONDITIONS = ['from', 'to', 'subject', 'hasCode', 'after', 'timeoutSeconds', 'signal'];
+const NOTHING_CAME: WaitResult = {
+  outcome: 'timeout',
+  email: null,
+  lastSequence: 0,
+  waitedMs: 0,
+  nearMisses: [],
+};
 const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
 
 /** The id of an inbox. */
@@ -125,6 +137,38 @@ export async function expectNoEmail(
     if (result === undefined) return;
     if (result.email) throw new UnexpectedEmail(wait.about, result.email);
   }
+}
+
+/** The API's answer of a wait: an email that matches, or the last one before the time is over. */
+export async function waitForResult(
+  transport: Transport,
+  inbox: InboxReference,
+  { expect = 'one', ...conditions }: ResultConditions,
+): Promise<WaitResult> {
+  const wait = begin(transport, inbox, conditions, 60);
+  for (let last = NOTHING_CAME; ;) {
+    const result = await hold(wait, expect);
+    if (result === undefined) return last;
+    if (result.email) return result;
+    last = result;
+  }
+}
+
+/** One long poll, sent once: a failure is thrown as it comes. */
+export async function pollForResult(
+  transport: Transport,
+  inbox: InboxReference,
+  { expect = 'one', ...conditions }: ResultConditions,
+): Promise<WaitResult> {
+  const { maxHoldSeconds } = transport;
+  const { about, filters, after, signal } = begin(transport, inbox, conditions, maxHoldSeconds);
+  const timeoutSeconds = clamp(Math.round(about.timeoutSeconds), 1, maxHoldSeconds);
+  const query = () => ({ ...filters, after, expect, timeoutSeconds });
+  return await transport.json<WaitResult>(
+    'waitForEmail',
+    { path: { inboxId: about.inboxId }, query, holdSeconds: () => timeoutSeconds },
+    { timeoutSeconds: timeoutSeconds + ANSWER_SECONDS, signal, retries: false },
+  );
 }
 
 interface RunningWait {
@@ -213,7 +257,8 @@ async function nextEmail(
 async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResult | undefined> {
   // Half a second is within what a poll of whole seconds can keep.
   if (wait.holds++ > 0 && Math.round(wait.deadline.secondsLeft) < 1) return undefined;
-  const holdSeconds = () => clamp(Math.round(wait.deadline.secondsLeft), 1, MAX_HOLD_SECONDS);
+  const { maxHoldSeconds } = wait.transport;
+  const holdSeconds = () => clamp(Math.round(wait.deadline.secondsLeft), 1, maxHoldSeconds);
   const query = () => ({
     ...wait.filters,
     after: wait.after,
