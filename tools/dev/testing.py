@@ -56,9 +56,10 @@ _E2E = paths.ROOT / "tests" / "e2e"
 _BROWSER = paths.ROOT / "tests" / "browser"
 _DEPLOY = paths.ROOT / "tests" / "deploy"
 _TYPESCRIPT_TESTS = paths.ROOT / "clients" / "typescript" / "tests"
+_COMMAND_LINE_TESTS = _TYPESCRIPT_TESTS / "cli"
 _CLIENT_TESTS = [
     paths.ROOT / "clients" / "python" / "tests",
-    paths.ROOT / "clients" / "cli" / "tests",
+    _COMMAND_LINE_TESTS,
     paths.ROOT / "tests" / "quickstarts",
     _TYPESCRIPT_TESTS,
 ]
@@ -390,6 +391,8 @@ def _run_client_tests(folder: Path, suite: Suite, flags: list[str], known: dict[
         str(paths.ROOT / path) for path in ("clients/python/src", "tools")
     )
     environment = paths.clean_environment() | known | {"PYTHONPATH": python_path}
+    if folder == _COMMAND_LINE_TESTS:
+        environment["PATH"] = typescript_client.build()["PATH"]
     arguments = [*flags, str(folder)]
     return _run_pytest("clients", report, folder, arguments, environment, python_packages.CLIENTS)
 

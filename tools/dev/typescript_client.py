@@ -28,6 +28,14 @@ def bring_packages() -> dict[str, str]:
     return node_packages.ensure(FOLDER)
 
 
+def build() -> dict[str, str]:
+    """Makes the package's dist; the environment for its programs."""
+    environment = bring_packages()
+    if not _runs("build", environment):
+        fail("the TypeScript client cannot be built")
+    return environment
+
+
 def make_types() -> None:
     """Writes src/openapi.ts, which git does not hold, where it is older than the contract."""
     if not _runs("types", bring_packages()):

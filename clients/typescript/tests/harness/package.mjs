@@ -31,7 +31,7 @@ export const {
 function build() {
   const newest = Math.max(
     ...['package.json', 'tsconfig.json', 'tsconfig.cjs.json'].map(changed),
-    ...readdirSync(`${FOLDER}src`).map((name) => changed(`src/${name}`)),
+    ...readdirSync(`${FOLDER}src`, { recursive: true }).map((name) => changed(`src/${name}`)),
   );
   // Written last.
   if (changed('dist/cjs/package.json') > newest) return;

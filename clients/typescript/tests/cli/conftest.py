@@ -2,10 +2,13 @@
 
 They run `tempinbox` against a running suite, which the environment names: TEMPINBOX_BASE_URL,
 TEMPINBOX_API_KEY (Premium, high limits), TEMPINBOX_TEST_SMTP (host:port), TEMPINBOX_TEST_CTL (a
-command line of tempinboxctl). The program is TEMPINBOX_TEST_CLI, or the release build's.
+command line of tempinboxctl). The program is that of the built package (`npm run build`), or
+TEMPINBOX_TEST_CLI.
 """
 
 import os
+import shlex
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,16 +16,23 @@ from pathlib import Path
 import pytest
 from cli import Account, Cli, Inbox
 
-_ROOT = Path(__file__).resolve().parents[3]
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def program() -> Path:
-    """The program under test."""
-    given = os.environ.get("TEMPINBOX_TEST_CLI")
-    path = Path(given) if given else _ROOT / "build" / "release" / "bin" / "tempinbox"
-    assert path.is_file(), f"{path} is not built: ./dev build --preset release tempinbox"
-    return path
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program under test, which starts whatever its PATH is."""
+    if given := os.environ.get("TEMPINBOX_TEST_CLI"):
+        return Path(given)
+    built = _PACKAGE / "dist" / "esm" / "cli" / "main.js"
+    assert built.is_file(), f"{built} is not built: npm run build"
+    node = shutil.which("node")
+    assert node, "node is not in the PATH"
+    started = tmp_path_factory.mktemp("bin") / "tempinbox"
+    command = shlex.join([node, str(built)])
+    started.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    started.chmod(0o755)
+    return started
 
 
 @pytest.fixture

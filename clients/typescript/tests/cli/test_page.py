@@ -1,4 +1,4 @@
-"""The commands of README.md, run as they stand there."""
+"""The commands of docs/command-line.md, run as they stand there."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli import Cli, Inbox
 
-_README = Path(__file__).resolve().parents[1] / "README.md"
+_PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
 # The page leaves these to the reader's application.
 _SEND_MAIL = """
 send_mail() {
@@ -24,7 +24,7 @@ PYTHON
 
 
 def _blocks() -> list[str]:
-    text = _README.read_text(encoding="utf-8")
+    text = _PAGE.read_text(encoding="utf-8")
     return re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
@@ -69,7 +69,7 @@ def test_every_command_shown(cli: Cli, inbox: Inbox, tag: str, smtp: str) -> Non
 
 
 def test_every_exit_code_is_the_help_s(cli: Cli) -> None:
-    text = _README.read_text(encoding="utf-8")
+    text = _PAGE.read_text(encoding="utf-8")
     codes = re.findall(r"^\| (\d) \| ", text, re.MULTILINE)
 
     assert codes == re.findall(r"^  (\d)  ", cli.text("--help"), re.MULTILINE)

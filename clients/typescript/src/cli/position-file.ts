@@ -1,0 +1,143 @@
+// Where `listen` is in an inbox: a file that outlasts the run, and that one run holds at a time.
+import {
+  closeSync,
+  fdatasyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+  constants,
+} from 'node:fs';
+import path from 'node:path';
+
+import { CommandFailure, exitCodes } from './failure.js';
+import { quote } from './printable.js';
+import { reasonOf } from './settings.js';
+
+// Digits and the line's end: each position takes the place of the one before in one write, so a
+// process that is killed leaves one or the other.
+const DIGITS = 19;
+const RECORD = new RegExp(`^\\d{${DIGITS}}\\n$`);
+const MAX_TAKEOVERS = 5;
+
+/** A position on disk. Throws a CommandFailure where it cannot be kept, or another run has it. */
+export class PositionFile {
+  readonly #path: string;
+  readonly #lock: string;
+  readonly #descriptor: number;
+
+  constructor(file: string) {
+    this.#path = file;
+    this.#lock = `${file}.lock`;
+    this.#descriptor = this.#keeping(() => {
+      mkdirSync(path.dirname(file), { recursive: true });
+      takeLock(file, this.#lock);
+      return openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    });
+  }
+
+  read(): number | undefined {
+    const bytes = Buffer.alloc(DIGITS + 1);
+    const count = this.#keeping(() => readSync(this.#descriptor, bytes, 0, bytes.length, 0));
+    const text = bytes.toString('latin1', 0, count);
+    const sequence = RECORD.test(text) ? Number(text) : NaN;
+    return Number.isSafeInteger(sequence) ? sequence : undefined;
+  }
+
+  write(sequence: number): void {
+    const record = Buffer.from(`${String(sequence).padStart(DIGITS, '0')}\n`);
+    this.#keeping(() => {
+      if (writeSync(this.#descriptor, record, 0, record.length, 0) !== record.length)
+        throw new Error('the disk is full');
+      fdatasyncSync(this.#descriptor);
+    });
+  }
+
+  /** Lets another run have it. */
+  close(): void {
+    closeSync(this.#descriptor);
+    rmSync(this.#lock, { force: true });
+  }
+
+  #keeping<Result>(use: () => Result): Result {
+    try {
+      return use();
+    } catch (error) {
+      if (error instanceof CommandFailure) throw error;
+      throw new CommandFailure(
+        exitCodes.localFailure,
+        `the position of listen cannot be kept in ${quote(this.#path)}: ${reasonOf(error)}; ` +
+          '--state-file FILE names another file',
+      );
+    }
+  }
+}
+
+/**
+ * Node.js has no locks of files, so a file beside it names the process that has it. One of a
+ * process that is gone is taken over.
+ */
+function takeLock(file: string, lock: string): void {
+  const own = `${lock}.${process.pid}`;
+  writeFileSync(own, describeProcess(process.pid), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < MAX_TAKEOVERS; ++attempt) {
+      if (isLinked(own, lock)) return; // at once, and with its content
+      const holder = readText(lock);
+      if (holder !== undefined && isRunning(holder)) break;
+      // Another run may take it over in this moment: what it wrote is not removed.
+      if (holder !== undefined && readText(lock) === holder) rmSync(lock, { force: true });
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  throw new CommandFailure(
+    exitCodes.conflict,
+    'another tempinbox listen forwards this inbox to this target already: it holds ' +
+      quote(file),
+  );
+}
+
+function isLinked(own: string, lock: string): boolean {
+  try {
+    linkSync(own, lock);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the process that wrote this still runs, not another one with its number. */
+function isRunning(description: string): boolean {
+  const pid = Number(/^(\d{1,10}) /.exec(description)?.[1]);
+  if (!Number.isSafeInteger(pid) || pid < 1) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user counts: it is there.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+  }
+  return describeProcess(pid) === description;
+}
+
+/** Its number and when it began, as Linux tells it; elsewhere the number alone. */
+function describeProcess(pid: number): string {
+  const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  const stat = readText(`/proc/${pid}/stat`) ?? '';
+  // proc(5): what is behind the name in parentheses begins with field 3; the start is field 22.
+  const began = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  return `${pid} ${boot} ${began}\n`;
+}
