@@ -63,7 +63,7 @@ export function readSettings(given: Settings): KnownSettings {
     timeoutSeconds: readTimeout(given.timeoutSeconds ?? 30),
     maxHoldSeconds: readHold(given.maxHoldSeconds ?? MAX_HOLD_SECONDS),
     application: readApplication(given.application),
-    fetch: given.fetch ?? fetch,
+    fetch: given.fetch ?? (async (url, request) => await fetch(url, request)),
   };
 }
 

@@ -336,12 +336,7 @@ function segment(name: string, value: string): string {
 }
 
 /** One request, up to the last byte of its answer. */
-async function once(
-  fetch: Fetch,
-  request: Request,
-  pace: Pace,
-  attempt: number,
-): Promise<Answer> {
+async function once(fetch: Fetch, request: Request, pace: Pace, attempt: number): Promise<Answer> {
   const { deadline, holdSeconds, signal } = pace;
   const held = holdSeconds && holdTimeout(holdSeconds(), deadline);
   const seconds = held ?? Math.max(0, deadline.secondsLeft);

@@ -60,7 +60,7 @@ test('what is wrong in a command line is named', () => {
 });
 
 test('every command has its help', () => {
-  const program = overview(commands, '/home/a/key');
+  const program = overview(commands, '/srv/a/key');
   for (const command of commands) {
     const { name, purpose, options } = command;
     for (const words of [
@@ -76,7 +76,7 @@ test('every command has its help', () => {
     for (const option of options) assert.ok(help.includes(`--${option.name}`));
     assert.ok(program.includes(`  ${name} `));
   }
-  assert.match(program, /the file \/home\/a\/key\n/);
+  assert.match(program, /the file \/srv\/a\/key\n/);
   assert.equal(parsed('--version').wantsVersion, true);
   for (const words of [[], ['--help'], ['help']]) {
     assert.equal(parsed(...words).wantsHelp, true);
@@ -122,7 +122,18 @@ test('a time has one unit, seconds without', () => {
     ['7d', 604_800],
   ])
     assert.equal(parseDuration(text), seconds);
-  for (const wrong of ['', 's', '-1', '+1', '1.5h', '1h30m', '1 h', '1w', '9'.repeat(20), '100001d'])
+  for (const wrong of [
+    '',
+    's',
+    '-1',
+    '+1',
+    '1.5h',
+    '1h30m',
+    '1 h',
+    '1w',
+    '9'.repeat(20),
+    '100001d',
+  ])
     assert.equal(parseDuration(wrong), undefined, wrong);
 });
 

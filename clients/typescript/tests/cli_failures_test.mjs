@@ -70,7 +70,10 @@ test('each refusal has its exit code', () => {
 });
 
 test('a service that cannot be reached says what to check', () => {
-  assert.match(broken('ECONNREFUSED'), /^cannot reach https:\/\/mail.*: the connection was not made/);
+  assert.match(
+    broken('ECONNREFUSED'),
+    /^cannot reach https:\/\/mail.*: the connection was not made/,
+  );
   assert.match(broken('ECONNREFUSED'), /Does the service run there/);
   assert.match(broken('ENOTFOUND'), /host name/);
   assert.match(broken('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /--ca-file/);

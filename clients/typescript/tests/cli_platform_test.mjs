@@ -13,7 +13,7 @@ const {
   systemCertificateFiles,
 } = await part('platform');
 
-const HOME = { HOME: '/home/a' };
+const HOME = { HOME: '/srv/a' };
 const WINDOWS = {
   USERPROFILE: 'C:\\Users\\a',
   APPDATA: 'C:\\Users\\a\\AppData\\Roaming',
@@ -21,16 +21,13 @@ const WINDOWS = {
 };
 
 test('the key is in the folder that each system has for settings', () => {
-  assert.equal(keyFile(system('linux', HOME)), '/home/a/.config/tempinbox/key');
+  assert.equal(keyFile(system('linux', HOME)), '/srv/a/.config/tempinbox/key');
   assert.equal(keyFile(system('darwin', { HOME: '/Users/a' })), '/Users/a/.config/tempinbox/key');
-  assert.equal(
-    keyFile(system('win32', WINDOWS)),
-    'C:\\Users\\a\\AppData\\Roaming\\tempinbox\\key',
-  );
+  assert.equal(keyFile(system('win32', WINDOWS)), 'C:\\Users\\a\\AppData\\Roaming\\tempinbox\\key');
 });
 
 test('the position is in the folder that each system has for state', () => {
-  const linux = '/home/a/.local/state/tempinbox/listen/x';
+  const linux = '/srv/a/.local/state/tempinbox/listen/x';
   assert.equal(positionFile(system('linux', HOME), 'x'), linux);
   assert.equal(positionFile(system('darwin', HOME), 'x'), linux);
   assert.equal(
@@ -44,10 +41,7 @@ test("a folder of the user's own comes before the usual one, if it is absolute",
 
   for (const name of ['linux', 'darwin']) {
     assert.equal(keyFile(system(name, chosen)), '/etc/a/tempinbox/key');
-    assert.equal(
-      positionFile(system(name, chosen), 'x'),
-      '/home/a/.local/state/tempinbox/listen/x',
-    );
+    assert.equal(positionFile(system(name, chosen), 'x'), '/srv/a/.local/state/tempinbox/listen/x');
   }
   assert.equal(keyFile(system('win32', { APPDATA: 'D:\\a' })), 'D:\\a\\tempinbox\\key');
 });

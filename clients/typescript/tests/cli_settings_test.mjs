@@ -64,7 +64,9 @@ test('a key file that others can read is refused with what to type', (context) =
   const options = { 'base-url': 'http://a', 'key-file': file };
 
   assert.equal(
-    refusal(options).replaceAll(file, 'FILE').replace(/"[^"]*my key"|"[^"]*…"/, '"FILE"'),
+    refusal(options)
+      .replaceAll(file, 'FILE')
+      .replace(/"[^"]*my key"|"[^"]*…"/, '"FILE"'),
     `others can read the key file "FILE"; type: chmod 600 'FILE'`,
   );
   chmodSync(file, 0o600);

@@ -59,11 +59,7 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
   return line;
 }
 
-function takeWords(
-  line: ParsedLine,
-  words: readonly string[],
-  commands: readonly Command[],
-): void {
+function takeWords(line: ParsedLine, words: readonly string[], commands: readonly Command[]): void {
   let areOptionsOver = false;
   for (let at = 0; at < words.length; ++at) {
     const word = words[at] ?? '';

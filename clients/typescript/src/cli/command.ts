@@ -148,8 +148,7 @@ export function readCriteria(given: Arguments): Criteria {
 export const holdOption: Option = {
   name: 'hold',
   value: 'SECONDS',
-  meaning:
-    'The longest single request, 1 to 60 (default 55): less where a proxy ends long ones',
+  meaning: 'The longest single request, 1 to 60 (default 55): less where a proxy ends long ones',
 };
 
 /** Refuses a position that is neither a sequence nor `latest`. */

@@ -45,9 +45,7 @@ function insideQuotes(text: string, special: RegExp): string {
 
 function bashScript(commands: readonly Command[]): string {
   const valueCase = ({ name, choices = [], isFile }: Option) => {
-    const offer = isFile
-      ? 'compgen -f -- "$word"'
-      : `compgen -W '${choices.join(' ')}' -- "$word"`;
+    const offer = isFile ? 'compgen -f -- "$word"' : `compgen -W '${choices.join(' ')}' -- "$word"`;
     return `            --${name}) mapfile -t COMPREPLY < <(${offer}); return ;;\n`;
   };
   const values = commands.map((command) => {

@@ -186,10 +186,7 @@ async function code(session: Session, given: Arguments): Promise<CommandOutput> 
   if (!email) return await notInTime(session, params, result);
   const [found] = itemsOf(email, 'codes');
   if (found === undefined)
-    throw new CommandFailure(
-      exitCodes.unreachable,
-      'the service answered an email without a code',
-    );
+    throw new CommandFailure(exitCodes.unreachable, 'the service answered an email without a code');
   const { value, ...others } = fieldsOf(found);
   return {
     text: `${printableLine(textOf(found, 'value'))}\n`,
@@ -297,15 +294,13 @@ async function readParts(session: Session, given: Arguments, id: string): Promis
   if (given.has('headers')) return { text: headersText(email), json: email };
   if (!given.has('html')) return { text: wholeText(email), json: email };
   const html = textOf(email, 'html');
-  if (html === '')
-    throw new CommandFailure(exitCodes.notFound, 'the email has no HTML part');
+  if (html === '') throw new CommandFailure(exitCodes.notFound, 'the email has no HTML part');
   return { text: shownBytes(Buffer.from(html)), json: email };
 }
 
 async function read(session: Session, given: Arguments): Promise<CommandOutput> {
   const forms = ['html', 'raw', 'headers', 'attachment'].filter((form) => given.has(form));
-  if (forms.length > 1)
-    throw badUsage('give one of --html, --raw, --headers and --attachment');
+  if (forms.length > 1) throw badUsage('give one of --html, --raw, --headers and --attachment');
   if (session.isJson && (given.has('raw') || given.has('attachment')))
     throw badUsage('--raw and --attachment give bytes as they are, not JSON');
   const id = await findEmail(session, given.words[0] ?? '');

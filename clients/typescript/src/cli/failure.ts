@@ -52,8 +52,7 @@ export interface Origin {
 
 const MAX_SHOWN_CHARACTERS = 500;
 const UNRESOLVED = /^(?:ENOTFOUND|EAI_\w+)$/;
-const NO_CERTIFICATE =
-  /^(?:CERT_|DEPTH_ZERO|EPROTO|ERR_SSL|ERR_TLS|SELF_SIGNED|UNABLE_|HOSTNAME_)/;
+const NO_CERTIFICATE = /^(?:CERT_|DEPTH_ZERO|EPROTO|ERR_SSL|ERR_TLS|SELF_SIGNED|UNABLE_|HOSTNAME_)/;
 const CUT = /^(?:ECONNABORTED|ECONNRESET|EPIPE)$/;
 const MALFORMED = /^HPE_/;
 const PERHAPS_WRONG = 'Is TEMPINBOX_BASE_URL or --base-url right?';
@@ -162,10 +161,8 @@ export function describeCause(cause: unknown): { code: string; message: string }
   if (!(cause instanceof Error)) return { code: '', message: 'no answer in time' };
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   const message = printableLine(cause.message) || code;
-  if (UNRESOLVED.test(code))
-    return { code, message: `the host name does not resolve: ${message}` };
-  if (NO_CERTIFICATE.test(code))
-    return { code, message: `TLS could not be agreed on: ${message}` };
+  if (UNRESOLVED.test(code)) return { code, message: `the host name does not resolve: ${message}` };
+  if (NO_CERTIFICATE.test(code)) return { code, message: `TLS could not be agreed on: ${message}` };
   const isUnmade = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EACCES)$/.test(code);
   return { code, message: isUnmade ? `the connection was not made: ${message}` : message };
 }

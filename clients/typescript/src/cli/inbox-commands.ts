@@ -213,9 +213,7 @@ async function remove(session: Session, given: Arguments): Promise<CommandOutput
   if (!isByName && tag === undefined)
     throw badUsage('what to delete is missing: INBOX..., --tag TAG or --email ID');
   if (isByName && tag !== undefined)
-    throw badUsage(
-      '--tag ends all inboxes with the tag: give no INBOX and no --email beside it',
-    );
+    throw badUsage('--tag ends all inboxes with the tag: give no INBOX and no --email beside it');
   if (tag !== undefined) return await removeByTag(session, tag);
 
   const { client } = session;

@@ -62,9 +62,9 @@ function toLine(email: unknown, attempt: Attempt): string {
   const outcome = attempt.error === '' ? String(attempt.status) : attempt.error;
   const from = printableLine(textOf(email, 'from'));
   const subject = quote(printableLine(textOf(email, 'subject')));
-  const number =
-    attempt.number > 1 || !attempt.isDelivered ? `  attempt ${attempt.number}` : '';
-  const again = attempt.nextSeconds === undefined ? '' : `, again in ${toText(attempt.nextSeconds)}`;
+  const number = attempt.number > 1 || !attempt.isDelivered ? `  attempt ${attempt.number}` : '';
+  const again =
+    attempt.nextSeconds === undefined ? '' : `, again in ${toText(attempt.nextSeconds)}`;
   return (
     `${new Date().toISOString()}  #${sequence}  ${outcome}  ${attempt.milliseconds} ms  ${from}  ` +
     `${subject}${number}${again}\n`
@@ -90,9 +90,7 @@ async function printNow(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(text, (error) => {
       if (error)
-        reject(
-          new CommandFailure(exitCodes.localFailure, 'standard output cannot be written'),
-        );
+        reject(new CommandFailure(exitCodes.localFailure, 'standard output cannot be written'));
       else resolve();
     });
   });

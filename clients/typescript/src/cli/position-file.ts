@@ -97,8 +97,7 @@ function takeLock(file: string, lock: string): void {
   }
   throw new CommandFailure(
     exitCodes.conflict,
-    'another tempinbox listen forwards this inbox to this target already: it holds ' +
-      quote(file),
+    'another tempinbox listen forwards this inbox to this target already: it holds ' + quote(file),
   );
 }
 

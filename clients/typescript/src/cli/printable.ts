@@ -38,13 +38,10 @@ export function toFields(fields: readonly (readonly [string, string])[]): string
 }
 
 /** Columns as wide as their widest text. */
-export function toTable(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+export function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows];
   const widths = headings.map((_, column) =>
-    lines.reduce((widest, row) => Math.max(widest, countCharacters(row[column] ?? '')), 0),
+    lines.reduce((max, row) => Math.max(max, countCharacters(row[column] ?? '')), 0),
   );
   const last = headings.length - 1;
   return lines

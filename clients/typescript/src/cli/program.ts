@@ -32,9 +32,7 @@ export async function run(words: readonly string[]): Promise<ExitCode> {
   const { command, given, wantsHelp, wantsVersion, problems } = parse(words, commands);
   if (wantsVersion) return await print(`tempinbox ${version}\n`);
   if (wantsHelp && problems.length === 0)
-    return await print(
-      command ? helpOf(command) : overview(commands, keyFile(currentPlatform())),
-    );
+    return await print(command ? helpOf(command) : overview(commands, keyFile(currentPlatform())));
   if (problems.length > 0 || command === undefined) {
     for (const problem of problems) complain(problem);
     process.stderr.write(`See tempinbox ${command ? `${command.name} ` : ''}--help\n`);

@@ -1,5 +1,13 @@
 // Where the service is and who calls it.
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 
 import type { Arguments } from './command.js';
 import { badUsage } from './failure.js';
@@ -95,7 +103,7 @@ function readKeyFile(file: string, platform: Platform): string | undefined {
   let descriptor: number;
   try {
     // A pipe of that name must not keep the program waiting. Windows has no such flag.
-    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw badUsage(`${name} cannot be read: ${reasonOf(error)}`);
@@ -104,9 +112,7 @@ function readKeyFile(file: string, platform: Platform): string | undefined {
     const { mode, isFile } = statsOf(descriptor);
     if (!isFile) throw badUsage(`${name} is no file`);
     if (canOthersRead(platform, mode))
-      throw badUsage(
-        `others can read ${name}; type: ${protectionAdvice(platform, file)}`,
-      );
+      throw badUsage(`others can read ${name}; type: ${protectionAdvice(platform, file)}`);
     const bytes = Buffer.alloc(MAX_KEY_FILE_BYTES);
     const count = readSync(descriptor, bytes);
     const [line = ''] = bytes.toString('utf8', 0, count).split('\n', 1);
@@ -123,8 +129,7 @@ function statsOf(descriptor: number): { mode: number; isFile: boolean } {
 
 function readCaFile(given: Arguments, platform: Platform): string | undefined {
   const named = given.value('ca-file');
-  if (named === undefined)
-    return systemCertificateFiles(platform).find((file) => existsSync(file));
+  if (named === undefined) return systemCertificateFiles(platform).find((file) => existsSync(file));
   try {
     accessSync(named, constants.R_OK);
   } catch (error) {

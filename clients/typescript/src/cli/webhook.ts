@@ -27,9 +27,7 @@ export function readWebhookSecret(text: string): Buffer {
   const key = Buffer.from(encoded, 'base64');
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded);
   if (!isBase64 || key.length < MIN_SECRET_BYTES || key.length > MAX_SECRET_BYTES)
-    throw badUsage(
-      "--secret must be a webhook's secret: whsec_ and 24 to 64 bytes in base64",
-    );
+    throw badUsage("--secret must be a webhook's secret: whsec_ and 24 to 64 bytes in base64");
   return key;
 }
 

@@ -18,6 +18,7 @@ export const {
   InvalidArgument,
   NotFound,
   RateLimited,
+  Redirected,
   ServiceUnavailable,
   Tempinbox,
   TempinboxError,
