@@ -136,7 +136,8 @@ function isRunning(description: string): boolean {
 function describeProcess(pid: number): string {
   const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   const stat = readText(`/proc/${pid}/stat`) ?? '';
-  // proc(5): what is behind the name in parentheses begins with field 3; the start is field 22.
-  const began = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  return `${pid} ${boot} ${began}\n`;
+  // proc(5): what is behind the name in parentheses begins with field 3, the state, of which Z is a
+  // process that has ended; the start is field 22.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return `${pid} ${boot} ${fields[0] === 'Z' ? 'ended' : (fields[19] ?? '')}\n`;
 }
