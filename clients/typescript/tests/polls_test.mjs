@@ -105,9 +105,9 @@ test('a redirect says where it leads', async (t) => {
 });
 
 test('a fetch that is given takes the place of the global one', async () => {
-  const asked = [];
+  const requests = [];
   const fetch = (url, { method, headers }) => {
-    asked.push([method, url, headers['user-agent'].split(' ')[0]]);
+    requests.push([method, url, headers['user-agent'].split(' ')[0]]);
     const body = (async function* () {
       yield await Promise.resolve(Buffer.from('{"domains":[]}'));
     })();
@@ -116,7 +116,7 @@ test('a fetch that is given takes the place of the global one', async () => {
   const client = clientOf({ baseUrl: 'http://a.example' }, { fetch, application: 'tests/1' });
 
   assert.deepEqual(await client.listDomains(), []);
-  assert.deepEqual(asked, [['GET', 'http://a.example/v1/domains', 'tests/1']]);
+  assert.deepEqual(requests, [['GET', 'http://a.example/v1/domains', 'tests/1']]);
 });
 
 test('settings out of their bounds are refused', () => {
