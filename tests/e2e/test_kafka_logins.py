@@ -36,7 +36,7 @@ _FAILED = "kafka does not let this process in"
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Kafka:
     """A broker that takes both mechanisms, its issuer, and what certificates come from."""
 
     suite: Suite
@@ -76,18 +76,18 @@ class _Place:
 class _Login:
     """The files of a login, as Kubernetes mounts them."""
 
-    def __init__(self, place: _Place, mechanism: str, folder: Path) -> None:
-        self.place = place
+    def __init__(self, kafka: _Kafka, mechanism: str, folder: Path) -> None:
+        self.kafka = kafka
         self.mechanism = mechanism
         self.setting = (
             "kafka-sasl-password-file" if mechanism == _SCRAM else "kafka-sasl-client-secret-file"
         )
         self._more = ""
         self._files = MountedSecret(
-            folder, properties=self._properties(), secret=place.secret(mechanism)
+            folder, properties=self._properties(), secret=kafka.secret(mechanism)
         )
         self.settings: Settings = {
-            "kafka_brokers": place.broker.settings["kafka_brokers"],
+            "kafka_brokers": kafka.broker.settings["kafka_brokers"],
             "kafka_properties_file": self._files.file("properties"),
             self.setting.replace("-", "_"): self._files.file("secret"),
         }
@@ -102,14 +102,14 @@ class _Login:
         self._files.put(properties=self._properties() + self._more)
 
     def _properties(self) -> str:
-        properties = self.place.properties(self.mechanism)
+        properties = self.kafka.properties(self.mechanism)
         if self.mechanism == _OAUTH and librdkafka.has_https_ca():
-            properties["https.ca.location"] = str(self.place.issuer.ca_file)
+            properties["https.ca.location"] = str(self.kafka.issuer.ca_file)
         return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
 @pytest.fixture(scope="module")
-def place(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Place]:
+def kafka(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Kafka]:
     """Ready for clients."""
     folder = tmp_path_factory.mktemp("kafka-logins")
     authority = Authority(folder / "authority")
@@ -124,7 +124,7 @@ def place(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_P
         if librdkafka.has_oidc() and not librdkafka.has_https_ca():
             (folder / "programs").mkdir()
             suite = TrustingSuite(folder / "programs", issuer.ca_file)
-        yield _Place(suite, folder, authority, issuer, broker)
+        yield _Kafka(suite, folder, authority, issuer, broker)
 
 
 def _speaks(mechanism: str) -> bool:
@@ -132,11 +132,11 @@ def _speaks(mechanism: str) -> bool:
     return librdkafka.has_scram_of_4_0() if mechanism == _SCRAM else librdkafka.has_oidc()
 
 
-def _run(place: _Place, program: str, settings: Settings, *arguments: str) -> tuple[int, str]:
+def _run(kafka: _Kafka, program: str, settings: Settings, *arguments: str) -> tuple[int, str]:
     """Returns the exit code and all that was printed."""
     given = {f"TEMPINBOX_{name.upper()}": value for name, value in settings.items()}
     done = subprocess.run(
-        [place.suite.program(program), *arguments],
+        [kafka.suite.program(program), *arguments],
         env=paths.clean_environment() | given,
         capture_output=True,
         text=True,
@@ -146,27 +146,27 @@ def _run(place: _Place, program: str, settings: Settings, *arguments: str) -> tu
 
 
 @pytest.mark.parametrize("mechanism", _MECHANISMS)
-def test_the_broker_takes_the_login_of_a_current_client(place: _Place, mechanism: str) -> None:
+def test_the_broker_takes_the_login_of_a_current_client(kafka: _Kafka, mechanism: str) -> None:
     """By the librdkafka that confluent_kafka brings, whatever the programs have."""
-    login: dict[str, str | int | float | bool] = dict(place.properties(mechanism))
+    login: dict[str, str | int | float | bool] = dict(kafka.properties(mechanism))
     if mechanism == _SCRAM:
-        login["sasl.password"] = place.secret(_SCRAM)
+        login["sasl.password"] = kafka.secret(_SCRAM)
     else:
         login |= {
             "sasl.oauthbearer.method": "oidc",
-            "sasl.oauthbearer.client.secret": place.secret(_OAUTH),
-            "https.ca.location": str(place.issuer.ca_file),
+            "sasl.oauthbearer.client.secret": kafka.secret(_OAUTH),
+            "https.ca.location": str(kafka.issuer.ca_file),
         }
-    client = AdminClient(login | {"bootstrap.servers": place.broker.settings["kafka_brokers"]})
+    client = AdminClient(login | {"bootstrap.servers": kafka.broker.settings["kafka_brokers"]})
 
     assert len(client.list_topics(timeout=30).brokers) == 1
 
 
 @pytest.fixture(scope="module", params=_MECHANISMS)
-def login(place: _Place, request: pytest.FixtureRequest) -> _Login:
+def login(kafka: _Kafka, request: pytest.FixtureRequest) -> _Login:
     """Files with the secret that counts."""
     mechanism: str = request.param
-    return _Login(place, mechanism, place.folder / mechanism)
+    return _Login(kafka, mechanism, kafka.folder / mechanism)
 
 
 @dataclass(frozen=True)
@@ -178,26 +178,26 @@ class _Running:
 
 
 @pytest.fixture(scope="module")
-def running(place: _Place, login: _Login) -> Iterator[_Running]:
+def running(kafka: _Kafka, login: _Login) -> Iterator[_Running]:
     """With a database and topics of its own."""
     if not _speaks(login.mechanism):
         pytest.skip(f"librdkafka {librdkafka.version()} cannot {login.mechanism} at this broker")
-    folder = place.folder / f"suite-{login.mechanism}"
+    folder = kafka.folder / f"suite-{login.mechanism}"
     folder.mkdir()
     with contextlib.ExitStack() as stack:
-        database = stack.enter_context(Cluster(place.suite))
+        database = stack.enter_context(Cluster(kafka.suite))
         common = {"database": database.dsn, "kafka_prefix": login.mechanism[:5].lower() + "."}
 
         def settings_of(service: str) -> Settings:
             spool = {"spool_directory": str(folder / "spool")}
-            tls = rpc_tls_settings(place.authority.issue(service, f"DNS:{HOST}"))
+            tls = rpc_tls_settings(kafka.authority.issue(service, f"DNS:{HOST}"))
             return common | login.settings | (spool if service == "mail-ingest" else tls)
 
-        services = stack.enter_context(SecureSuite(place.suite, settings_of))
+        services = stack.enter_context(SecureSuite(kafka.suite, settings_of))
         yield _Running(services, settings_of("inbox"))
 
 
-def _mail_becomes_a_webhook(place: _Place, services: SecureSuite, subject: str) -> None:
+def _mail_becomes_a_webhook(kafka: _Kafka, services: SecureSuite, subject: str) -> None:
     """The event of a mail goes out by mail-ingest's producer and comes in by the dispatcher's
     consumer.
     """
@@ -206,28 +206,28 @@ def _mail_becomes_a_webhook(place: _Place, services: SecureSuite, subject: str) 
     with Receiver() as receiver:
         api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         to = api.new_inbox()["emailAddress"]
-        sent = send(place.suite, to, subject=subject, server=services.ingest.address)
+        sent = send(kafka.suite, to, subject=subject, server=services.ingest.address)
         assert sent.is_accepted, sent.transcript
         receiver.wait_for(lambda it: it.webhook_id == sent.email_id, subject, seconds=60)
 
 
 def test_mail_comes_in_and_its_event_goes_out(
-    place: _Place, login: _Login, running: _Running
+    kafka: _Kafka, login: _Login, running: _Running
 ) -> None:
-    _mail_becomes_a_webhook(place, running.services, f"By {login.mechanism}")
+    _mail_becomes_a_webhook(kafka, running.services, f"By {login.mechanism}")
 
 
 def test_a_rotated_secret_is_used_for_the_next_login(
-    place: _Place, login: _Login, running: _Running
+    kafka: _Kafka, login: _Login, running: _Running
 ) -> None:
     services = running.services
     with_kafka = [services.gateway, services.inbox, services.ingest, services.dispatcher]
     reloads = f'tempinbox_file_reloads_total{{setting="{login.setting}"}}'
     before = {replica: replica.metric(reloads) for replica in with_kafka}
-    tokens = place.issuer.tokens
+    tokens = kafka.issuer.tokens
 
-    place.change_secret(login.mechanism)
-    login.put(place.secret(login.mechanism))
+    kafka.change_secret(login.mechanism)
+    login.put(kafka.secret(login.mechanism))
     eventually(
         lambda: all(replica.metric(reloads) > before[replica] for replica in with_kafka),
         "each has read it",
@@ -237,20 +237,20 @@ def test_a_rotated_secret_is_used_for_the_next_login(
 
     if login.mechanism == _OAUTH:
         eventually(
-            lambda: place.issuer.tokens >= tokens + len(with_kafka),
+            lambda: kafka.issuer.tokens >= tokens + len(with_kafka),
             "each has a token by it",
             seconds=60,
         )
-    _mail_becomes_a_webhook(place, services, f"Rotated, by {login.mechanism}")
+    _mail_becomes_a_webhook(kafka, services, f"Rotated, by {login.mechanism}")
 
 
 def test_a_wrong_secret_is_named_until_it_is_right(
-    place: _Place, login: _Login, running: _Running, tmp_path: Path
+    kafka: _Kafka, login: _Login, running: _Running, tmp_path: Path
 ) -> None:
-    wrong = _Login(place, login.mechanism, tmp_path / "login")
+    wrong = _Login(kafka, login.mechanism, tmp_path / "login")
     wrong.put("not the secret")
     log = tmp_path / "inbox.log"
-    replica = Inbox(place.suite, log=log, **(running.of_inbox | wrong.settings))
+    replica = Inbox(kafka.suite, log=log, **(running.of_inbox | wrong.settings))
     replica.start()
     try:
         eventually(
@@ -261,18 +261,18 @@ def test_a_wrong_secret_is_named_until_it_is_right(
         assert replica.readiness()[0] == 503
         assert log.read_text(encoding="utf-8").count(_FAILED) in range(1, 6), "one a client"
 
-        code, shown = _run(place, "tempinboxctl", wrong.settings, "doctor", "--timeout", "10")
+        code, shown = _run(kafka, "tempinboxctl", wrong.settings, "doctor", "--timeout", "10")
         assert code == 1
         assert "login failed" in shown
 
-        wrong.put(place.secret(login.mechanism))
+        wrong.put(kafka.secret(login.mechanism))
         eventually(replica.is_ready, "it is let in", seconds=60)
     finally:
         replica.kill()
 
 
 def test_a_librdkafka_too_old_is_named_at_the_start(
-    place: _Place, login: _Login, suite: Suite, tmp_path: Path
+    kafka: _Kafka, login: _Login, suite: Suite, tmp_path: Path
 ) -> None:
     if _speaks(login.mechanism):
         pytest.skip("the one of this machine is new enough")
@@ -283,7 +283,7 @@ def test_a_librdkafka_too_old_is_named_at_the_start(
             ("tempinbox-inbox", "--check-config"),
             ("tempinboxctl", "doctor"),
         ):
-            code, shown = _run(place, program, refused, argument)
+            code, shown = _run(kafka, program, refused, argument)
             assert code == 2
             assert "needs a librdkafka built with libcurl, such as 2.8.0 of Debian 13" in shown
             assert version in shown
@@ -307,6 +307,6 @@ def test_a_librdkafka_too_old_is_named_at_the_start(
     assert f"SCRAM of {version} works with brokers before 4.0 only" in logged
     assert "it takes librdkafka 2.6.1" in logged
     assert _FAILED in logged
-    _, shown = _run(place, "tempinboxctl", login.settings, "doctor", "--timeout", "10")
+    _, shown = _run(kafka, "tempinboxctl", login.settings, "doctor", "--timeout", "10")
     assert "it takes librdkafka 2.6.1" in shown
     assert "login failed" in shown

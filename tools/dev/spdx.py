@@ -46,8 +46,8 @@ def packages(filesystem: tarfile.TarFile) -> list[Package]:
 def _debian(status: str) -> Package:
     fields = dict(re.findall(r"^([A-Z][\w-]*): (.*)$", status, re.MULTILINE))
     name, version = fields["Package"], fields["Version"]
-    place = f"arch={fields['Architecture']}&distro={debian.IMAGE_RELEASE}"
-    purl = f"pkg:deb/debian/{name}@{quote(version)}?{place}"
+    qualifiers = f"arch={fields['Architecture']}&distro={debian.IMAGE_RELEASE}"
+    purl = f"pkg:deb/debian/{name}@{quote(version)}?{qualifiers}"
     return Package(name, version, "Organization: Debian", purl)
 
 

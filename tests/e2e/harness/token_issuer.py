@@ -97,10 +97,10 @@ class TokenIssuer:
         if authorization != f"Basic {login}":
             self.refused += 1
             return 401, {"error": "invalid_client", "error_description": "wrong client secret"}
-        asked = parse_qs(form)
-        assert asked["grant_type"] == ["client_credentials"]
+        request = parse_qs(form)
+        assert request["grant_type"] == ["client_credentials"]
         self.tokens += 1
-        token = self._sign(asked.get("scope", [""])[0])
+        token = self._sign(request.get("scope", [""])[0])
         return 200, {
             "access_token": token,
             "token_type": "Bearer",
