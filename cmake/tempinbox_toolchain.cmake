@@ -17,6 +17,7 @@ option(TEMPINBOX_UNITY "Compile sources in batches: half the time for everything
 set(TEMPINBOX_TEST_OPTIONS -O0)
 set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
 if(TEMPINBOX_UNITY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tools/generate/unity_batches.py")
   # A parameter in a header may be called as something in the source before it in the batch. The other presets
   # compile each source by itself, and with this warning.
   list(APPEND TEMPINBOX_WARNINGS -Wno-shadow)
