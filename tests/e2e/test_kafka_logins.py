@@ -175,6 +175,7 @@ class _Running:
 
     services: SecureSuite
     of_inbox: Settings
+    key: str
 
 
 @pytest.fixture(scope="module")
@@ -194,15 +195,15 @@ def running(kafka: _Kafka, login: _Login) -> Iterator[_Running]:
             return common | login.settings | (spool if service == "mail-ingest" else tls)
 
         services = stack.enter_context(SecureSuite(kafka.suite, settings_of))
-        yield _Running(services, settings_of("inbox"))
+        yield _Running(services, settings_of("inbox"), services.make_key("premium", 1_000_000))
 
 
-def _mail_becomes_a_webhook(kafka: _Kafka, services: SecureSuite, subject: str) -> None:
+def _mail_becomes_a_webhook(kafka: _Kafka, running: _Running, subject: str) -> None:
     """The event of a mail goes out by mail-ingest's producer and comes in by the dispatcher's
     consumer.
     """
-    base, key = f"http://{services.gateway.address}", services.make_key("premium", 1_000_000)
-    api = Api(base, key)
+    services = running.services
+    api = Api(f"http://{services.gateway.address}", running.key)
     with Receiver() as receiver:
         api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         to = api.new_inbox()["emailAddress"]
@@ -214,7 +215,7 @@ def _mail_becomes_a_webhook(kafka: _Kafka, services: SecureSuite, subject: str) 
 def test_mail_comes_in_and_its_event_goes_out(
     kafka: _Kafka, login: _Login, running: _Running
 ) -> None:
-    _mail_becomes_a_webhook(kafka, running.services, f"By {login.mechanism}")
+    _mail_becomes_a_webhook(kafka, running, f"By {login.mechanism}")
 
 
 def test_a_rotated_secret_is_used_for_the_next_login(
@@ -241,7 +242,7 @@ def test_a_rotated_secret_is_used_for_the_next_login(
             "each has a token by it",
             seconds=60,
         )
-    _mail_becomes_a_webhook(kafka, services, f"Rotated, by {login.mechanism}")
+    _mail_becomes_a_webhook(kafka, running, f"Rotated, by {login.mechanism}")
 
 
 def test_a_wrong_secret_is_named_until_it_is_right(
