@@ -36,7 +36,7 @@ _FAILED = "kafka does not let this process in"
 
 
 @dataclass(frozen=True)
-class _Kafka:
+class _Brokers:
     """A broker that takes both mechanisms, its issuer, and what certificates come from."""
 
     suite: Suite
@@ -76,18 +76,18 @@ class _Kafka:
 class _Login:
     """The files of a login, as Kubernetes mounts them."""
 
-    def __init__(self, kafka: _Kafka, mechanism: str, folder: Path) -> None:
-        self.kafka = kafka
+    def __init__(self, brokers: _Brokers, mechanism: str, folder: Path) -> None:
+        self.brokers = brokers
         self.mechanism = mechanism
         self.setting = (
             "kafka-sasl-password-file" if mechanism == _SCRAM else "kafka-sasl-client-secret-file"
         )
         self._more = ""
         self._files = MountedSecret(
-            folder, properties=self._properties(), secret=kafka.secret(mechanism)
+            folder, properties=self._properties(), secret=brokers.secret(mechanism)
         )
         self.settings: Settings = {
-            "kafka_brokers": kafka.broker.settings["kafka_brokers"],
+            "kafka_brokers": brokers.broker.settings["kafka_brokers"],
             "kafka_properties_file": self._files.file("properties"),
             self.setting.replace("-", "_"): self._files.file("secret"),
         }
@@ -102,14 +102,14 @@ class _Login:
         self._files.put(properties=self._properties() + self._more)
 
     def _properties(self) -> str:
-        properties = self.kafka.properties(self.mechanism)
+        properties = self.brokers.properties(self.mechanism)
         if self.mechanism == _OAUTH and librdkafka.has_https_ca():
-            properties["https.ca.location"] = str(self.kafka.issuer.ca_file)
+            properties["https.ca.location"] = str(self.brokers.issuer.ca_file)
         return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
 @pytest.fixture(scope="module")
-def kafka(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Kafka]:
+def brokers(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Brokers]:
     """Ready for clients."""
     folder = tmp_path_factory.mktemp("kafka-logins")
     authority = Authority(folder / "authority")
@@ -124,7 +124,7 @@ def kafka(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_K
         if librdkafka.has_oidc() and not librdkafka.has_https_ca():
             (folder / "programs").mkdir()
             suite = TrustingSuite(folder / "programs", issuer.ca_file)
-        yield _Kafka(suite, folder, authority, issuer, broker)
+        yield _Brokers(suite, folder, authority, issuer, broker)
 
 
 def _speaks(mechanism: str) -> bool:
@@ -132,11 +132,11 @@ def _speaks(mechanism: str) -> bool:
     return librdkafka.has_scram_of_4_0() if mechanism == _SCRAM else librdkafka.has_oidc()
 
 
-def _run(kafka: _Kafka, program: str, settings: Settings, *arguments: str) -> tuple[int, str]:
+def _run(brokers: _Brokers, program: str, settings: Settings, *arguments: str) -> tuple[int, str]:
     """Returns the exit code and all that was printed."""
     given = {f"TEMPINBOX_{name.upper()}": value for name, value in settings.items()}
     done = subprocess.run(
-        [kafka.suite.program(program), *arguments],
+        [brokers.suite.program(program), *arguments],
         env=paths.clean_environment() | given,
         capture_output=True,
         text=True,
@@ -146,27 +146,27 @@ def _run(kafka: _Kafka, program: str, settings: Settings, *arguments: str) -> tu
 
 
 @pytest.mark.parametrize("mechanism", _MECHANISMS)
-def test_the_broker_takes_the_login_of_a_current_client(kafka: _Kafka, mechanism: str) -> None:
+def test_the_broker_takes_the_login_of_a_current_client(brokers: _Brokers, mechanism: str) -> None:
     """By the librdkafka that confluent_kafka brings, whatever the programs have."""
-    login: dict[str, str | int | float | bool] = dict(kafka.properties(mechanism))
+    login: dict[str, str | int | float | bool] = dict(brokers.properties(mechanism))
     if mechanism == _SCRAM:
-        login["sasl.password"] = kafka.secret(_SCRAM)
+        login["sasl.password"] = brokers.secret(_SCRAM)
     else:
         login |= {
             "sasl.oauthbearer.method": "oidc",
-            "sasl.oauthbearer.client.secret": kafka.secret(_OAUTH),
-            "https.ca.location": str(kafka.issuer.ca_file),
+            "sasl.oauthbearer.client.secret": brokers.secret(_OAUTH),
+            "https.ca.location": str(brokers.issuer.ca_file),
         }
-    client = AdminClient(login | {"bootstrap.servers": kafka.broker.settings["kafka_brokers"]})
+    client = AdminClient(login | {"bootstrap.servers": brokers.broker.settings["kafka_brokers"]})
 
     assert len(client.list_topics(timeout=30).brokers) == 1
 
 
 @pytest.fixture(scope="module", params=_MECHANISMS)
-def login(kafka: _Kafka, request: pytest.FixtureRequest) -> _Login:
+def login(brokers: _Brokers, request: pytest.FixtureRequest) -> _Login:
     """Files with the secret that counts."""
     mechanism: str = request.param
-    return _Login(kafka, mechanism, kafka.folder / mechanism)
+    return _Login(brokers, mechanism, brokers.folder / mechanism)
 
 
 @dataclass(frozen=True)
@@ -179,26 +179,26 @@ class _Running:
 
 
 @pytest.fixture(scope="module")
-def running(kafka: _Kafka, login: _Login) -> Iterator[_Running]:
+def running(brokers: _Brokers, login: _Login) -> Iterator[_Running]:
     """With a database and topics of its own."""
     if not _speaks(login.mechanism):
         pytest.skip(f"librdkafka {librdkafka.version()} cannot {login.mechanism} at this broker")
-    folder = kafka.folder / f"suite-{login.mechanism}"
+    folder = brokers.folder / f"suite-{login.mechanism}"
     folder.mkdir()
     with contextlib.ExitStack() as stack:
-        database = stack.enter_context(Cluster(kafka.suite))
+        database = stack.enter_context(Cluster(brokers.suite))
         common = {"database": database.dsn, "kafka_prefix": login.mechanism[:5].lower() + "."}
 
         def settings_of(service: str) -> Settings:
             spool = {"spool_directory": str(folder / "spool")}
-            tls = rpc_tls_settings(kafka.authority.issue(service, f"DNS:{HOST}"))
+            tls = rpc_tls_settings(brokers.authority.issue(service, f"DNS:{HOST}"))
             return common | login.settings | (spool if service == "mail-ingest" else tls)
 
-        services = stack.enter_context(SecureSuite(kafka.suite, settings_of))
+        services = stack.enter_context(SecureSuite(brokers.suite, settings_of))
         yield _Running(services, settings_of("inbox"), services.make_key("premium", 1_000_000))
 
 
-def _mail_becomes_a_webhook(kafka: _Kafka, running: _Running, subject: str) -> None:
+def _mail_becomes_a_webhook(brokers: _Brokers, running: _Running, subject: str) -> None:
     """The event of a mail goes out by mail-ingest's producer and comes in by the dispatcher's
     consumer.
     """
@@ -207,28 +207,28 @@ def _mail_becomes_a_webhook(kafka: _Kafka, running: _Running, subject: str) -> N
     with Receiver() as receiver:
         api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         to = api.new_inbox()["emailAddress"]
-        sent = send(kafka.suite, to, subject=subject, server=services.ingest.address)
+        sent = send(brokers.suite, to, subject=subject, server=services.ingest.address)
         assert sent.is_accepted, sent.transcript
         receiver.wait_for(lambda it: it.webhook_id == sent.email_id, subject, seconds=60)
 
 
 def test_mail_comes_in_and_its_event_goes_out(
-    kafka: _Kafka, login: _Login, running: _Running
+    brokers: _Brokers, login: _Login, running: _Running
 ) -> None:
-    _mail_becomes_a_webhook(kafka, running, f"By {login.mechanism}")
+    _mail_becomes_a_webhook(brokers, running, f"By {login.mechanism}")
 
 
 def test_a_rotated_secret_is_used_for_the_next_login(
-    kafka: _Kafka, login: _Login, running: _Running
+    brokers: _Brokers, login: _Login, running: _Running
 ) -> None:
     services = running.services
     with_kafka = [services.gateway, services.inbox, services.ingest, services.dispatcher]
     reloads = f'tempinbox_file_reloads_total{{setting="{login.setting}"}}'
     before = {replica: replica.metric(reloads) for replica in with_kafka}
-    tokens = kafka.issuer.tokens
+    tokens = brokers.issuer.tokens
 
-    kafka.change_secret(login.mechanism)
-    login.put(kafka.secret(login.mechanism))
+    brokers.change_secret(login.mechanism)
+    login.put(brokers.secret(login.mechanism))
     eventually(
         lambda: all(replica.metric(reloads) > before[replica] for replica in with_kafka),
         "each has read it",
@@ -238,20 +238,20 @@ def test_a_rotated_secret_is_used_for_the_next_login(
 
     if login.mechanism == _OAUTH:
         eventually(
-            lambda: kafka.issuer.tokens >= tokens + len(with_kafka),
+            lambda: brokers.issuer.tokens >= tokens + len(with_kafka),
             "each has a token by it",
             seconds=60,
         )
-    _mail_becomes_a_webhook(kafka, running, f"Rotated, by {login.mechanism}")
+    _mail_becomes_a_webhook(brokers, running, f"Rotated, by {login.mechanism}")
 
 
 def test_a_wrong_secret_is_named_until_it_is_right(
-    kafka: _Kafka, login: _Login, running: _Running, tmp_path: Path
+    brokers: _Brokers, login: _Login, running: _Running, tmp_path: Path
 ) -> None:
-    wrong = _Login(kafka, login.mechanism, tmp_path / "login")
+    wrong = _Login(brokers, login.mechanism, tmp_path / "login")
     wrong.put("not the secret")
     log = tmp_path / "inbox.log"
-    replica = Inbox(kafka.suite, log=log, **(running.of_inbox | wrong.settings))
+    replica = Inbox(brokers.suite, log=log, **(running.of_inbox | wrong.settings))
     replica.start()
     try:
         eventually(
@@ -262,18 +262,18 @@ def test_a_wrong_secret_is_named_until_it_is_right(
         assert replica.readiness()[0] == 503
         assert log.read_text(encoding="utf-8").count(_FAILED) in range(1, 6), "one a client"
 
-        code, shown = _run(kafka, "tempinboxctl", wrong.settings, "doctor", "--timeout", "10")
+        code, shown = _run(brokers, "tempinboxctl", wrong.settings, "doctor", "--timeout", "10")
         assert code == 1
         assert "login failed" in shown
 
-        wrong.put(kafka.secret(login.mechanism))
+        wrong.put(brokers.secret(login.mechanism))
         eventually(replica.is_ready, "it is let in", seconds=60)
     finally:
         replica.kill()
 
 
 def test_a_librdkafka_too_old_is_named_at_the_start(
-    kafka: _Kafka, login: _Login, suite: Suite, tmp_path: Path
+    brokers: _Brokers, login: _Login, suite: Suite, tmp_path: Path
 ) -> None:
     if _speaks(login.mechanism):
         pytest.skip("the one of this machine is new enough")
@@ -284,7 +284,7 @@ def test_a_librdkafka_too_old_is_named_at_the_start(
             ("tempinbox-inbox", "--check-config"),
             ("tempinboxctl", "doctor"),
         ):
-            code, shown = _run(kafka, program, refused, argument)
+            code, shown = _run(brokers, program, refused, argument)
             assert code == 2
             assert "needs a librdkafka built with libcurl, such as 2.8.0 of Debian 13" in shown
             assert version in shown
@@ -308,6 +308,6 @@ def test_a_librdkafka_too_old_is_named_at_the_start(
     assert f"SCRAM of {version} works with brokers before 4.0 only" in logged
     assert "it takes librdkafka 2.6.1" in logged
     assert _FAILED in logged
-    _, shown = _run(kafka, "tempinboxctl", login.settings, "doctor", "--timeout", "10")
+    _, shown = _run(brokers, "tempinboxctl", login.settings, "doctor", "--timeout", "10")
     assert "it takes librdkafka 2.6.1" in shown
     assert "login failed" in shown

@@ -22,9 +22,9 @@ class Replica:
     service: str
     listener: str  # the setting that says where it listens
 
-    def __init__(self, suite: Suite, *, log: Path = Path(os.devnull), **settings: str) -> None:
+    def __init__(self, suite: Suite, *, log: str | Path = os.devnull, **settings: str) -> None:
         self._suite = suite
-        self._log = log
+        self._log = Path(log)
         self.address = f"127.0.0.1:{free_port()}"
         self.admin = f"127.0.0.1:{free_port()}"
         self._settings = {self.listener: self.address, "admin_listen": self.admin} | settings
