@@ -95,7 +95,8 @@ def test_tester(tmp_path: Path) -> None:
     programs = node_packages.ensure(client)["PATH"]  # a newer Node.js than Debian 12's
     chromium = shutil.which("chromium")
     assert chromium
-    brought = "{@playwright,playwright,playwright-core,.bin}"
+    modules = '"$CLONE"/clients/typescript/node_modules'
+    brought = modules + "/{@playwright,playwright,playwright-core}"
 
     pages.run(
         _PAGES / "tester.md",
@@ -107,7 +108,8 @@ def test_tester(tmp_path: Path) -> None:
             'npm --prefix "$CLONE/clients/typescript" ci >>npm.txt\n': "",
             "npm install --save-dev @playwright/test ./tempinbox-*.tgz >>npm.txt\n": (
                 "npm install --offline ./tempinbox-*.tgz >>npm.txt\n"
-                f'ln -s "$CLONE"/clients/typescript/node_modules/{brought} node_modules/\n'
+                f"ln -s {brought} node_modules/\n"
+                f"ln -s {modules}/.bin/playwright node_modules/.bin/\n"
             ),
         },
         seconds=_SECONDS,

@@ -100,7 +100,7 @@ class Progress:
         done, total = int(step[1]), int(step[2])
         if total >= _LONG_BUILD_STEPS and not self._has_said_length:
             self._has_said_length = True
-            say(f"  {total} steps; interrupted, the next ./dev goes on where this one was")
+            say(f"  {total} steps; should it be interrupted, the next ./dev goes on from there")
         interval = _SCREEN_INTERVAL_SECONDS if self._on_screen else _LOG_INTERVAL_SECONDS
         if now - self._shown < interval:
             return
