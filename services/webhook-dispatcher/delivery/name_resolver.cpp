@@ -108,10 +108,14 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         options.ndots = 1;
         options.domains = nullptr;
         options.ndomains = 0;
-        int status =
-            ares_init_options(&channel, &options,
-                              ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB |
-                                  ARES_OPT_NDOTS | ARES_OPT_DOMAINS);
+        int given = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | ARES_OPT_NDOTS |
+                    ARES_OPT_DOMAINS;
+#ifdef ARES_OPT_QUERY_CACHE
+        // From 1.31 on the library keeps answers for up to an hour; ours are kept here.
+        options.qcache_max_ttl = 0;
+        given |= ARES_OPT_QUERY_CACHE;
+#endif
+        int status = ares_init_options(&channel, &options, given);
         if (status == ARES_SUCCESS && !chosen.servers.empty())
             status = ares_set_servers_ports_csv(channel, chosen.servers.c_str());
         if (status != ARES_SUCCESS)
