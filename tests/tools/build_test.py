@@ -40,7 +40,9 @@ class Shown(unittest.TestCase):
 
     def test_a_long_build_says_that_it_may_be_interrupted(self) -> None:
         shown = self.shown(("[1/300] Building\n", 1.0), ("[2/300] Building\n", 2.0))
-        self.assertEqual(shown.count("300 steps; should it be interrupted, the next ./dev goes on"), 1)
+        self.assertEqual(
+            shown.count("300 steps; should it be interrupted, the next ./dev goes on"), 1
+        )
         self.assertNotIn("interrupted", self.shown(("[1/3] Building\n", 1.0)))
 
     def test_a_screen_has_one_line_that_changes(self) -> None:
