@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dev.jobs import Board, Job, Result, read_tally, table
+from dev.jobs import Board, Job, Result, read_failures, read_tally, table, what_failed
 from dev.tally import Tally
 
 
@@ -30,6 +30,32 @@ class ClosingLine(unittest.TestCase):
     def test_a_build_has_none(self) -> None:
         self.assertEqual(read_tally("Building\n", 0, counts=False), Tally())
         self.assertEqual(read_tally("Building\n", 1, counts=False), Tally(failed=1))
+
+
+class Failures(unittest.TestCase):
+    """Whoever has only the end of an output reads there what failed."""
+
+    def test_lines_that_name_a_failure_are_kept(self) -> None:
+        text = (
+            "a line\ntests/a_test.cpp:7: FAILED:\nFAILED tests/e2e/test_a.py::test_b - no\n"
+            "FAILED tests/e2e/test_a.py::test_b - no\n  python               not good\nend\n"
+        )
+        self.assertEqual(
+            read_failures(text),
+            [
+                "tests/a_test.cpp:7: FAILED:",
+                "FAILED tests/e2e/test_a.py::test_b - no",
+                "python               not good",
+            ],
+        )
+
+    def test_of_an_output_without_any_the_last_lines_are(self) -> None:
+        self.assertEqual(read_failures("one\ntwo\n\nthree\n"), ["one", "two", "three"])
+
+    def test_every_line_has_the_name_of_its_job(self) -> None:
+        failed = Result(1.0, Tally(1, 1), ["a.cpp:7: FAILED:"])
+        shown = what_failed({"unit": failed, "fuzz": Result(1.0, Tally(1))})
+        self.assertEqual(shown.split(), ["unit", "a.cpp:7:", "FAILED:"])
 
 
 class Order(unittest.TestCase):

@@ -17,6 +17,12 @@ from dev import paths
 from dev.tally import Tally
 from dev.terminal import heading, item, say
 
+# A line that names what failed, as Catch2, pytest, node's runner, a compiler and ./dev write it.
+_FAILURE = re.compile(
+    r": FAILED:|^FAILED |^ERROR |^not ok |^\s*✖ | not good$|^FAILED: |\berror: |: not run, since "
+)
+_SHOWN_FAILURES = 20  # of one job
+_SHOWN_CHARACTERS = 300  # of a line
 _CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 
@@ -38,6 +44,7 @@ class Result:
 
     seconds: float
     tally: Tally
+    failures: list[str] = field(default_factory=list)  # what failed, a line each
 
 
 class Board:
@@ -88,7 +95,8 @@ class Board:
         while job := self._next(is_background):
             started = time.monotonic()
             tally, output = self._attempt(job)
-            result = Result(time.monotonic() - started, tally)
+            failures = read_failures(output) if tally.failed else []
+            result = Result(time.monotonic() - started, tally, failures)
             with self._changed:
                 self._show(job, result, output)
                 self._results[job.name] = result
@@ -158,6 +166,20 @@ def read_tally(output: str, exit_code: int, counts: bool) -> Tally:
     if tally.failed == 0 and (exit_code != 0 or (counts and tally.passed == 0)):
         tally.failed = 1
     return tally
+
+
+def read_failures(output: str) -> list[str]:
+    """Reads the lines that name what failed, each once; of an output without any, its last ones."""
+    lines = [line.strip()[:_SHOWN_CHARACTERS] for line in output.splitlines() if line.strip()]
+    named = list(dict.fromkeys(line for line in lines if _FAILURE.search(line)))
+    return named[:_SHOWN_FAILURES] or lines[-5:]
+
+
+def what_failed(results: dict[str, Result]) -> str:
+    """Returns the failures of every job, for whoever has only the end of a long output."""
+    return "\n".join(
+        f"  {name:<20} {line}" for name, result in results.items() for line in result.failures
+    )
 
 
 def table(results: dict[str, Result]) -> str:

@@ -33,7 +33,7 @@ from dev import (
     suite_env,
     typescript_client,
 )
-from dev.jobs import Board, Job, Result, table
+from dev.jobs import Board, Job, Result, table, what_failed
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, SuiteOptions
@@ -549,6 +549,9 @@ def _all_jobs(preset: str, builds: bool) -> list[Job]:
 def _close(results: dict[str, Result], total: Tally) -> int:
     for result in results.values():
         total.add(result.tally)
+    if failures := what_failed(results):
+        heading("What failed")
+        say(failures)
     say()
     say(table(results))
     say()
