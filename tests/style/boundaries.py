@@ -64,7 +64,7 @@ _LIBRARIES = {
     ),
     r"rapidjson/": r"^libs/common/json/",
     r"curl/": r"^libs/common/mail/",
-    r"CLI/": r"^libs/common/config/|^(?:programs/tempinboxctl|clients/cli)/command_line\.cpp$",
+    r"CLI/": r"^libs/common/config/|^programs/tempinboxctl/command_line\.cpp$",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from source import Problem, Source
 
-_ROOMS = ("libs/", "services/", "programs/", "clients/")
+_ROOMS = ("libs/", "services/", "programs/")
 # A decided error is a value; an exception goes to one of these.
 _HANDLERS = {
     "libs/common/http/session.cpp",  # HTTP session: 500, 503
@@ -16,7 +16,6 @@ _HANDLERS = {
     "libs/common/runtime/run.cpp",  # main of a service
     "programs/tempinbox-migrate/main.cpp",
     "programs/tempinboxctl/program.cpp",
-    "clients/cli/program.cpp",
 }
 _TOOLBOX = "libs/common/async/"
 _HANDLER = re.compile(r"(\s*)\} catch \(")

@@ -63,7 +63,6 @@ _CLIENT_TESTS = [
     paths.ROOT / "tests" / "quickstarts",
     _TYPESCRIPT_TESTS,
 ]
-_WITH_COMMAND_LINE = [*services.PROGRAMS, "tempinbox"]
 _E2E_SUITES = 2
 # Parallel runs can be ended from the thread that a signal interrupts.
 _interrupted = threading.Event()
@@ -460,7 +459,7 @@ TIERS = {
     "e2e": Tier(_run_e2e, services.PROGRAMS, _bring_for_e2e, minutes=15),
     "browser": Tier(_run_browser, services.PROGRAMS, _bring_for_browser, minutes=6),
     "deploy": Tier(_run_deploy, services.PROGRAMS, _bring_for_deploy, minutes=1),
-    "clients": Tier(_run_clients, _WITH_COMMAND_LINE, _bring_for_clients, minutes=5),
+    "clients": Tier(_run_clients, services.PROGRAMS, _bring_for_clients, minutes=5),
 }
 # In the order in which they start when all run: the longest first, beside it what needs no test
 # program, since those are compiled meanwhile.
@@ -587,7 +586,7 @@ def _ci_jobs() -> list[Job]:
     return [
         Job(
             release,
-            ["build", "--preset", build.RELEASE, *_WITH_COMMAND_LINE],
+            ["build", "--preset", build.RELEASE, *services.PROGRAMS],
             is_background=True,
             counts=False,
         ),

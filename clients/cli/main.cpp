@@ -1,6 +1,0 @@
-#include "cli/program.hpp"
-
-int main(int argc, char** argv)
-{
-    return tempinbox::cli::run(argc, argv);
-}
