@@ -6,7 +6,7 @@ from functools import cache
 
 from dev import build, paths
 
-FOLDERS = ["libs", "services", "programs", "clients", "tests"]
+FOLDERS = ["libs", "services", "programs", "tests"]
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _GENERATED_IN = build.SANITIZE  # whose sources clang-tidy reads
 
