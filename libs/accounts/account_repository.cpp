@@ -226,7 +226,8 @@ awaitable<result<account>> account_repository::create(account_id id, std::string
             postgres::exec_prepared(tx, insert_account.name, id.text(), email, plan, ends, version);
         if (inserted.affected_rows() == 0)
             return failure{errc::conflict,
-                           "An account with the email address " + quote(email) + " exists"};
+                           "An account with the email address " + quote(email) + " exists",
+                           error_reason::email_taken};
         if (!password_hash.empty())
             postgres::exec_prepared0(tx, insert_user.name, id.text(), password_hash);
         return with_state_event(tx, publisher_,

@@ -154,11 +154,13 @@ result<void> check_key_limit(const plans::account_state& state, std::int64_t liv
         return {};
     if (limits.api_keys <= 0 || !limits.api_access)
         return failure{errc::permission_denied,
-                       "API keys are not part of the plan " + state.plan_at(now)};
-    return failure{errc::permission_denied, "The plan " + state.plan_at(now) + " has " +
-                                                std::to_string(limits.api_keys) +
-                                                (limits.api_keys == 1 ? " API key" : " API keys") +
-                                                ", all in use: revoke one first"};
+                       "API keys are not part of the plan " + state.plan_at(now),
+                       error_reason::plan_required};
+    return failure{errc::permission_denied,
+                   "The plan " + state.plan_at(now) + " has " + std::to_string(limits.api_keys) +
+                       (limits.api_keys == 1 ? " API key" : " API keys") +
+                       ", all in use: revoke one first",
+                   error_reason::key_limit};
 }
 
 } // namespace

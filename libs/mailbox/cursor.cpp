@@ -29,11 +29,13 @@ result<std::string> read_cursor(std::string_view cursor, std::string_view filter
 {
     const auto bytes = from_base64url(cursor);
     if (!bytes || bytes->size() < tag_size)
-        return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+        return failure{errc::invalid_argument, "cursor is not one that this list gave out",
+                       error_reason::invalid_cursor};
     std::string position = bytes->substr(tag_size);
     if (bytes->substr(0, tag_size) != tag_of(filter, position))
         return failure{errc::invalid_argument,
-                       "cursor belongs to a list with other filters; start again without it"};
+                       "cursor belongs to a list with other filters; start again without it",
+                       error_reason::invalid_cursor};
     return position;
 }
 

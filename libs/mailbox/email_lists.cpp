@@ -62,7 +62,8 @@ std::string text_of(const email_query& query)
 
 failure foreign_cursor()
 {
-    return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+    return failure{errc::invalid_argument, "cursor is not one that this list gave out",
+                   error_reason::invalid_cursor};
 }
 
 int first_rows(const email_query& query)

@@ -82,21 +82,25 @@ const postgres::statement insert_operator_inbox{"mailbox_insert_operator_inbox",
 
 failure address_not_available(const std::string& address)
 {
-    return failure{errc::conflict, "The address " + address + " is not available"};
+    return failure{errc::conflict, "The address " + address + " is not available",
+                   error_reason::address_taken};
 }
 
 failure taken_address(const new_inbox& requested, const std::string& address)
 {
     if (requested.local_part)
         return address_not_available(address);
-    return failure{errc::conflict, "The address with a random name" +
-                                       address.substr(address.find('@')) + " is not available"};
+    return failure{errc::conflict,
+                   "The address with a random name" + address.substr(address.find('@')) +
+                       " is not available",
+                   error_reason::address_taken};
 }
 
 // For an inbox that no pass decided.
 failure requested_address_not_available()
 {
-    return failure{errc::conflict, "The address asked for is not available"};
+    return failure{errc::conflict, "The address asked for is not available",
+                   error_reason::address_taken};
 }
 
 failure domain_not_available(const std::optional<std::string>& requested)
@@ -112,7 +116,8 @@ failure all_slots_used(const plans::account_state& account, time_point now)
     return failure{errc::permission_denied,
                    "All " + std::to_string(account.limits_at(now).live_inboxes) +
                        " live inboxes of plan " + account.plan_at(now) +
-                       " are used; DELETE /v1/inboxes/{inboxId} frees one"};
+                       " are used; DELETE /v1/inboxes/{inboxId} frees one",
+                   error_reason::inbox_limit};
 }
 
 using states = std::map<account_id, plans::account_state>;
@@ -171,7 +176,8 @@ std::vector<candidate> make_candidates(const std::vector<new_inbox>& requested,
         added.tries_left = inbox.local_part ? 1 : tries_of_random_names;
         const auto ttl = choose_ttl(account.limits_at(now), inbox.ttl);
         if (account.is_deleted)
-            added.refusal = failure{errc::permission_denied, "The account was deleted"};
+            added.refusal = failure{errc::permission_denied, "The account was deleted",
+                                    error_reason::account_deleted};
         else if (!ttl)
             added.refusal = ttl.error();
         else
@@ -405,7 +411,8 @@ result<std::vector<created_inbox>> create_operator_inboxes(pqxx::work& tx, accou
 {
     postgres::exec_prepared(tx, lock_accounts.name, postgres::to_array(std::vector{account}));
     if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
-        return failure{errc::permission_denied, "The account was deleted"};
+        return failure{errc::permission_denied, "The account was deleted",
+                       error_reason::account_deleted};
     tx.exec_params(lock_operator_names, domain);
     std::vector<created_inbox> all;
     for (const char* local_part : {"postmaster", "abuse"}) {

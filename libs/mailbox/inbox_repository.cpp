@@ -151,7 +151,8 @@ result<position> read_position(const std::string& cursor, account_id account,
     from.id = text->substr(
         std::min<std::size_t>(static_cast<std::size_t>(end - text->data()) + 1, text->size()));
     if (error != std::errc{} || !uuid::parse(from.id))
-        return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+        return failure{errc::invalid_argument, "cursor is not one that this list gave out",
+                       error_reason::invalid_cursor};
     return from;
 }
 
@@ -172,7 +173,8 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     if (filter.address) {
         // At most one row, so this list never returned a cursor.
         if (!cursor.empty())
-            return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+            return failure{errc::invalid_argument, "cursor is not one that this list gave out",
+                           error_reason::invalid_cursor};
         for (const auto& row : postgres::exec_prepared(tx, find_by_address.name, account.text(),
                                                        to_lower_ascii(*filter.address)))
             if (auto inbox_at_address = read_inbox(row); matches(inbox_at_address, filter))

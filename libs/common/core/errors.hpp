@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/core/error_reason.hpp"
+
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
 
@@ -31,11 +33,13 @@ constexpr std::size_t errc_count = static_cast<std::size_t>(errc::internal) + 1;
 
 std::string_view to_string(errc code);
 
-// A refusal as a value: the code decides the status, the sentence is shown to the caller.
+// A refusal as a value: the code decides the status, the sentence is shown to the caller, and the
+// reason is for programs. Without one it is that of the code's status.
 struct failure
 {
     errc code = errc::internal;
     std::string message;
+    error_reason reason = error_reason::none;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const failure& reason)

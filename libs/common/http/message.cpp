@@ -187,7 +187,9 @@ response created_json(std::string json, std::string_view location)
     return created;
 }
 
-response error_response(unsigned status, std::string_view message)
+namespace {
+
+response error_response(unsigned status, error_reason reason, std::string_view message)
 {
     json::writer body;
     body.begin_object()
@@ -195,12 +197,35 @@ response error_response(unsigned status, std::string_view message)
         .member("error", status_name(status))
         .member("message", message)
         .end_object();
-    return response(status, "application/json", body.take());
+    response answer(status, "application/json", body.take());
+    answer.headers.emplace_back(error_code_header, to_string(reason));
+    return answer;
+}
+
+} // namespace
+
+response error_response(error_reason reason, std::string_view message)
+{
+    return error_response(status_of(reason), reason, message);
+}
+
+response error_response(unsigned status, std::string_view message)
+{
+    return error_response(status, error_reason_of_status(status), message);
+}
+
+error_reason reason_of(const failure& refused)
+{
+    if (refused.reason != error_reason::none)
+        return refused.reason;
+    if (refused.code == errc::invalid_argument)
+        return error_reason::invalid_field;
+    return error_reason_of_status(status_of(refused.code));
 }
 
 response error_response(const failure& reason)
 {
-    auto answer = error_response(status_of(reason.code), reason.message);
+    auto answer = error_response(status_of(reason.code), reason_of(reason), reason.message);
     if (reason.code == errc::unavailable)
         answer.set("Retry-After", "1");
     return answer;

@@ -93,10 +93,17 @@ std::string_view status_name(unsigned status);
 // The one table errc → HTTP status.
 unsigned status_of(errc code);
 
+// What programs tell errors apart by (common/core/error_reason.hpp).
+constexpr std::string_view error_code_header = "X-Error-Code";
+
 response ok_json(std::string json);
 response created_json(std::string json, std::string_view location);
-// {"statusCode":404,"error":"Not Found","message":"…"}
+// {"statusCode":404,"error":"Not Found","message":"…"}, with the reason in X-Error-Code: the one
+// given, or the status' own.
+response error_response(error_reason reason, std::string_view message);
 response error_response(unsigned status, std::string_view message);
 response error_response(const failure& reason);
+// What a failure is called: by its reason, or else by its code.
+error_reason reason_of(const failure& refused);
 
 } // namespace tempinbox::http

@@ -135,7 +135,7 @@ awaitable<response> router::dispatch(request& received) const
 response not_routed(const router::match& match, const request& received)
 {
     if (match.allow.empty())
-        return error_response(404, "No such path: " + quote(received.path));
+        return error_response(error_reason::unknown_path, "No such path: " + quote(received.path));
     if (received.method == "OPTIONS") {
         response answer;
         answer.status = 204;

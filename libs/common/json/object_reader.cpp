@@ -65,7 +65,8 @@ result<object_reader> object_reader::parse(std::string_view body, const limits& 
         return parsed.error();
     if (!parsed->is_object())
         return failure{errc::invalid_argument,
-                       "body must be a JSON object, not " + describe(*parsed)};
+                       "body must be a JSON object, not " + describe(*parsed),
+                       error_reason::invalid_json};
     return object_reader(std::move(*parsed));
 }
 

@@ -181,9 +181,10 @@ failure invalid_at(std::string_view text, std::size_t offset, std::string_view w
     const auto column =
         count_characters(before.substr(line_start == std::string_view::npos ? 0 : line_start + 1)) +
         1;
-    return failure{errc::invalid_argument, "body is not valid JSON at line " +
-                                               std::to_string(line) + ", column " +
-                                               std::to_string(column) + ": " + std::string(why)};
+    return failure{errc::invalid_argument,
+                   "body is not valid JSON at line " + std::to_string(line) + ", column " +
+                       std::to_string(column) + ": " + std::string(why),
+                   error_reason::invalid_json};
 }
 
 [[noreturn]] void throw_kind(std::string_view expected, std::string_view given)
@@ -213,7 +214,8 @@ result<value> value::parse(std::string_view text, const limits& allowed)
 {
     if (text.size() > allowed.bytes)
         return failure{errc::payload_too_large,
-                       "body must be at most " + std::to_string(allowed.bytes) + " bytes of JSON"};
+                       "body must be at most " + std::to_string(allowed.bytes) + " bytes of JSON",
+                       error_reason::too_large};
     // The in-place reader would take a zero byte for the end.
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
         return invalid_at(text, zero, "a zero byte");

@@ -68,9 +68,12 @@ failure read_error(const http::client_response& http_response, std::string_view 
     const auto body = json::value::parse(http_response.body);
     const auto code = body ? body->find("code") : std::nullopt;
     const auto message = body ? body->find("message") : std::nullopt;
+    const auto reason = body ? body->find("reason") : std::nullopt;
     if (code && code->is_string())
-        return failure(code_from_connect(code->text()),
-                       message && message->is_string() ? message->text() : std::string());
+        return failure(
+            code_from_connect(code->text()),
+            message && message->is_string() ? message->text() : std::string(),
+            error_reason_of(reason && reason->is_string() ? reason->text() : std::string()));
     const bool is_passing = http_response.status == 429 || http_response.status == 502 ||
                             http_response.status == 503 || http_response.status == 504;
     return failure(is_passing ? errc::unavailable : errc::internal,
@@ -269,7 +272,8 @@ struct client::batch_on_its_way
             if (result->code().empty())
                 answer.response = std::move(*result->mutable_response());
             else
-                answer.response = failure(code_from_connect(result->code()), result->message());
+                answer.response = failure(code_from_connect(result->code()), result->message(),
+                                          error_reason_of(result->reason()));
             put(index, std::move(answer));
         }
     }

@@ -58,10 +58,17 @@ http::response error_response(unsigned status, std::string_view code, std::strin
     return http::response(status, json_type, body.take());
 }
 
-http::response error_response(const failure& reason)
+// The reason is no part of Connect: its clients skip the member.
+http::response error_response(const failure& refused)
 {
-    return error_response(connect_http_status(reason.code), connect_code(reason.code),
-                          reason.message);
+    json::writer body;
+    body.begin_object()
+        .member("code", connect_code(refused.code))
+        .member("message", refused.message);
+    if (refused.reason != error_reason::none)
+        body.member("reason", to_string(refused.reason));
+    body.end_object();
+    return http::response(connect_http_status(refused.code), json_type, body.take());
 }
 
 // The media type without its parameters.
@@ -289,6 +296,7 @@ struct server::call_batch
         if (!outcome) {
             result.set_code(std::string(connect_code(outcome.error().code)));
             result.set_message(outcome.error().message);
+            result.set_reason(std::string(to_string(outcome.error().reason)));
             return;
         }
         const auto size = (*outcome)->ByteSizeLong();

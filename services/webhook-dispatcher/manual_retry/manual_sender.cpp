@@ -112,13 +112,14 @@ manual_sender::manual_sender(runtime::host& host, manual_delivery_repository& de
 result<void> manual_sender::check_capacity(account_id account) const
 {
     if (is_draining_ || in_flight_.count() >= max_in_flight)
-        return failure{errc::unavailable, "too many requests are sent by hand"};
+        return failure{errc::unavailable, "too many requests are sent by hand", error_reason::busy};
     const auto of_account = in_flight_of_.find(account);
     if (of_account != in_flight_of_.end() && of_account->second >= max_in_flight_of_account)
         return failure{errc::rate_limited,
                        "Of the tests and single retries of an account at most " +
                            std::to_string(max_in_flight_of_account) +
-                           " are sent at a time; try again when a receiver has answered one"};
+                           " are sent at a time; try again when a receiver has answered one",
+                       error_reason::manual_limit};
     return {};
 }
 
@@ -134,10 +135,12 @@ awaitable<result<manual_sender::receiver_ptr>> manual_sender::find_receiver(acco
     if (!config->second->is_active(webhook, host_.clock().now()))
         co_return failure(
             errc::permission_denied,
-            "The plan has no place for this webhook; it has more webhooks than it allows");
+            "The plan has no place for this webhook; it has more webhooks than it allows",
+            error_reason::webhook_limit);
     if (to->refusal)
         co_return failure(errc::conflict,
-                          "Webhook " + webhook.text() + " is switched off: " + *to->refusal);
+                          "Webhook " + webhook.text() + " is switched off: " + *to->refusal,
+                          error_reason::webhook_disabled);
     co_return to;
 }
 
@@ -176,7 +179,8 @@ awaitable<result<void>> manual_sender::retry(account_id account, webhook_id webh
     if (!(*to)->is_enabled)
         co_return failure(errc::conflict,
                           "Webhook " + webhook.text() +
-                              " is switched off; PATCH it with isEnabled true first");
+                              " is switched off; PATCH it with isEnabled true first",
+                          error_reason::webhook_disabled);
     auto taken = co_await deliveries_.take(account, webhook, event, lease);
     if (!taken)
         co_return taken.error();

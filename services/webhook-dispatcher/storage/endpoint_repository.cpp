@@ -239,11 +239,13 @@ failure number_is_used_up(const plans::account_state& account, int allowed)
 {
     const auto plan = account.plan_at(system_clock_source{}.now());
     if (allowed <= 0)
-        return failure{errc::permission_denied, "Webhooks are not part of the plan " + plan};
+        return failure{errc::permission_denied, "Webhooks are not part of the plan " + plan,
+                       error_reason::plan_required};
     return failure{errc::permission_denied,
                    "The plan " + plan + " has " + std::to_string(allowed) +
                        (allowed == 1 ? " webhook" : " webhooks") +
-                       ", all in use; DELETE /v1/webhooks/{webhookId} frees one"};
+                       ", all in use; DELETE /v1/webhooks/{webhookId} frees one",
+                   error_reason::webhook_limit};
 }
 
 } // namespace
@@ -275,10 +277,11 @@ namespace {
 
 failure too_many_secrets(webhook_id id, int previous, time_point first_end)
 {
-    return failure{errc::conflict, "Webhook " + id.text() + " signs with " +
-                                       std::to_string(previous + 1) +
-                                       " secrets already; it can be rotated again at " +
-                                       to_iso8601(first_end) + ", when the oldest of them ends"};
+    return failure{errc::conflict,
+                   "Webhook " + id.text() + " signs with " + std::to_string(previous + 1) +
+                       " secrets already; it can be rotated again at " + to_iso8601(first_end) +
+                       ", when the oldest of them ends",
+                   error_reason::secret_limit};
 }
 
 result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uuid rotation,
@@ -415,10 +418,11 @@ awaitable<result<void>> endpoint_repository::remove(account_id account, webhook_
             std::string names;
             for (const auto& row : users)
                 names += (names.empty() ? "" : ", ") + quote(column<std::string>(row, "name"));
-            return failure{errc::conflict, "Webhook " + id.text() + " is named by the routing " +
-                                               (users.size() == 1 ? "rule " : "rules ") + names +
-                                               "; delete " + (users.size() == 1 ? "it" : "them") +
-                                               " first"};
+            return failure{errc::conflict,
+                           "Webhook " + id.text() + " is named by the routing " +
+                               (users.size() == 1 ? "rule " : "rules ") + names + "; delete " +
+                               (users.size() == 1 ? "it" : "them") + " first",
+                           error_reason::webhook_in_use};
         }
         if (postgres::exec_prepared(tx, delete_webhook.name, account.text(), id.text())
                 .affected_rows() == 0)

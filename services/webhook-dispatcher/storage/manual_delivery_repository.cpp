@@ -107,8 +107,10 @@ DELETE FROM webhooks.manual_limits WHERE busy_until < now() - interval '1 day')"
 
 failure too_often(const char* what, int number)
 {
-    return failure{errc::rate_limited, std::string(what) + " at most " + std::to_string(number) +
-                                           " times a minute; try again in a few seconds"};
+    return failure{errc::rate_limited,
+                   std::string(what) + " at most " + std::to_string(number) +
+                       " times a minute; try again in a few seconds",
+                   error_reason::manual_limit};
 }
 
 bool try_take_token(pqxx::work& tx, webhook_id webhook, const char* kind,
@@ -195,7 +197,8 @@ awaitable<result<taken_delivery>> manual_delivery_repository::take(account_id ac
                 return no_such_delivery(event, webhook);
             return failure{errc::conflict,
                            "Delivery " + make_delivery_id(event, webhook).text() +
-                               " is being sent right now; read it again in a moment"};
+                               " is being sent right now; read it again in a moment",
+                           error_reason::delivery_in_progress};
         }
         const auto content =
             postgres::exec_prepared(tx, find_event.name, event.text(), account.text());

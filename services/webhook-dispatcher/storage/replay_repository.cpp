@@ -186,12 +186,14 @@ awaitable<result<std::int64_t>> replay_repository::begin(replay_params params)
         if (!column<bool>(endpoint[0], "is_enabled"))
             return failure{errc::conflict,
                            "Webhook " + webhook +
-                               " is switched off; PATCH it with isEnabled true first"};
+                               " is switched off; PATCH it with isEnabled true first",
+                           error_reason::webhook_disabled};
         if (column<int>(postgres::exec_prepared1(tx, count_under_way.name, webhook), "count") >=
             max_replays)
-            return failure{errc::conflict, "Webhook " + webhook + " has " +
-                                               std::to_string(max_replays) +
-                                               " replays under way; wait until one has ended"};
+            return failure{errc::conflict,
+                           "Webhook " + webhook + " has " + std::to_string(max_replays) +
+                               " replays under way; wait until one has ended",
+                           error_reason::replay_in_progress};
         const auto& count = params.is_of_succeeded ? count_succeeded : count_failed;
         const auto counted =
             column<std::int64_t>(postgres::exec_prepared1(tx, count.name, account, webhook,

@@ -159,7 +159,8 @@ void apply(rules::rule& target, rule_change change)
 failure no_rules_on(const plans::account_state& account, time_point now)
 {
     return failure{errc::permission_denied,
-                   "Routing rules are not part of the plan " + account.plan_at(now)};
+                   "Routing rules are not part of the plan " + account.plan_at(now),
+                   error_reason::plan_required};
 }
 
 rule_repository::rule_repository(postgres::pool& db) : db_(db)
@@ -203,7 +204,8 @@ awaitable<result<stored_rule>> rule_repository::create(plans::account_state acco
         if (column<int>(postgres::exec_prepared1(tx, count_rules.name, owner), "count") >= allowed)
             return failure{errc::permission_denied,
                            "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
-                               " routing rules, all in use; delete one first"};
+                               " routing rules, all in use; delete one first",
+                           error_reason::rule_limit};
         return read_rule(postgres::exec_prepared1(
             tx, "rules_insert", owner, requested.id.text(), requested.name,
             requested.webhook.text(), to_json(requested.conditions), requested.is_enabled));

@@ -36,6 +36,11 @@ TEST_CASE("problems have the API's error body", "[http]")
     CHECK(http::find_header(missing.headers, "content-type") == "application/json");
 
     CHECK(http::error_response(failure{errc::rate_limited, "slow down"}).status == 429);
+    const failure taken{errc::conflict, "taken", error_reason::address_taken};
+    CHECK(http::find_header(http::error_response(taken).headers, "X-Error-Code") ==
+          "address_taken");
+    CHECK(http::find_header(http::error_response(failure{errc::invalid_argument, "x"}).headers,
+                            "X-Error-Code") == "invalid_field");
     CHECK(http::error_response(failure{errc::payload_too_large, "too large"})
               .body.find("\"error\":\"Content Too Large\"") != std::string::npos);
     CHECK(http::find_header(http::error_response(failure{errc::unavailable, "away"}).headers,

@@ -126,6 +126,7 @@ TEST_CASE("calls that come together go in one request, and each is answered for 
         CHECK(all.at(good).value().results(0).granted() == good);
     CHECK(all.at(-1).error().code == errc::conflict);
     CHECK(all.at(-1).error().message == "already taken: a");
+    CHECK(all.at(-1).error().reason == error_reason::address_taken);
     CHECK(all.at(-2).error().code == errc::unavailable);
     CHECK(all.at(-3).error().code == errc::internal);
 }

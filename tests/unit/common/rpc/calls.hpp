@@ -29,7 +29,8 @@ inline awaitable<result<TakeQuotaResponse>> grant(TakeQuotaRequest request)
     TakeQuotaResponse response;
     for (const auto& item : request.items()) {
         if (item.units() == -1)
-            co_return failure(errc::conflict, "already taken: " + item.account_id());
+            co_return failure(errc::conflict, "already taken: " + item.account_id(),
+                              error_reason::address_taken);
         if (item.units() == -2)
             throw dependency_error("PostgreSQL is away");
         if (item.units() == -3)

@@ -76,6 +76,7 @@ TEST_CASE("a failure of the handler arrives as it was", "[rpc]")
     REQUIRE_FALSE(conflict);
     CHECK(conflict.error().code == errc::conflict);
     CHECK(conflict.error().message == "already taken: a");
+    CHECK(conflict.error().reason == error_reason::address_taken);
     CHECK(away.error().code == errc::unavailable);
     CHECK(bug.error().code == errc::internal);
 }
