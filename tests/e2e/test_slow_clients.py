@@ -167,7 +167,7 @@ def test_a_stranger_who_sends_the_body_too_sees_the_refusal(gateway: Gateway) ->
             f"http://{gateway.address}/v1/inboxes", data=b"x" * 60_000, timeout=5
         )
         assert response.status_code == 401
-        assert response.json()["message"] == "Header X-API-Key is missing"
+        assert "X-API-Key is missing" in response.json()["message"]
 
 
 def test_slow_bodies_with_a_key_end_by_their_rate_and_keep_nobody_out(

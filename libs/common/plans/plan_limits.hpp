@@ -67,7 +67,7 @@ inline constexpr limit_facts facts_of_limits[] = {
     {"api_access", "whether API keys give access to the API", 0, 1, audience::account},
     {"requests_per_day", "requests a day; 0: unlimited", 0, unlimited_requests_per_day,
      audience::api},
-    {"burst_per_second", "requests a second; 0: unlimited", 0, int_max, audience::plan},
+    {"burst_per_second", "requests a second; 0: unlimited", 0, int_max, audience::api},
     {"live_inboxes", "live inboxes at a time", 0, int_max, audience::api},
     {"default_ttl_seconds", "lifetime of an inbox created without one", 60, 31'622'400,
      audience::plan},

@@ -52,7 +52,8 @@ awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowe
     }
     if (is_strange && allowed == lookups::seen_good)
         co_return failure{errc::rate_limited,
-                          "Too many requests without a valid API key from this address"};
+                          "Too many requests without a valid API key from this address",
+                          error_reason::authentication_limit};
 
     // Otherwise from PostgreSQL, in one lookup with all who need the same key.
     const auto current = co_await in_flight_.ask(std::move(digest));

@@ -64,7 +64,8 @@ template <class T>
 awaitable<result<T>> password_hasher::compute(std::function<T()> work)
 {
     if (*under_way_ >= threads + max_queued)
-        co_return failure{errc::unavailable, "Too many sign-ins at once; try again"};
+        co_return failure{errc::unavailable, "Too many sign-ins at once; try again",
+                          error_reason::busy};
     const auto task = std::make_shared<computation<T>>(host_.executor());
     ++*under_way_;
     boost::asio::post(pool_, [this, task, work = std::move(work)] {
@@ -80,7 +81,8 @@ awaitable<result<T>> password_hasher::compute(std::function<T()> work)
         });
     });
     if (!co_await task->done.wait_until(std::chrono::steady_clock::now() + hash_timeout))
-        co_return failure{errc::unavailable, "Sign-in takes too long now; try again"};
+        co_return failure{errc::unavailable, "Sign-in takes too long now; try again",
+                          error_reason::busy};
     if (task->error)
         std::rethrow_exception(task->error);
     co_return std::move(*task->outcome);

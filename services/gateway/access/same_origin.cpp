@@ -9,7 +9,8 @@ failure refused()
 {
     return failure{errc::permission_denied,
                    "The request must come from the dashboard's own page: Sec-Fetch-Site must be "
-                   "same-origin, or Origin this host"};
+                   "same-origin, or Origin this host",
+                   error_reason::other_site};
 }
 
 // `https://mail.example:8443` names `mail.example:8443`; `null` names nothing.

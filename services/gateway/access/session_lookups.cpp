@@ -13,7 +13,8 @@ awaitable<result<session_result>> session_lookups::find(std::string digest, look
     found.was_strange = !seen_open_.contains(digest);
     if (found.was_strange && allowed == lookups::seen_good)
         co_return failure{errc::rate_limited,
-                          "Too many requests with sessions that do not exist from this address"};
+                          "Too many requests with sessions that do not exist from this address",
+                          error_reason::authentication_limit};
     lookup_limiter::slot slot;
     if (found.was_strange) {
         slot = co_await strangers_.enter();

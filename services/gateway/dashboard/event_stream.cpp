@@ -174,12 +174,13 @@ result<std::shared_ptr<const http::body_source>> event_stream::open(account_id a
                                                                     std::string session_digest)
 {
     if (is_ending_ || streams_.size() >= max_streams)
-        return failure{errc::unavailable,
-                       "No more streams of events can be opened here; try again"};
+        return failure{errc::unavailable, "No more streams of events can be opened here; try again",
+                       error_reason::busy};
     if (streams_.count(account) >= max_streams_per_account)
-        return failure{errc::rate_limited, "An account can have " +
-                                               std::to_string(max_streams_per_account) +
-                                               " streams of events open at once"};
+        return failure{errc::rate_limited,
+                       "An account can have " + std::to_string(max_streams_per_account) +
+                           " streams of events open at once",
+                       error_reason::stream_limit};
     const auto fresh = std::make_shared<stream>(*this, account, std::move(session_digest));
     streams_.emplace(account, fresh);
     open_streams_.Set(static_cast<double>(streams_.size()));

@@ -36,7 +36,7 @@ refusal check_origin(const dashboard_context& context, const std::vector<network
     const auto own = check_same_origin(context.request, trusted_proxies);
     if (own)
         return std::nullopt;
-    return error_response(dashboard_error::other_site, own.error().message);
+    return http::error_response(own.error());
 }
 
 refusal read_session(dashboard_context& context)
@@ -85,9 +85,9 @@ refusal check_session_burst(token_bucket<account_id, time_point>& bursts,
     if (bursts.take(context.who.account(), token_rate::per_second(session_requests_per_second),
                     context.who.now))
         return std::nullopt;
-    auto refused = error_response(dashboard_error::burst_limit_reached,
-                                  "More than " + std::to_string(session_requests_per_second) +
-                                      " requests in one second");
+    auto refused = http::error_response(error_reason::burst,
+                                        "More than " + std::to_string(session_requests_per_second) +
+                                            " requests in one second");
     refused.set("Retry-After", 1);
     return refused;
 }
@@ -98,8 +98,8 @@ awaitable<refusal> check_session_day(session_day& day, const dashboard_context& 
     if (decision.is_granted)
         co_return std::nullopt;
     const auto& numbers = decision.rate_limit;
-    auto refused = error_response(
-        dashboard_error::daily_limit_reached,
+    auto refused = http::error_response(
+        error_reason::daily_limit,
         "The daily limit of " + std::to_string(numbers.limit) +
             " requests through the sessions of an account is used up; it resets at " +
             to_iso8601(time_point{std::chrono::seconds{numbers.reset}}));

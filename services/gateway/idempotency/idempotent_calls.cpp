@@ -66,7 +66,8 @@ std::string context_of(const accounts::idempotency_key& key)
 http::response under_way()
 {
     auto response =
-        http::error_response(409, "A request with this Idempotency-Key is under way; try again");
+        http::error_response(error_reason::idempotency_in_progress,
+                             "A request with this Idempotency-Key is under way; try again");
     response.set("Retry-After", 1);
     return response;
 }
@@ -160,7 +161,7 @@ awaitable<accounts::idempotency_claim> idempotent_calls::claim(const accounts::i
 http::response idempotent_calls::refuse_new(const caller& who) const
 {
     auto refused = http::error_response(
-        429,
+        error_reason::idempotency_limit,
         "This account has used " + std::to_string(limit_.max_keys()) +
             " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
     refused.set("Retry-After", limit_.retry_after(who.account(), who.now).count());
@@ -177,7 +178,8 @@ awaitable<http::response> idempotent_calls::refuse_other(http::request& received
             co_return checked;
     }
     co_return http::error_response(
-        422, "This Idempotency-Key was used for a request with another body; choose a new one");
+        error_reason::idempotency_reused,
+        "This Idempotency-Key was used for a request with another body; choose a new one");
 }
 
 awaitable<http::response> idempotent_calls::call(http::request& received, const caller& who,

@@ -3,10 +3,11 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Null: no daily limit. Without API access the number is 0.
-bool is_unlimited_day(const plans::plan_limits& limits, const plans::limit& limit)
+// Null: requests have no such limit. Without API access the number is 0.
+bool is_unlimited(const plans::plan_limits& limits, const plans::limit& limit)
 {
-    return limit.name == "requests_per_day" && limits.api_access && limits.requests_per_day == 0;
+    return (limit.name == "requests_per_day" || limit.name == "burst_per_second") &&
+           limits.api_access && limit.get(limits) == 0;
 }
 
 void put_limits(json::writer& out, const plans::plan_limits& limits)
@@ -16,7 +17,7 @@ void put_limits(json::writer& out, const plans::plan_limits& limits)
         if (limit.shown_to != plans::audience::api)
             continue;
         out.key(limit.json_name());
-        if (is_unlimited_day(limits, limit))
+        if (is_unlimited(limits, limit))
             out.null();
         else if (limit.is_truth)
             out.value(limit.get(limits) != 0);

@@ -103,7 +103,8 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
 std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) const
 {
     if (waiters_ >= bounds_.in_all)
-        return failure{errc::unavailable, "Too many requests wait for mail here; try again"};
+        return failure{errc::unavailable, "Too many requests wait for mail here; try again",
+                       error_reason::busy};
     const auto found = by_account_.find(request.account);
     if (found == by_account_.end())
         return std::nullopt;
@@ -111,7 +112,8 @@ std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) c
     if (request.is_of_session && waits.by_session >= bounds_.of_sessions)
         return failure{errc::rate_limited,
                        "At most " + std::to_string(bounds_.of_sessions) +
-                           " requests of an account's sessions can wait for mail at once"};
+                           " requests of an account's sessions can wait for mail at once",
+                       error_reason::wait_limit};
     auto max_waiting = bounds_.of_account;
     if (!request.is_of_session && request.burst_per_second > 0)
         max_waiting = std::min(max_waiting, bounds_.for_each_of_burst *
@@ -119,7 +121,8 @@ std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) c
     if (waits.by_key + waits.by_session >= max_waiting)
         return failure{errc::rate_limited,
                        "At most " + std::to_string(max_waiting) +
-                           " requests of this account can wait for mail at once"};
+                           " requests of this account can wait for mail at once",
+                       error_reason::wait_limit};
     return std::nullopt;
 }
 

@@ -365,7 +365,6 @@ route endpoint(content_reader& contents)
                     });
     operation.calls_others = true;
     operation.entry = check_entry;
-    operation.key_in = key_headers::x_api_key_or_bearer;
     return operation;
 }
 

@@ -35,7 +35,8 @@ refusal check_entry(const http::request& received, const std::vector<network>& t
     if (received.header("Origin") &&
         (!check_same_origin(received, trusted_proxies) || is_rebound(received, trusted_proxies)))
         return http::error_response(
-            403, "MCP is not open to pages of other sites: Origin must be absent or this host");
+            error_reason::other_site,
+            "MCP is not open to pages of other sites: Origin must be absent or this host");
     if (received.method == "POST")
         return std::nullopt;
     auto refused = http::error_response(

@@ -2,6 +2,7 @@
 
 #include "gateway/pipeline/client_address.hpp"
 #include "gateway/pipeline/cors.hpp"
+#include "gateway/pipeline/ended_inbox.hpp"
 #include "gateway/pipeline/request_checks.hpp"
 #include "gateway/quota/rate_limit_headers.hpp"
 
@@ -52,6 +53,12 @@ request_context api_pipeline::begin(http::request& received)
 void api_pipeline::complete(http::response& response, const request_context& context)
 {
     set_rate_limit_headers(response, context.rate_limit);
+    if (context.is_on_plan) {
+        const auto& limits = context.who.limits();
+        set_allowance_headers(
+            response, {limits.requests_per_day, limits.burst_per_second, context.is_burst_used_up},
+            context.rate_limit, context.who.now);
+    }
     response.set("Cache-Control", "no-store");
     if (!context.target.entry)
         allow_origin(context.request, response);
@@ -85,6 +92,8 @@ awaitable<http::response> api_pipeline::perform(request_context& context)
     if (auto refused = co_await parts_.tags.check(context.request, context.who))
         co_return std::move(*refused);
     auto response = co_await call(context);
+    response = co_await name_ended_inbox(std::move(response), context.request, context.who,
+                                         parts_.inboxes);
     if (context.target.operation->method != "GET")
         co_return response;
     co_return co_await complete_read(std::move(response), context.who, clock_,

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/access/key_uses.hpp"
+#include "gateway/clients/inbox_client.hpp"
 #include "gateway/idempotency/idempotent_calls.hpp"
 #include "gateway/pipeline/key_checks.hpp"
 #include "gateway/pipeline/response_budget.hpp"
@@ -20,6 +21,7 @@ struct api_parts
     quota_client& quota;
     idempotent_calls& idempotency;
     tag_check& tags;
+    inbox_client& inboxes;
     response_budget& response_memory;
 };
 

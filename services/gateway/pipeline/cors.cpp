@@ -13,9 +13,9 @@ http::response preflight_response()
     http::response response;
     response.status = 204;
     response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
-    response.set("Access-Control-Allow-Headers",
-                 "X-API-Key, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, "
-                 "traceparent");
+    response.set("Access-Control-Allow-Headers", "X-API-Key, Authorization, Content-Type, Accept, "
+                                                 "Idempotency-Key, If-None-Match, X-Request-Id, "
+                                                 "traceparent");
     response.set("Access-Control-Max-Age", "86400");
     return response;
 }
@@ -27,8 +27,9 @@ void allow_origin(const http::request& received, http::response& response)
     response.set("Access-Control-Allow-Origin", "*");
     response.set(
         "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Location,"
-        " Retry-After, Allow, Idempotency-Replayed, ETag, Content-Disposition");
+        "X-Error-Code, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, "
+        "RateLimit-Policy, X-Request-Id, WWW-Authenticate, Location, Retry-After, Allow, "
+        "Idempotency-Replayed, ETag, Content-Disposition");
 }
 
 } // namespace tempinbox::gateway

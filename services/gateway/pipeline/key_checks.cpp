@@ -10,13 +10,18 @@ namespace tempinbox::gateway {
 namespace {
 
 http::response refuse_key(client_failures& failures, request_context& context,
-                          std::string_view reason)
+                          const failure& reason)
 {
     const auto outcome = failures.authentication.note(context.client, context.who.now);
     context.rate_limit = outcome.rate_limit;
-    if (outcome.is_within)
-        return http::error_response(401, reason);
-    return too_many_requests("Too many requests without a valid API key from this address",
+    if (outcome.is_within) {
+        auto refused = http::error_response(reason);
+        // RFC 6750 3. Not Basic, for which browsers would ask.
+        refused.set("WWW-Authenticate", "Bearer");
+        return refused;
+    }
+    return too_many_requests(error_reason::authentication_limit,
+                             "Too many requests without a valid API key from this address",
                              context.rate_limit, context.who.now);
 }
 
@@ -51,9 +56,9 @@ refusal check_entry(const request_context& context, const std::vector<network>& 
 
 refusal read_key(client_failures& failures, request_context& context)
 {
-    const auto key = find_api_key(context.request, context.target.key_in);
+    const auto key = find_api_key(context.request);
     if (!key)
-        return refuse_key(failures, context, key.error().message);
+        return refuse_key(failures, context, key.error());
     context.key_digest = accounts::api_key_digest(*key);
     return std::nullopt;
 }
@@ -73,8 +78,7 @@ awaitable<refusal> find_owner(key_cache& keys, client_failures& failures, reques
     if (!lookup->owner && lookup->was_looked_up)
         failures.lookups.note(context.client, now);
     if (!lookup->owner || lookup->owner->access.has_expired(now))
-        co_return refuse_key(failures, context,
-                             invalid_api_key(context.request, context.target.key_in));
+        co_return refuse_key(failures, context, invalid_api_key(context.request));
     context.identify(lookup->owner);
     co_return std::nullopt;
 }
@@ -83,15 +87,18 @@ refusal check_plan(request_context& context)
 {
     const auto& who = context.who;
     const auto& limits = who.limits();
-    if (limits.api_access && context.owner->position <= limits.api_keys)
+    context.is_on_plan = limits.api_access && context.owner->position <= limits.api_keys;
+    if (context.is_on_plan)
         return std::nullopt;
     context.rate_limit = rate_limit_headers(0, 0, next_midnight(who.now));
     const auto plan = who.state.plan_at(who.now);
     if (!limits.api_access)
-        return http::error_response(403, "API access is not available on the plan " + plan);
-    return http::error_response(403, "This API key is inactive: the plan " + plan +
-                                         " has room for the " + std::to_string(limits.api_keys) +
-                                         " oldest keys of the account");
+        return http::error_response(error_reason::plan_required,
+                                    "API access is not available on the plan " + plan);
+    return http::error_response(error_reason::key_inactive, "This API key is inactive: the plan " +
+                                                                plan + " has room for the " +
+                                                                std::to_string(limits.api_keys) +
+                                                                " oldest keys of the account");
 }
 
 refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& context)
@@ -99,9 +106,10 @@ refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& co
     const auto max_burst = context.who.limits().burst_per_second;
     if (bursts.take(context.owner->key, token_rate::per_second(max_burst), context.who.now))
         return std::nullopt;
+    context.is_burst_used_up = true;
     context.rate_limit = quota.last_known(context.who.state);
     auto refused = http::error_response(
-        429,
+        error_reason::burst,
         "More than " + std::to_string(max_burst) +
             " requests in one second with this API key; this one was not counted against the day");
     refused.set("Retry-After", 1);
@@ -116,7 +124,8 @@ awaitable<refusal> check_quota(quota_client& quota, request_context& context)
     context.who.quota = day;
     if (decision.is_granted)
         co_return std::nullopt;
-    co_return too_many_requests("The daily limit of " + std::to_string(day.limit) +
+    co_return too_many_requests(error_reason::daily_limit,
+                                "The daily limit of " + std::to_string(day.limit) +
                                     " requests is used up; it resets at " +
                                     to_iso8601(time_point{std::chrono::seconds{day.reset}}),
                                 day, context.who.now);

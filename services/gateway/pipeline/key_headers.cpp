@@ -13,9 +13,9 @@ namespace {
 constexpr std::array<std::string_view, 8> key_names{
     "x-api-key", "api-key", "api_key", "apikey", "key", "token", "access_token", "authorization"};
 
-failure refused(std::string_view reason)
+failure refused(error_reason reason, std::string_view sentence)
 {
-    return failure{errc::unauthenticated, std::string(reason)};
+    return failure{errc::unauthenticated, std::string(sentence), reason};
 }
 
 bool is_key_name(std::string_view name)
@@ -25,11 +25,18 @@ bool is_key_name(std::string_view name)
     });
 }
 
+// Under a name of its own, or of any parameter: a filter may be pasted into the wrong field.
 bool has_key_in_address(const http::request& received)
 {
     return std::any_of(received.query.begin(), received.query.end(), [](const auto& parameter) {
-        return is_key_name(parameter.first) || accounts::is_well_formed_api_key(parameter.second);
+        return accounts::is_well_formed_api_key(parameter.second);
     });
+}
+
+bool seems_to_have_key_in_address(const http::request& received)
+{
+    return std::any_of(received.query.begin(), received.query.end(),
+                       [](const auto& parameter) { return is_key_name(parameter.first); });
 }
 
 // RFC 6750 2.1: the scheme in any case, one space or more, the token. Empty for another scheme.
@@ -47,54 +54,51 @@ constexpr std::string_view invalid_bearer = "Authorization: Bearer is not a vali
 result<std::string> check_form(std::string_view key, std::string_view invalid)
 {
     if (!accounts::is_well_formed_api_key(key))
-        return refused(invalid);
+        return refused(error_reason::key_invalid, invalid);
     return std::string(key);
 }
 
-result<std::string> find_in_x_api_key(const http::request& received)
+failure refuse_address()
 {
-    const auto key = received.header("X-API-Key");
-    if (!key)
-        return refused("Header X-API-Key is missing");
-    if (is_given_twice(received, "X-API-Key"))
-        return refused("Header X-API-Key is given more than once");
-    return check_form(*key, invalid_x_api_key);
-}
-
-result<std::string> find_in_either_header(const http::request& received)
-{
-    if (has_key_in_address(received))
-        return refused("An API key in the address is not taken, because addresses are stored in "
-                       "logs: send it in header X-API-Key or Authorization: Bearer, and revoke the "
-                       "key that was in the address");
-    const auto authorization = received.header("Authorization");
-    if (!authorization)
-        return received.header("X-API-Key")
-                   ? find_in_x_api_key(received)
-                   : refused("The API key is missing: send it in header X-API-Key or "
-                             "Authorization: Bearer");
-    if (received.header("X-API-Key") || is_given_twice(received, "Authorization"))
-        return refused("The API key is given more than once: send one of the headers X-API-Key and "
-                       "Authorization");
-    const auto token = bearer_token(*authorization);
-    if (token.empty())
-        return refused("Header Authorization must be Bearer and the API key");
-    return check_form(token, invalid_bearer);
+    return refused(error_reason::key_in_address,
+                   "An API key in the address is not taken, because addresses are stored in logs: "
+                   "send it in header X-API-Key or Authorization: Bearer, and revoke the key that "
+                   "was in the address");
 }
 
 } // namespace
 
-result<std::string> find_api_key(const http::request& received, key_headers allowed)
+result<std::string> find_api_key(const http::request& received)
 {
-    return allowed == key_headers::x_api_key ? find_in_x_api_key(received)
-                                             : find_in_either_header(received);
+    if (has_key_in_address(received))
+        return refuse_address();
+    const auto key = received.header("X-API-Key");
+    const auto authorization = received.header("Authorization");
+    const auto token = bearer_token(authorization.value_or(std::string_view()));
+    if (key && is_given_twice(received, "X-API-Key"))
+        return refused(error_reason::key_conflict, "Header X-API-Key is given more than once");
+    if (!token.empty() && is_given_twice(received, "Authorization"))
+        return refused(error_reason::key_conflict, "Header Authorization is given more than once");
+    if (key && !token.empty() && *key != token)
+        return refused(error_reason::key_conflict,
+                       "X-API-Key and Authorization: Bearer are two different API keys: send one");
+    if (key)
+        return check_form(*key, invalid_x_api_key);
+    if (!token.empty())
+        return check_form(token, invalid_bearer);
+    if (seems_to_have_key_in_address(received))
+        return refuse_address();
+    if (authorization)
+        return refused(error_reason::key_missing,
+                       "Header Authorization must be Bearer and the API key");
+    return refused(error_reason::key_missing, "Header X-API-Key is missing; the key may stand in "
+                                              "Authorization: Bearer instead");
 }
 
-std::string_view invalid_api_key(const http::request& received, key_headers allowed)
+failure invalid_api_key(const http::request& received)
 {
-    return allowed == key_headers::x_api_key_or_bearer && received.header("Authorization")
-               ? invalid_bearer
-               : invalid_x_api_key;
+    return refused(error_reason::key_invalid,
+                   received.header("X-API-Key") ? invalid_x_api_key : invalid_bearer);
 }
 
 } // namespace tempinbox::gateway

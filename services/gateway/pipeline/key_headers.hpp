@@ -2,20 +2,18 @@
 
 #include "common/core/errors.hpp"
 #include "common/http/message.hpp"
-#include "gateway/routes/routes.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace tempinbox::gateway {
 
-// The well-formed API key of a request, in one of the headers that its path takes one in: in
-// X-API-Key; where the path says so, in `Authorization: Bearer` too, since some clients know only
-// this one. There a key in the address is refused, because proxies and browsers store addresses.
-// The failure says what to do and does not show the key.
-result<std::string> find_api_key(const http::request& received, key_headers allowed);
+// The well-formed API key of a request: in X-API-Key, or as `Authorization: Bearer` (RFC 6750),
+// since many clients know only this one. Both are taken if they are the same; beside X-API-Key,
+// Authorization of another scheme is a proxy's. A key in the address is refused, because proxies
+// and browsers store addresses. The failure says what to do and does not show the key.
+result<std::string> find_api_key(const http::request& received);
 
 // What a key that does not exist is answered with.
-std::string_view invalid_api_key(const http::request& received, key_headers allowed);
+failure invalid_api_key(const http::request& received);
 
 } // namespace tempinbox::gateway

@@ -46,7 +46,7 @@ refusal check_scope(http::request&, const routes::match& target, const caller& w
     const auto& scope = target.operation->scope;
     if (scope.is_met(who.access))
         return std::nullopt;
-    return http::error_response(403, scope_message(scope, who.access));
+    return http::error_response(error_reason::scope_required, scope_message(scope, who.access));
 }
 
 refusal check_size(http::request& received, const routes::match&, const caller&)

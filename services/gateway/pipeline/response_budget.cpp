@@ -56,7 +56,8 @@ http::response out_of_memory_response()
 
 failure out_of_memory_failure()
 {
-    return failure{errc::unavailable, "Too many large answers are under way; try again"};
+    return failure{errc::unavailable, "Too many large answers are under way; try again",
+                   error_reason::busy};
 }
 
 } // namespace tempinbox::gateway

@@ -14,7 +14,7 @@ http::response refuse_lookup(const failure& reason, const rate_limit_headers& ra
                              time_point now)
 {
     if (reason.code == errc::rate_limited)
-        return too_many_requests(reason.message, rate_limit, now);
+        return too_many_requests(http::reason_of(reason), reason.message, rate_limit, now);
     return http::error_response(reason);
 }
 

@@ -70,7 +70,8 @@ failure too_many_lookups()
 {
     return failure{
         errc::unavailable,
-        "Too many unknown keys, sessions and sign-ins are looked up at this moment; try again"};
+        "Too many unknown keys, sessions and sign-ins are looked up at this moment; try again",
+        error_reason::busy};
 }
 
 } // namespace tempinbox::gateway

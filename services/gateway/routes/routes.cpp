@@ -22,7 +22,7 @@ routes::routes(std::vector<route> operations) : operations_(std::move(operations
     for (const auto& operation : operations_) {
         by_name_.emplace(name_of(operation.method, operation.pattern), &operation);
         const auto& first = *by_pattern_.try_emplace(operation.pattern, &operation).first->second;
-        if (operation.entry != first.entry || operation.key_in != first.key_in)
+        if (operation.entry != first.entry)
             throw std::logic_error("the operations of a path are entered in different ways: " +
                                    operation.pattern);
         router_.add(operation.method, operation.pattern, never_called);
@@ -33,10 +33,8 @@ routes::match routes::find(const http::request& received) const
 {
     match found;
     found.path = router_.find(received);
-    if (const auto path = by_pattern_.find(found.path.pattern); path != by_pattern_.end()) {
+    if (const auto path = by_pattern_.find(found.path.pattern); path != by_pattern_.end())
         found.entry = path->second->entry;
-        found.key_in = path->second->key_in;
-    }
     if (!found.path.handle)
         return found;
     const auto own = by_name_.find(name_of(received.method, found.path.pattern));

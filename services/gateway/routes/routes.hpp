@@ -19,9 +19,6 @@ using refusal = std::optional<http::response>;
 using entry_check = refusal (*)(const http::request& received,
                                 const std::vector<network>& trusted_proxies);
 
-// The headers that an API key may stand in.
-enum class key_headers { x_api_key, x_api_key_or_bearer };
-
 // merge_patch: JSON too, by either of its media types (RFC 7396).
 enum class body_kind { none, json, merge_patch };
 
@@ -70,7 +67,6 @@ struct route
     // Of a path that pages of other sites may not call. Null: they may, so preflights are answered
     // and browsers may read the responses (CORS).
     entry_check entry = nullptr;
-    key_headers key_in = key_headers::x_api_key;
 
     route(std::string verb, std::string path, required_scope needs, body_kind takes,
           api_handler handler, api_handler check_only = {})
@@ -89,8 +85,7 @@ struct route
     {}
 };
 
-// The operations of the API by method and path. All of a path have the same entry check and headers
-// of the key.
+// The operations of the API by method and path. All of a path have the same entry check.
 class routes
 {
 public:
@@ -101,9 +96,8 @@ public:
     {
         const route* operation = nullptr; // null: no such path or method
         http::router::match path;
-        // Of the path, whatever the method; the usual ones where there is no such path.
+        // Of the path, whatever the method; null where there is no such path.
         entry_check entry = nullptr;
-        key_headers key_in = key_headers::x_api_key;
     };
     // HEAD finds the route of GET.
     match find(const http::request& received) const;

@@ -34,7 +34,7 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       contents_(host.executor()),
       pipeline_(host.clock(), all_operations(shared.services(), contents_),
                 api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_,
-                          shared.response_memory},
+                          shared.inboxes, shared.response_memory},
                 chosen.trusted_proxies)
 {}
 

@@ -8,6 +8,7 @@ const SESSION: Session = {
   planEndsAt: null,
   limits: {
     requestsPerDay: null,
+    burstPerSecond: null,
     liveInboxes: 1,
     maxTtlSeconds: 3600,
     maxMessageBytes: 1024,

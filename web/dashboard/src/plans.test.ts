@@ -4,6 +4,7 @@ import { isPastPlan, limitFacts, plansWith, priceText } from './plans';
 
 const LIMITS: Limits = {
   requestsPerDay: null,
+  burstPerSecond: null,
   liveInboxes: 1,
   maxTtlSeconds: 3600,
   maxMessageBytes: 1024,
@@ -18,6 +19,7 @@ test('every limit of a plan is said', () => {
     ['Longest life of an inbox', '1 hour'],
     ['Largest mail', '1 KB'],
     ['API requests a day', 'no limit'],
+    ['API requests a second and key', 'no limit'],
     ['API keys', '5'],
     ['Webhooks', 'none'],
     ['Routing rules', 'none'],

@@ -30,6 +30,10 @@ export function requestsADay({ apiKeys, requestsPerDay }: Limits): string {
   return apiKeys === 0 ? 'no API' : (requestsPerDay?.toLocaleString('en-US') ?? 'no limit');
 }
 
+function requestsASecond({ apiKeys, burstPerSecond }: Limits): string {
+  return apiKeys === 0 ? 'no API' : (burstPerSecond?.toLocaleString('en-US') ?? 'no limit');
+}
+
 const orNone = (amount: number) => (amount ? String(amount) : 'none');
 
 const SAID: Partial<Record<keyof Limits, [name: string, value: (limits: Limits) => string]>> = {
@@ -37,6 +41,7 @@ const SAID: Partial<Record<keyof Limits, [name: string, value: (limits: Limits) 
   maxTtlSeconds: ['Longest life of an inbox', (it) => life(it.maxTtlSeconds)],
   maxMessageBytes: ['Largest mail', (it) => bytes(it.maxMessageBytes)],
   requestsPerDay: ['API requests a day', requestsADay],
+  burstPerSecond: ['API requests a second and key', requestsASecond],
   apiKeys: ['API keys', (it) => orNone(it.apiKeys)],
   webhooks: ['Webhooks', (it) => orNone(it.webhooks)],
   routingRules: ['Routing rules', (it) => orNone(it.routingRules)],

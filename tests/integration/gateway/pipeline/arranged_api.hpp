@@ -29,7 +29,7 @@ class arranged_api
 public:
     explicit arranged_api(std::vector<gateway::route> operations = test_operations())
         : pipeline(clock, std::move(operations),
-                   {key_cache, key_uses, *quota, idempotency, tags, memory}, {})
+                   {key_cache, key_uses, *quota, idempotency, tags, inboxes, memory}, {})
     {
         rate_limit.reset = gateway::next_midnight(noon);
         rate_limit.network->add(inbox_methods::check_tag, [this](inbox::v1::CheckTagRequest asked) {

@@ -50,7 +50,7 @@ TEST_CASE("the words are snake_case, and no two reasons share one", "[gateway][d
 {
     const std::regex snake_case("[a-z]+(_[a-z]+)*");
     std::set<std::string_view> words;
-    const int count = static_cast<int>(dashboard_error::deadline_exceeded) + 1;
+    const int count = static_cast<int>(dashboard_error::too_many_attempts) + 1;
     for (int i = 0; i < count; ++i) {
         const auto word = to_string(static_cast<dashboard_error>(i));
         CHECK(std::regex_match(word.begin(), word.end(), snake_case));
@@ -58,15 +58,24 @@ TEST_CASE("the words are snake_case, and no two reasons share one", "[gateway][d
     }
 }
 
-TEST_CASE("an error of an operation shared with /v1 gets the word of its status",
+TEST_CASE("an error of an operation shared with /v1 has the word that it has there",
           "[gateway][dashboard]")
 {
     CHECK(completed(http::error_response(405, "POST is not allowed here")) == "method_not_allowed");
-    CHECK(completed(http::error_response(406, "Accept")) == "not_acceptable");
-    CHECK(completed(http::error_response(418, "unknown")) == "internal");
+    CHECK(completed(http::error_response(error_reason::inbox_limit, "All used")) == "inbox_limit");
+    const failure taken{errc::conflict, "sentence", error_reason::address_taken};
+    CHECK(completed(http::error_response(taken)) == "address_taken");
     for (const auto code : testing::every_errc()) {
-        CHECK(completed(http::error_response(failure{code, "sentence"})) == to_string(code));
+        const failure refused{code, "sentence"};
+        CHECK(completed(http::error_response(refused)) == to_string(http::reason_of(refused)));
     }
+}
+
+TEST_CASE("the header of an error has the word of its body", "[gateway][dashboard]")
+{
+    const auto response = error_response(dashboard_error::no_session);
+
+    CHECK(http::find_header(response.headers, "X-Error-Code") == "no_session");
 }
 
 TEST_CASE("a word that is there stays, and what is no error gets none", "[gateway][dashboard]")

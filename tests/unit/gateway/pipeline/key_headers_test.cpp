@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <tuple>
+
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using testing::make_request;
@@ -13,60 +15,87 @@ namespace {
 
 const std::string good_key = accounts::make_api_key().reveal();
 
-result<std::string> find(http::header_list headers, key_headers allowed)
+result<std::string> find(http::header_list headers)
 {
-    return find_api_key(make_request("POST", "/programs", "", std::move(headers)), allowed);
+    return find_api_key(make_request("GET", "/v1/inboxes", "", std::move(headers)));
+}
+
+result<std::string> find_in_address(std::string_view name, const std::string& value,
+                                    const std::string& key = "")
+{
+    auto received = make_request("GET", "/v1/inboxes", key);
+    received.query.emplace_back(name, value);
+    return find_api_key(received);
 }
 
 } // namespace
 
-TEST_CASE("two keys are none", "[gateway][pipeline]")
+TEST_CASE("a key is taken from X-API-Key, or as Authorization: Bearer", "[gateway][pipeline]")
 {
-    const auto allowed = GENERATE(key_headers::x_api_key, key_headers::x_api_key_or_bearer);
-
-    CHECK(find({{"X-API-Key", good_key}}, allowed).value() == good_key);
-    CHECK_FALSE(find({{"X-API-Key", good_key}, {"x-api-key", good_key}}, allowed));
+    CHECK(find({{"X-API-Key", good_key}}).value() == good_key);
+    for (const auto* scheme : {"Bearer ", "bearer ", "BEARER   "})
+        CHECK(find({{"Authorization", scheme + good_key}}).value() == good_key);
 }
 
-TEST_CASE("Authorization holds no key where the path takes X-API-Key alone", "[gateway][pipeline]")
+TEST_CASE("a key in both headers is taken where it is the same", "[gateway][pipeline]")
 {
-    const auto bearer = find({{"Authorization", "Bearer " + good_key}}, key_headers::x_api_key);
+    const auto other_key = accounts::make_api_key().reveal();
 
-    CHECK(bearer.error().message == "Header X-API-Key is missing");
-    CHECK(find({{"X-API-Key", good_key}, {"Authorization", "Basic x"}}, key_headers::x_api_key));
+    CHECK(find({{"X-API-Key", good_key}, {"Authorization", "Bearer " + good_key}}).value() ==
+          good_key);
+    CHECK(
+        find({{"X-API-Key", good_key}, {"Authorization", "Bearer " + other_key}}).error().reason ==
+        error_reason::key_conflict);
+    CHECK(find({{"X-API-Key", good_key}, {"Authorization", "Bearer nonsense"}}).error().reason ==
+          error_reason::key_conflict);
 }
 
-TEST_CASE("where the path takes either header the key is in one of them, and never in the address",
+TEST_CASE("Authorization of another scheme beside X-API-Key is a proxy's", "[gateway][pipeline]")
+{
+    CHECK(find({{"X-API-Key", good_key}, {"Authorization", "Basic dTpw"}}).value() == good_key);
+}
+
+TEST_CASE("what is no key is refused with its reason, which does not show the key",
           "[gateway][pipeline]")
 {
-    const auto find_either = [](http::header_list headers) {
-        return find(std::move(headers), key_headers::x_api_key_or_bearer);
-    };
-    auto address = make_request("POST", "/programs", good_key);
-    address.query.emplace_back("key", good_key);
-
-    CHECK(find_either({{"X-API-Key", good_key}}).value() == good_key);
-    CHECK(find_either({{"Authorization", "bearer " + good_key}}).value() == good_key);
-    for (const auto& [lookup, says] :
-         {std::pair{find_either({{"X-API-Key", good_key}, {"Authorization", "Bearer " + good_key}}),
-                    "more than once"},
-          {find_either({{"Authorization", "Basic " + good_key}}), "must be Bearer"},
-          {find_either({}), "is missing"},
-          {find_either({{"Authorization", "Bearer nonsense"}}), "Bearer is not a valid API key"},
-          {find_either({{"X-API-Key", "nonsense"}}), "X-API-Key is not a valid API key"},
-          {find_api_key(address, key_headers::x_api_key_or_bearer), "revoke"}}) {
+    const auto bearer = "Bearer " + good_key;
+    for (const auto& [lookup, reason, says] :
+         {std::tuple{find({}), error_reason::key_missing, "is missing"},
+          {find({{"Authorization", "Basic " + good_key}}), error_reason::key_missing,
+           "must be Bearer"},
+          {find({{"Authorization", "Bearer "}}), error_reason::key_missing, "must be Bearer"},
+          {find({{"Authorization", "Bearer nonsense"}}), error_reason::key_invalid,
+           "Bearer is not a valid API key"},
+          {find({{"X-API-Key", "nonsense"}}), error_reason::key_invalid,
+           "X-API-Key is not a valid API key"},
+          {find({{"X-API-Key", ""}}), error_reason::key_invalid,
+           "X-API-Key is not a valid API key"},
+          {find({{"X-API-Key", good_key}, {"x-api-key", good_key}}), error_reason::key_conflict,
+           "more than once"},
+          {find({{"Authorization", bearer}, {"authorization", bearer}}), error_reason::key_conflict,
+           "more than once"},
+          {find_in_address("api_key", "nonsense"), error_reason::key_in_address, "revoke"},
+          {find_in_address("subject", good_key), error_reason::key_in_address, "revoke"},
+          {find_in_address("key", good_key, good_key), error_reason::key_in_address, "revoke"}}) {
         REQUIRE_FALSE(lookup);
         CHECK(lookup.error().code == errc::unauthenticated);
+        CHECK(lookup.error().reason == reason);
         CHECK_THAT(lookup.error().message, Catch::Contains(says));
         CHECK(lookup.error().message.find(good_key) == std::string::npos);
     }
 }
 
+TEST_CASE("a parameter with a name of keys is the operation's to refuse where there is a key",
+          "[gateway][pipeline]")
+{
+    CHECK(find_in_address("token", "x", good_key).value() == good_key);
+}
+
 TEST_CASE("a key that does not exist is named by the header that it came in", "[gateway][pipeline]")
 {
-    const auto bearer = make_request("POST", "/programs", "", {{"Authorization", "Bearer x"}});
+    const auto bearer = make_request("GET", "/v1/inboxes", "", {{"Authorization", "Bearer x"}});
 
-    CHECK(invalid_api_key(bearer, key_headers::x_api_key_or_bearer) ==
-          "Authorization: Bearer is not a valid API key");
-    CHECK(invalid_api_key(bearer, key_headers::x_api_key) == "X-API-Key is not a valid API key");
+    CHECK(invalid_api_key(bearer).message == "Authorization: Bearer is not a valid API key");
+    CHECK(invalid_api_key(make_request("GET", "/v1/inboxes", good_key)).message ==
+          "X-API-Key is not a valid API key");
 }

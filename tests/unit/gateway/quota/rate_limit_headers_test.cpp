@@ -23,13 +23,36 @@ TEST_CASE("a 429 may be tried again when its numbers begin anew, after a second 
 {
     const time_point now{std::chrono::seconds{1'000}};
     const auto retry_after = [now](std::int64_t reset) {
-        const auto refused =
-            gateway::too_many_requests("no more", gateway::rate_limit_headers(60, 0, reset), now);
+        const auto refused = gateway::too_many_requests(
+            error_reason::daily_limit, "no more", gateway::rate_limit_headers(60, 0, reset), now);
         CHECK(refused.status == 429);
+        CHECK(http::find_header(refused.headers, "X-Error-Code") == "daily_limit");
         return std::string(http::find_header(refused.headers, "Retry-After").value_or(""));
     };
 
     CHECK(retry_after(1'060) == "60");
     CHECK(retry_after(1'000) == "1");
     CHECK(retry_after(900) == "1");
+}
+
+TEST_CASE("a key's limits are said in the fields of the IETF's draft", "[gateway][quota]")
+{
+    const time_point now{std::chrono::seconds{1'000}};
+    const gateway::rate_limit_headers day(3'000, 2'990, 2'234);
+    const auto fields = [&](const gateway::key_allowance_state& allowance) {
+        http::response response;
+        gateway::set_allowance_headers(response, allowance, day, now);
+        return std::pair(
+            std::string(http::find_header(response.headers, "RateLimit-Policy").value_or("")),
+            std::string(http::find_header(response.headers, "RateLimit").value_or("")));
+    };
+    using both = std::pair<std::string, std::string>;
+
+    CHECK(fields({3'000, 50, false}) ==
+          both(R"("burst";q=50;w=1, "day";q=3000;w=86400)", R"("day";r=2990;t=1234)"));
+    CHECK(fields({3'000, 50, true}) == both(R"("burst";q=50;w=1, "day";q=3000;w=86400)",
+                                            R"("burst";r=0;t=1, "day";r=2990;t=1234)"));
+    CHECK(fields({3'000, 0, false}) == both(R"("day";q=3000;w=86400)", R"("day";r=2990;t=1234)"));
+    CHECK(fields({0, 50, false}) == both(R"("burst";q=50;w=1)", ""));
+    CHECK(fields({0, 0, false}) == both("", ""));
 }
