@@ -29,6 +29,7 @@ from tempinbox import (
     WaitTimeout,
     _calls,
     _waiting,
+    error_codes,
 )
 from tempinbox._answers import camel_case
 from tempinbox._calls import Flow, Outcome, Response, Send, Sleep
@@ -225,7 +226,9 @@ def test_pauses_grow_although_retry_after_is_one_second_each_time(
 
 
 BUSY = answer(503, {"message": "Busy"}, Retry_After="1")
-UNDER_WAY = answer(409, {"message": "Under way"}, Retry_After="1")
+UNDER_WAY = answer(
+    409, {"message": "In any words"}, Retry_After="1", X_Error_Code="idempotency_in_progress"
+)
 
 
 @pytest.mark.parametrize("refused", [[BUSY], [RESET, UNDER_WAY]])
@@ -258,6 +261,30 @@ def test_refusals_do_not_use_up_the_tries_of_what_is_cut(driver: Driver) -> None
     assert driver.run(_calls.call(SETTINGS, "getAccount", {}), respond).status == 200
 
 
+CODES = [word for name, word in vars(error_codes).items() if name.isupper()]
+
+
+@pytest.mark.parametrize("code", [*CODES, "of_a_later_release"])
+def test_what_an_error_says_in_words_decides_nothing(driver: Driver, code: str) -> None:
+    def outcome(status: int, message: str) -> tuple[object, ...]:
+        body = {"message": message}
+        refused = answer(status, body, X_Error_Code=code, Retry_After="1", **DAY)
+        before = len(driver.delays)
+        try:
+            driver.run(
+                _calls.call(SETTINGS, "getAccount", {}), driver.in_turn(refused, answer(200))
+            )
+        except ApiError as error:
+            used_up = getattr(error, "is_day_used_up", None)
+            return type(error), error.code, used_up, len(driver.delays) - before
+        return None, len(driver.delays) - before
+
+    for status in (400, 401, 403, 404, 409, 429, 503):
+        plain = outcome(status, "x")
+        for words in ("The daily limit is used up", "a request is under way", "ended at"):
+            assert outcome(status, words) == plain
+
+
 def test_a_longer_retry_after_is_kept(driver: Driver) -> None:
     outcomes = driver.in_turn(answer(429, Retry_After="12"), answer(200, {}))
 
@@ -267,14 +294,27 @@ def test_a_longer_retry_after_is_kept(driver: Driver) -> None:
 
 
 def test_a_used_up_day_is_an_error_at_once(server: ScriptedServer, scripted: Tempinbox) -> None:
-    message = "The daily limit of 100 requests is used up; it resets at 2026-11-22T00:00:00.000Z"
-    server.steps = [refusal(429, message, Retry_After="1", **DAY)]
+    message = "In words that say nothing of a day"
+    server.steps = [refusal(429, message, Retry_After="1", X_Error_Code="daily_limit", **DAY)]
 
     with pytest.raises(RateLimited, match="used up until 2026-11-22T00:00:00Z") as caught:
         scripted.get_account()
 
     assert caught.value.is_day_used_up
+    assert caught.value.code == error_codes.DAILY_LIMIT
     assert len(server.requests) == 1
+
+
+def test_a_limit_of_the_second_is_waited_for_whatever_its_words_say(driver: Driver) -> None:
+    words = {"message": "The daily limit of 100 requests is used up"}
+    outcomes = driver.in_turn(
+        answer(429, words, Retry_After="1", X_Error_Code="burst", X_RateLimit_Remaining="0"),
+        answer(200, {}),
+    )
+
+    driver.run(_calls.call(SETTINGS, "getAccount", {}), outcomes)
+
+    assert len(driver.delays) == 1
 
 
 @pytest.mark.parametrize(
@@ -326,7 +366,7 @@ def test_a_delete_that_was_never_sent_has_not_worked(driver: Driver) -> None:
 
 @pytest.mark.parametrize("first", MAY_HAVE_WORKED)
 def test_a_repeat_waits_for_the_try_that_is_under_way(driver: Driver, first: Outcome) -> None:
-    outcomes = driver.in_turn(first, answer(409, Retry_After="1"), answer(201, INBOX))
+    outcomes = driver.in_turn(first, UNDER_WAY, answer(201, INBOX))
 
     done = driver.run(_calls.call(SETTINGS, "createInbox", {}), outcomes)
 
@@ -335,7 +375,7 @@ def test_a_repeat_waits_for_the_try_that_is_under_way(driver: Driver, first: Out
 
 
 def test_after_a_429_nothing_has_worked(driver: Driver) -> None:
-    conflict = driver.in_turn(answer(429), answer(409, Retry_After="1"))
+    conflict = driver.in_turn(answer(429), UNDER_WAY)
     with pytest.raises(Conflict):
         driver.run(_calls.call(SETTINGS, "createInbox", {}), conflict)
 

@@ -1,5 +1,6 @@
 // Every error of this package, below one class. A message says what went wrong, what is allowed and
 // what to do; text of strangers in it is quoted, cut and has no control characters.
+import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { components } from './openapi.js';
 
 type Email = components['schemas']['Email'];
@@ -38,6 +39,8 @@ export interface ErrorAnswer {
   readonly status: number;
   /** The status' name. */
   readonly error: string;
+  /** `X-Error-Code`. */
+  readonly code: string | undefined;
   /** The service's explanation: the field, the value it got, the values it allows. */
   readonly reason: string;
   readonly requestId: string | undefined;
@@ -55,6 +58,12 @@ export interface ErrorAnswer {
 export class ApiError extends TempinboxError {
   readonly status: number;
   readonly error: string;
+  /**
+   * The reason, for programs: one of `errorCodes`, or one of a newer service; undefined where the
+   * answer is a proxy's.
+   */
+  readonly code: ErrorCode | (string & {}) | undefined;
+  /** The reason in words, which may change at any time: for people. */
   readonly reason: string;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
@@ -70,6 +79,7 @@ export class ApiError extends TempinboxError {
     );
     this.status = answer.status;
     this.error = answer.error;
+    this.code = answer.code;
     this.reason = answer.reason;
     this.requestId = answer.requestId;
     this.rateLimit = answer.rateLimit;
@@ -126,11 +136,11 @@ export class RateLimited extends ApiError {
   readonly isDayUsedUp: boolean;
 
   constructor(answer: ErrorAnswer) {
-    const { rateLimit, reason } = answer;
-    const isDayUsedUp = rateLimit?.remaining === 0 && /\bdaily limit\b/i.test(reason);
+    const { rateLimit } = answer;
+    const isDayUsedUp = answer.code === errorCodes.dailyLimit;
     super(
       answer,
-      isDayUsedUp
+      isDayUsedUp && rateLimit !== undefined
         ? `The day's requests are used up until ${rateLimit.resetsAt.toISOString()}; a larger ` +
             `plan has more (${answer.dashboard}/account).`
         : `Try again after ${answer.retryAfterSeconds ?? 1} s, or give the call a longer ` +

@@ -1,4 +1,5 @@
 export * from './client.js';
+export * from './error-codes.js';
 export * from './errors.js';
 export { List } from './list.js';
 export type { Page } from './list.js';

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { checkAll, type Operation } from './arguments.js';
 import { contract, version } from './contract.js';
+import { errorCodes } from './error-codes.js';
 import {
   ConnectionFailed,
   InvalidArgument,
@@ -275,6 +276,7 @@ export class Transport {
     return errorOf({
       status: answer.status,
       error: typeof error === 'string' ? error : '',
+      code: answer.headers.get('x-error-code') ?? undefined,
       reason: String(message),
       requestId: answer.headers.get('x-request-id') ?? undefined,
       rateLimit: rateLimit(answer.headers),
@@ -291,6 +293,7 @@ export class Transport {
     const given: ErrorAnswer = {
       status: answer.status,
       error: '',
+      code: undefined,
       reason:
         `The answer is not the API's but ${quoted(kind)}. Check that the address (baseUrl or ` +
         'TEMPINBOX_BASE_URL) is the gateway, with its path if it has one.',
@@ -417,7 +420,8 @@ function retryAfter(answer: Answer, refusals: number, mayHaveWorked: boolean): n
   const fromHeader = retryAfterHeader(answer.headers);
   const backoff = Math.min(MAX_WAIT_SECONDS, MIN_WAIT_SECONDS * 2 ** Math.min(refusals - 1, 10));
   // The try before this one is still under way, under the same Idempotency-Key.
-  const isUnderWay = answer.status === 409 && mayHaveWorked && fromHeader !== undefined;
+  const code = answer.headers.get('x-error-code');
+  const isUnderWay = mayHaveWorked && code === errorCodes.idempotencyInProgress;
   if (answer.status !== 429 && answer.status !== 503 && !isUnderWay) return undefined;
   // Each retry counts against the quota, so also a Retry-After of 1 s each time backs off.
   return Math.max(fromHeader ?? 0, backoff);

@@ -11,6 +11,7 @@ import {
   Tempinbox,
   TempinboxError,
   WaitTimeout,
+  errorCodes,
 } from './harness/package.mjs';
 import { clock } from './harness/clock.mjs';
 import { failure } from './harness/failure.mjs';
@@ -111,16 +112,30 @@ test('a used-up day is not waited for, however much time there is', async (t) =>
     'x-ratelimit-limit': '100',
     'x-ratelimit-remaining': '0',
     'x-ratelimit-reset': '1795305600',
+    'x-error-code': 'daily_limit',
   };
-  const body = { message: 'The daily limit of 100 requests is used up' };
+  const body = { message: 'In words that say nothing of a day' };
   const server = await scripted(t, [{ status: 429, headers, body }, GONE]);
 
   const error = await failure(clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 86_400 }));
 
   assert.ok(error instanceof RateLimited, String(error));
   assert.equal(error.isDayUsedUp, true);
+  assert.equal(error.code, errorCodes.dailyLimit);
   assertDelays(time, []);
   assert.equal(server.requests.length, 1);
+});
+
+test('a limit of the second is waited for, whatever its words say', async (t) => {
+  const time = clock(t);
+  const body = { message: 'The daily limit of 100 requests is used up' };
+  const headers = { 'retry-after': '1', 'x-error-code': 'burst', 'x-ratelimit-remaining': '0' };
+  const server = await scripted(t, [{ status: 429, headers, body }, { status: 200, body: {} }]);
+
+  await clientOf(server).getAccount();
+
+  assert.equal(time.delays.length, 1);
+  assert.equal(server.requests.length, 2);
 });
 
 test('a service that stays busy is given up at the deadline', async (t) => {
@@ -203,6 +218,31 @@ test('a repeat has the body of the first try, though the caller changed the obje
   assert.deepEqual(bodies, Array(2).fill('{"metadata":{"build":"1"}}'));
 });
 
+test('what an error says in words decides nothing', async (t) => {
+  const time = clock(t);
+  const outcome = async (code, status, message) => {
+    const headers = { 'x-error-code': code, 'retry-after': '1' };
+    const script = [{ status, headers, body: { message } }, { status: 200, body: {} }];
+    const server = await scripted(t, script);
+    const before = time.delays.length;
+    const error = await clientOf(server)
+      .getAccount()
+      .then(
+        () => undefined,
+        (/** @type {unknown} */ reason) => reason,
+      );
+    const { name, isDayUsedUp } = error ?? {};
+    return { name, code: error?.code, isDayUsedUp, delays: time.delays.length - before };
+  };
+
+  for (const code of [...Object.values(errorCodes), 'of_a_later_release'])
+    for (const status of [400, 403, 404, 409, 429, 503]) {
+      const plain = await outcome(code, status, 'x');
+      for (const message of ['The daily limit is used up', 'a request is under way', 'ended at'])
+        assert.deepEqual(await outcome(code, status, message), plain, `${status} ${code}`);
+    }
+});
+
 test('other errors are not repeated', async (t) => {
   for (const status of [400, 401, 403, 404, 409, 422, 500]) {
     const server = await scripted(t, [{ status, body: { message: `no ${status}` } }]);
@@ -218,7 +258,11 @@ test('other errors are not repeated', async (t) => {
 
 test('a 409 of the first try still under way is waited for after a cut, and only then', async (t) => {
   clock(t);
-  const underWay = { status: 409, headers: { 'retry-after': '1' }, body: { message: 'under way' } };
+  const underWay = {
+    status: 409,
+    headers: { 'retry-after': '1', 'x-error-code': 'idempotency_in_progress' },
+    body: { message: 'in any words' },
+  };
   const cut = await scripted(t, ['cut', underWay, MADE]);
   const first = await scripted(t, [underWay, MADE]);
 

@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from tempinbox import _arguments
+from tempinbox import _arguments, error_codes
 from tempinbox._answers import Operation
 from tempinbox._contract import OPERATIONS
 from tempinbox.errors import (
@@ -208,7 +208,7 @@ def _delay_of(error: ApiError, refusals: int, *, is_repeat: bool) -> float | Non
     if isinstance(error, RateLimited) and error.is_day_used_up:
         return None
     # The try before, whose answer did not come, is still under way with the same key.
-    is_under_way = error.status == 409 and is_repeat and error.retry_after is not None
+    is_under_way = is_repeat and error.code == error_codes.IDEMPOTENCY_IN_PROGRESS
     if error.status not in (429, 503) and not is_under_way:
         return None
     # Each request counts against the day's quota, also where Retry-After is 1 s each time.
@@ -270,6 +270,7 @@ def _error_answer(settings: Settings, request: Send, response: Response) -> Erro
     return ErrorAnswer(
         status=response.status,
         error=str(found.get("error", ""))[:100] or "without a name",
+        code=(response.headers.get("x-error-code") or "")[:100] or None,
         reason=str(found.get("message", ""))[:2000] or "The answer has no message of the API",
         request_id=response.headers.get("x-request-id"),
         rate_limit=_rate_limit(response.headers),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tempinbox import error_codes
+
 if TYPE_CHECKING:
     from tempinbox.types import Email
 
@@ -49,6 +51,8 @@ class ErrorAnswer:
     status: int
     error: str
     """The status' name."""
+    code: str | None
+    """`X-Error-Code`."""
     reason: str
     """The service's explanation: the field, the value it got, the values it allows."""
     request_id: str | None
@@ -62,7 +66,11 @@ class ErrorAnswer:
 
 
 class ApiError(TempinboxError):
-    """The service answered with an error."""
+    """The service answered with an error.
+
+    `code` is its reason for programs: one of `tempinbox.error_codes`, or one of a newer service;
+    None where the answer is a proxy's. `reason` is the same in words, which may change at any time.
+    """
 
     def __init__(self, answer: ErrorAnswer, advice: str = "") -> None:
         request = f", request {answer.request_id}" if answer.request_id else ""
@@ -72,6 +80,7 @@ class ApiError(TempinboxError):
         )
         self.status = answer.status
         self.error = answer.error
+        self.code = answer.code
         self.reason = answer.reason
         self.request_id = answer.request_id
         self.rate_limit = answer.rate_limit
@@ -130,8 +139,7 @@ class RateLimited(ApiError):
 
     def __init__(self, answer: ErrorAnswer) -> None:
         limit = answer.rate_limit
-        is_daily = re.search(r"\bdaily limit\b", answer.reason, re.IGNORECASE)
-        self.is_day_used_up = bool(limit and limit.remaining == 0 and is_daily)
+        self.is_day_used_up = answer.code == error_codes.DAILY_LIMIT
         if limit and self.is_day_used_up:
             advice = (
                 f"The day's requests are used up until {limit.resets_at:%Y-%m-%dT%H:%M:%SZ}; a "

@@ -187,6 +187,7 @@ def test_a_used_up_day_is_not_waited_for(cli: Cli, words: tuple[str, ...]) -> No
         "X-RateLimit-Limit": "2",
         "X-RateLimit-Remaining": "0",
         "X-RateLimit-Reset": "1800000000",
+        "X-Error-Code": "daily_limit",
     }
     used_up = Reply(429, {"message": "The daily limit of 2 requests is used up"}, day)
     gone = Reply(404, {"message": "gone"})

@@ -26,6 +26,7 @@ export const {
   UnexpectedEmail,
   WaitTimeout,
   WebhookVerificationError,
+  errorCodes,
   verifyWebhook,
 } = await import('tempinbox');
 
