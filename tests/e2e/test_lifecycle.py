@@ -77,7 +77,8 @@ def test_an_inbox_expires_by_itself(
     shown = api.get("/v1/inboxes/" + inbox["inboxId"])
     assert (shown["status"], shown["emailCount"]) == ("expired", 0)
     assert inbox["inboxId"] not in {row["inboxId"] for row in api.get("/v1/inboxes")["inboxes"]}
-    assert api.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails").status_code == 404
+    mail = api.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")
+    assert (mail.status_code, mail.headers["X-Error-Code"]) == (404, "inbox_ended")
     sent = send(suite, inbox["emailAddress"])
     assert not sent.is_accepted
     assert "550 5.1.1" in sent.transcript

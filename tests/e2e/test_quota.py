@@ -277,11 +277,13 @@ def test_a_burst_has_its_own_429_and_costs_nothing_of_the_day(suite: Suite, pro:
         answer = pro.api.call("GET", "/v1/domains")
         return (
             answer.status_code == 429
-            and "in one second" in answer.json()["message"]
+            and answer.headers["X-Error-Code"] == "burst"
             and answer.headers["Retry-After"] == "1"
+            and answer.headers["RateLimit-Policy"].startswith('"burst";q=1;w=1, "day";q=')
+            and answer.headers["RateLimit"].startswith('"burst";r=0;t=1, "day";r=')
         )
 
-    assert eventually(refused, "its own message")
+    assert eventually(refused, "its own reason")
     suite.operate("plan", "set", "pro", "--burst-per-second", "0")
     assert eventually(
         lambda: pro.api.call("GET", "/v1/domains").status_code == 200,

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from generate import error_reasons
 from harness import Account, Suite, send
 from harness.contract import Answer, contract
 from harness.raw import exchange, request_bytes
@@ -22,6 +23,7 @@ _NEW_NAMES = {
 }  # RFC 9110's, which Python 3.11 does not know yet
 _ALLOWANCE = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 _MAX_MESSAGE = 600
+_STATUS_OF_CODE = {reason.word: reason.status for reason in error_reasons.reasons()}
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ def _assert_refused(answer: Answer, status: int) -> str:
     assert answer.status == status, f"{answer.status}: {answer.body[:300]!r}"
     contract().check_error(answer)
     assert answer.headers["x-request-id"]
+    assert _STATUS_OF_CODE[answer.headers["x-error-code"]] == status
+    if status == 401:
+        assert answer.headers["www-authenticate"] == "Bearer"
     found = re.search(rb'"message":"(.*)"}$', answer.body)
     assert found
     name = _NEW_NAMES.get(status, HTTPStatus(status).phrase)
@@ -80,6 +85,7 @@ def test_a_wrong_request_is_refused_with_its_reason(suite: Suite, target: Target
     contract().check(answer)
     for mention in row.mentions:
         assert mention in message
+    assert row.code in ("", answer.headers["x-error-code"])
     assert len(message) <= _MAX_MESSAGE, "what was given is shortened"
     assert all(name in answer.headers for name in _ALLOWANCE)
 

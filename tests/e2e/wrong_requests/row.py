@@ -24,6 +24,7 @@ class Row:
     body: bytes = b""
     headers: Mapping[str, str | bytes] = field(default_factory=dict)
     has_key: bool = True
+    code: str = ""  # that of X-Error-Code, where the row is about it
 
     def named(self, group: str) -> "Row":
         """Returns the row with the group before its name."""

@@ -225,7 +225,7 @@ TEST_CASE("every refusal says by a word which one it is",
     CHECK(code("PATCH", "/dashboard/api/things", dashboard.with_token()) == "method_not_allowed");
     CHECK(code("GET", "/dashboard/api/lost", dashboard.signed_in()) == "unavailable");
     dashboard.rate_limit.is_used_up = true;
-    CHECK(code("GET", "/dashboard/api/things", dashboard.signed_in()) == "daily_limit_reached");
+    CHECK(code("GET", "/dashboard/api/things", dashboard.signed_in()) == "daily_limit");
     dashboard.end_session();
     CHECK(code("GET", "/dashboard/api/things", dashboard.signed_in()) == "session_ended");
 }

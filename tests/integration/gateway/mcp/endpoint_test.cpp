@@ -108,7 +108,7 @@ TEST_CASE("MCP takes its key by either header and never in the address", "[gatew
     auto bearer = none;
     bearer.headers.emplace_back("Authorization", "bearer " + mcp.api.key);
     auto both = own;
-    both.headers.emplace_back("Authorization", "Bearer " + mcp.api.key);
+    both.headers.emplace_back("Authorization", "Bearer " + mcp.api.create_key(mcp.api.account));
     auto basic = none;
     basic.headers.emplace_back("Authorization", "Basic " + mcp.api.key);
     auto address = own;
@@ -117,7 +117,7 @@ TEST_CASE("MCP takes its key by either header and never in the address", "[gatew
 
     CHECK(mcp.api.send(own).status == 200);
     CHECK(mcp.api.send(bearer).status == 200);
-    for (const auto& [request, says] : {std::pair{both, "more than once"},
+    for (const auto& [request, says] : {std::pair{both, "two different API keys"},
                                         {basic, "must be Bearer"},
                                         {none, "is missing"},
                                         {address, "revoke"}}) {

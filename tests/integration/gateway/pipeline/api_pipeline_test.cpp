@@ -16,6 +16,27 @@ using testing::message;
 using testing::number;
 using testing::unknown_key;
 
+namespace {
+
+const auto ended_inbox = inbox_id::make();
+
+awaitable<http::response> find_nothing(http::request&, const caller&)
+{
+    co_return http::error_response(404, "does not exist");
+}
+
+awaitable<result<inbox::v1::GetInboxResponse>> find_ended_inbox(inbox::v1::GetInboxRequest asked)
+{
+    if (asked.inbox_id() != ended_inbox.text())
+        co_return failure(errc::not_found, "does not exist");
+    inbox::v1::GetInboxResponse found;
+    found.mutable_inbox()->set_status(inbox::v1::INBOX_STATUS_EXPIRED);
+    found.mutable_inbox()->mutable_expired_at()->set_seconds(1'795'305'600);
+    co_return found;
+}
+
+} // namespace
+
 TEST_CASE("the checks stand in the documented order", "[gateway][pipeline][postgres]")
 {
     // Each request has every fault from its own on: the first one decides.
@@ -90,7 +111,8 @@ TEST_CASE("a preflight needs no key and is not counted", "[gateway][pipeline][po
     CHECK(response.status == 204);
     CHECK(header(response, "Access-Control-Allow-Origin") == "*");
     const auto allowed = header(response, "Access-Control-Allow-Headers");
-    for (const auto* name : {"X-API-Key", "Accept", "Idempotency-Key", "If-None-Match"})
+    for (const auto* name :
+         {"X-API-Key", "Authorization", "Accept", "Idempotency-Key", "If-None-Match"})
         CHECK(allowed.find(name) != std::string::npos);
     CHECK(api.counted() == 0);
 }
@@ -118,8 +140,50 @@ TEST_CASE("responses carry the account's numbers, and allow the browser to read 
     CHECK(number(response, "X-RateLimit-Remaining") == 9'999);
     CHECK(number(response, "X-RateLimit-Reset") == next_midnight(api.noon));
     CHECK(header(response, "Access-Control-Allow-Origin") == "*");
-    CHECK_THAT(header(response, "Access-Control-Expose-Headers"),
-               Catch::Contains("X-RateLimit-Remaining"));
+    CHECK(header(response, "RateLimit-Policy").ends_with(R"("day";q=10000;w=86400)"));
+    CHECK(header(response, "RateLimit") == R"("day";r=9999;t=43200)");
+    for (const auto* name : {"X-RateLimit-Remaining", "X-Error-Code", "RateLimit-Policy"})
+        CHECK_THAT(header(response, "Access-Control-Expose-Headers"), Catch::Contains(name));
+}
+
+TEST_CASE("a key is taken as Authorization: Bearer, and a 401 names this scheme",
+          "[gateway][pipeline][postgres]")
+{
+    arranged_api api;
+    const auto by_bearer = [&](const std::string& key, const std::string& token) {
+        return api.send(
+            make_request("GET", "/v1/things", key, {{"Authorization", "Bearer " + token}}));
+    };
+
+    CHECK(by_bearer("", api.key).status == 200);
+    CHECK(by_bearer(api.key, api.key).status == 200);
+    const auto conflict = by_bearer(api.key, unknown_key());
+    const auto unknown = by_bearer("", unknown_key());
+
+    CHECK(header(conflict, "X-Error-Code") == "key_conflict");
+    CHECK(header(unknown, "X-Error-Code") == "key_invalid");
+    for (const auto& refused : {conflict, unknown}) {
+        CHECK(refused.status == 401);
+        CHECK(header(refused, "WWW-Authenticate") == "Bearer");
+        CHECK(header(refused, "RateLimit-Policy").empty());
+    }
+}
+
+TEST_CASE("a 404 of an inbox that ended says so", "[gateway][pipeline][postgres]")
+{
+    auto operations = testing::test_operations();
+    operations.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", accounts::scope::emails_read,
+                            body_kind::none, find_nothing);
+    arranged_api api(std::move(operations));
+    api.rate_limit.network->add(inbox_methods::get_inbox, find_ended_inbox);
+    const auto code = [&](const inbox_id& id) {
+        const auto response = api.send("GET", "/v1/inboxes/" + id.text() + "/emails");
+        CHECK(response.status == 404);
+        return header(response, "X-Error-Code");
+    };
+
+    CHECK(code(ended_inbox) == "inbox_ended");
+    CHECK(code(inbox_id::make()) == "not_found");
 }
 
 TEST_CASE("a path with an entry check of its own is closed to pages, and its key may be a bearer's",
