@@ -667,6 +667,8 @@ class Limits(Answer):
 
     requests_per_day: int | None
     """A UTC day; null for no limit."""
+    burst_per_second: int | None
+    """The requests that one API key may send in a second; null for no limit."""
     live_inboxes: int
     """Inboxes that take mail at the same time."""
     max_ttl_seconds: int
