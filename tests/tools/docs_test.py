@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import yaml
 from dev import metric_names
 from dev.paths import ROOT
-from generate import plans_page, settings_page
+from generate import error_reasons, plans_page, settings_page
 
 _HERE = Path(__file__).parent
 _DOCS = ROOT / "docs"
@@ -107,13 +107,15 @@ class Statuses(unittest.TestCase):
 class ErrorCodes(unittest.TestCase):
     """ErrorCode of docs/dashboard-openapi.yaml."""
 
-    def test_it_is_the_gateway_s_table(self) -> None:
+    def test_it_has_the_dashboard_s_own_words_and_those_of_the_api(self) -> None:
         contract = yaml.safe_load(_read(_DOCS / "dashboard-openapi.yaml"))
         table = _read(ROOT / "services" / "gateway" / "dashboard" / "errors.cpp")
         rows = re.findall(r"\brow\{\s*dashboard_error::\w+,\s*\"(\w+)\"", table)
 
         self.assertTrue(rows)
-        self.assertEqual(contract["components"]["schemas"]["ErrorCode"]["enum"], rows)
+        words = [reason.word for reason in error_reasons.reasons()]
+        own = [row for row in rows if row not in words]
+        self.assertEqual(contract["components"]["schemas"]["ErrorCode"]["enum"], own + words)
 
 
 class Topics(unittest.TestCase):

@@ -14,7 +14,10 @@ _STANDARD_HEADERS = {
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
     "X-Request-Id",
+    "X-Error-Code",
 }
 
 
