@@ -305,18 +305,6 @@ def test_a_used_up_day_is_an_error_at_once(server: ScriptedServer, scripted: Tem
     assert len(server.requests) == 1
 
 
-def test_a_limit_of_the_second_is_waited_for_whatever_its_words_say(driver: Driver) -> None:
-    words = {"message": "The daily limit of 100 requests is used up"}
-    outcomes = driver.in_turn(
-        answer(429, words, Retry_After="1", X_Error_Code="burst", X_RateLimit_Remaining="0"),
-        answer(200, {}),
-    )
-
-    driver.run(_calls.call(SETTINGS, "getAccount", {}), outcomes)
-
-    assert len(driver.delays) == 1
-
-
 @pytest.mark.parametrize(
     ("status", "kind"), [(400, TempinboxError), (403, Forbidden), (500, TempinboxError)]
 )
