@@ -130,7 +130,10 @@ test('a limit of the second is waited for, whatever its words say', async (t) =>
   const time = clock(t);
   const body = { message: 'The daily limit of 100 requests is used up' };
   const headers = { 'retry-after': '1', 'x-error-code': 'burst', 'x-ratelimit-remaining': '0' };
-  const server = await scripted(t, [{ status: 429, headers, body }, { status: 200, body: {} }]);
+  const server = await scripted(t, [
+    { status: 429, headers, body },
+    { status: 200, body: {} },
+  ]);
 
   await clientOf(server).getAccount();
 
@@ -222,7 +225,10 @@ test('what an error says in words decides nothing', async (t) => {
   const time = clock(t);
   const outcome = async (code, status, message) => {
     const headers = { 'x-error-code': code, 'retry-after': '1' };
-    const script = [{ status, headers, body: { message } }, { status: 200, body: {} }];
+    const script = [
+      { status, headers, body: { message } },
+      { status: 200, body: {} },
+    ];
     const server = await scripted(t, script);
     const before = time.delays.length;
     const error = await clientOf(server)
