@@ -35,7 +35,8 @@ result<event_id> read_log_cursor(const log_params& params, std::string_view curs
     }
     return failure{errc::invalid_argument,
                    "cursor must be one that this list gave for the same filter, not " +
-                       quote(cursor)};
+                       quote(cursor),
+                   error_reason::invalid_cursor};
 }
 
 v1::DeliveryAttempt to_message(const logged_attempt& shown)

@@ -118,6 +118,7 @@ result<std::optional<endpoint_position>> read_cursor(std::string_view cursor)
     if (cursor.empty())
         return std::optional<endpoint_position>{};
     auto bad = invalid("cursor must be one that this list gave, not " + quote(cursor));
+    bad.reason = error_reason::invalid_cursor;
     const auto text = from_base64url(cursor);
     const auto dot = text ? text->find('.') : std::string::npos;
     if (dot == std::string::npos)

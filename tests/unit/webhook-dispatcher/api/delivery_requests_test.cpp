@@ -61,6 +61,7 @@ TEST_CASE("an altered cursor is refused by name", "[webhooks]")
         REQUIRE(params.has_error());
         CHECK(params.error().code == errc::invalid_argument);
         CHECK(params.error().message.starts_with("cursor must be one that this list gave"));
+        CHECK(params.error().reason == error_reason::invalid_cursor);
     }
 }
 
