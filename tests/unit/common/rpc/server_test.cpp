@@ -157,7 +157,8 @@ TEST_CASE("failures and exceptions of a handler become Connect errors without de
     call.body = R"({"items":[{"accountId":"a","units":"-1"}]})";
     CHECK_THAT(response_to(call),
                StartsWith("HTTP/1.1 409 ") &&
-                   EndsWith(R"({"code":"already_exists","message":"already taken: a"})"));
+                   EndsWith(R"({"code":"already_exists","message":"already taken: a",)"
+                            R"("reason":"address_taken"})"));
     call.body = R"({"items":[{"units":"-2"}]})";
     CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 503 ") &&
                                       Contains(R"("code":"unavailable")") &&
