@@ -9,7 +9,7 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
       keys(host, chosen.keys, [this] { configs.clear(); }),
       configs(stored.rules, keys.current(), chosen.urls),
       recorder(host, stored.queue, stored.endpoints,
-               [this](webhook_id webhook) { replayer.step_soon(webhook); }),
+               [this](webhook_key webhook) { replayer.step_soon(webhook); }),
       failures(host, stored.endpoints),
       names(host, chosen.names),
       sender(host, chosen.urls.addresses, names.function(), chosen.ca_file),
@@ -21,7 +21,9 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
       manual_sender(host, stored.manual_deliveries, configs,
                     [this](delivery_job job) { return sender.send(std::move(job)); }),
       replayer(host, stored.replays,
-               [this](webhook_id webhook) { engine.note_backlog({webhook, queue_kind::retry}); }),
+               [this](webhook_key moved) {
+                   engine.note_backlog({moved.account, moved.webhook, queue_kind::retry});
+               }),
       retention(host, stored.partitions, stored.replays, stored.manual_deliveries,
                 chosen.retention_days),
       dead_letters(host, producer),

@@ -112,7 +112,7 @@ delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
     const auto to = co_await sender_.find_receiver(params->account, params->webhook);
     if (!to)
         co_return to.error();
-    const auto webhook = params->webhook;
+    const webhook_key webhook{params->account, params->webhook};
     const auto counted = co_await replays_.begin(std::move(*params));
     if (!counted)
         co_return counted.error();

@@ -195,7 +195,7 @@ awaitable<void> due_claimer::claim(std::vector<claim_request> requests)
 
     std::vector<due_queue> found;
     for (auto& entry : claimed) {
-        found.push_back({entry.webhook, entry.queue});
+        found.push_back({entry.account, entry.webhook, entry.queue});
         accept(std::move(entry), configs, lease, lease_end);
     }
     release_unused(requests, found);

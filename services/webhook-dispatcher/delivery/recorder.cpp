@@ -19,7 +19,7 @@ constexpr int attempts_alone = 3;
 
 outcome_recorder::outcome_recorder(runtime::host& host, queue_repository& outcomes,
                                    endpoint_repository& endpoints,
-                                   std::function<void(webhook_id)> on_replayed)
+                                   std::function<void(webhook_key)> on_replayed)
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),
@@ -97,7 +97,7 @@ void outcome_recorder::report_replayed(const std::vector<delivery_outcome>& batc
         const bool waits_as_before =
             outcome.next == delivery_outcome::state::waiting && !outcome.has_attempt;
         if (outcome.is_replayed && !waits_as_before)
-            on_replayed_(outcome.webhook);
+            on_replayed_({outcome.account, outcome.webhook});
     }
 }
 

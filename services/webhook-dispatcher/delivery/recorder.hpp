@@ -21,7 +21,7 @@ class outcome_recorder
 {
 public:
     outcome_recorder(runtime::host& host, queue_repository& outcomes,
-                     endpoint_repository& endpoints, std::function<void(webhook_id)> on_replayed);
+                     endpoint_repository& endpoints, std::function<void(webhook_key)> on_replayed);
 
     // Nothing is written before.
     void start() { has_started_.set(); }
@@ -49,7 +49,7 @@ private:
     runtime::host& host_;
     queue_repository& outcomes_;
     endpoint_repository& endpoints_;
-    std::function<void(webhook_id)> on_replayed_;
+    std::function<void(webhook_key)> on_replayed_;
     async::reset_event has_started_;
     std::map<std::string_view, prometheus::Counter*> counters_;
     prometheus::Histogram& durations_;

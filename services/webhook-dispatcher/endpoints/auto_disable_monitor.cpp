@@ -50,8 +50,8 @@ awaitable<void> auto_disable_monitor::check()
     const auto failing = co_await endpoints_.find_failing();
     for (const auto& found : failing) {
         co_await endpoints_.disable(found.account, found.webhook, reason);
-        co_await endpoints_.clear_failures(
-            found.webhook); // once switched on again, it has five days anew
+        // Once switched on again, it has five days anew.
+        co_await endpoints_.clear_failures(found.account, found.webhook);
         log::info("webhook disabled", {{"webhook_id", found.webhook.text()}, {"reason", reason}});
     }
 }

@@ -334,7 +334,7 @@ void event_ingest::start(plan& planned, const std::vector<delivery_key>& leased)
     release_reservations(planned);
     for (const auto& delivery : planned.deliveries)
         if (delivery.how == new_delivery::start::waiting && delivery.wait.count() == 0)
-            engine_.note_backlog({delivery.webhook, queue_kind::first});
+            engine_.note_backlog({delivery.account, delivery.webhook, queue_kind::first});
 }
 
 void event_ingest::release_reservations(const plan& planned)

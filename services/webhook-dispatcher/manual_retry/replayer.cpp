@@ -16,7 +16,7 @@ constexpr std::chrono::microseconds search_interval = 1s;
 } // namespace
 
 replayer::replayer(runtime::host& host, replay_repository& replays,
-                   std::function<void(webhook_id)> on_moved)
+                   std::function<void(webhook_key)> on_moved)
     : replays_(replays),
       on_moved_(std::move(on_moved)),
       moved_(host.metrics().counter("tempinbox_webhook_dispatcher_deliveries_replayed_total",
@@ -24,7 +24,7 @@ replayer::replayer(runtime::host& host, replay_repository& replays,
       moving_(host.executor(), host.metrics(), "replay_deliveries", [this] { return move(); })
 {}
 
-void replayer::step_soon(webhook_id webhook)
+void replayer::step_soon(webhook_key webhook)
 {
     requested_.insert(webhook);
     if (is_idle_)

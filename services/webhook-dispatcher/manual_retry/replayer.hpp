@@ -19,12 +19,12 @@ class replayer
 {
 public:
     replayer(runtime::host& host, replay_repository& replays,
-             std::function<void(webhook_id)> on_moved);
+             std::function<void(webhook_key)> on_moved);
 
     void start() { moving_.start(); }
     // To be called when the webhook has a new replay, or room for more of one. Many calls make one
     // step.
-    void step_soon(webhook_id webhook);
+    void step_soon(webhook_key webhook);
     awaitable<void> stop() { return moving_.stop(); }
 
 private:
@@ -33,11 +33,11 @@ private:
     void note(const replay_step& done);
 
     replay_repository& replays_;
-    std::function<void(webhook_id)> on_moved_;
+    std::function<void(webhook_key)> on_moved_;
     prometheus::Counter& moved_;
-    std::set<webhook_id> requested_; // webhooks whose replays have a step to make
-    std::set<webhook_id> stepping_;  // those of them whose turn is now
-    bool is_idle_ = false;           // pausing until the next search
+    std::set<webhook_key> requested_; // webhooks whose replays have a step to make
+    std::set<webhook_key> stepping_;  // those of them whose turn is now
+    bool is_idle_ = false;            // pausing until the next search
     std::chrono::steady_clock::time_point next_search_{};
     async::periodic_task moving_;
 };

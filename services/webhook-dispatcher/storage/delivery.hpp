@@ -21,6 +21,13 @@ inline constexpr std::chrono::milliseconds lease_time =
 // delivery.
 inline constexpr std::chrono::milliseconds min_lease_to_send{20'000};
 
+struct webhook_key
+{
+    account_id account;
+    webhook_id webhook;
+    friend auto operator<=>(const webhook_key&, const webhook_key&) = default;
+};
+
 struct delivery_key
 {
     event_id event;
@@ -34,6 +41,7 @@ enum class queue_kind { first, retry };
 // One of an endpoint's two queues that has deliveries due: first attempts or retries.
 struct due_queue
 {
+    account_id account;
     webhook_id webhook;
     queue_kind queue = queue_kind::first;
 };

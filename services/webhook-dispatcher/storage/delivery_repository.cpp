@@ -45,7 +45,8 @@ std::string page_sql(const std::string& rows)
 SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint AS next_at,
        (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
        array_to_string(p.rule_ids, ',') AS rule_ids,
-       (SELECT type FROM webhooks.events e WHERE e.event_id = p.event_id OFFSET 0) AS type
+       (SELECT type FROM webhooks.events e WHERE e.account_id = $1::uuid
+            AND e.event_id = p.event_id OFFSET 0) AS type
 FROM page p ORDER BY p.event_id DESC)";
 }
 
@@ -90,7 +91,8 @@ constexpr postgres::statement count_finished{"deliveries_count_by_day", R"(
     FROM (SELECT (now() AT TIME ZONE 'UTC')::date - n AS day
         FROM generate_series(0, $2::int - 1) AS n) AS date,
     LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoints AS e
-        JOIN webhooks.deliveries AS d ON d.webhook_id = e.webhook_id
+        JOIN webhooks.deliveries AS d
+            ON d.account_id = e.account_id AND d.webhook_id = e.webhook_id
              WHERE e.account_id = $1::uuid
                  AND d.event_id >= webhooks.lowest_uuid(date.day::timestamp AT TIME ZONE 'UTC')
                  AND d.event_id < webhooks.lowest_uuid(

@@ -13,10 +13,28 @@ using postgres::column;
 
 // One statement, so that no delivery is missed or found twice on its way from one table to the
 // other. Rows of rules come first, then a row for each attempt, and one for a delivery without any.
-// Unfinished deliveries are found through the account's webhooks: their key begins with those.
-// $3, $4, $5: how many deliveries, rules and attempts of each delivery.
+// Deliveries are found through the webhooks, which come before the event in their keys: unfinished
+// ones through those that the account has, finished ones through those that got anything on the
+// event's day, deleted ones too. `served` steps from one of these to the next: one index probe
+// each. $3, $4, $5: how many deliveries, rules and attempts of each delivery; $6: when the day
+// began.
 constexpr postgres::statement find_of_email{"deliveries_of_email", R"(
-WITH match AS MATERIALIZED (
+WITH RECURSIVE day AS MATERIALIZED (
+    SELECT webhooks.lowest_uuid(start) AS first,
+        webhooks.lowest_uuid(start + interval '1 day') AS past
+    FROM (SELECT timestamptz 'epoch' + $6 * interval '1 microsecond' AS start) AS began
+), served (webhook_id, number) AS (
+    (SELECT webhook_id, 1 FROM webhooks.deliveries
+     WHERE account_id = $1::uuid AND event_id >= (SELECT first FROM day)
+         AND event_id < (SELECT past FROM day) ORDER BY webhook_id LIMIT 1)
+    UNION ALL
+    SELECT following.webhook_id, served.number + 1 FROM served CROSS JOIN LATERAL (
+        SELECT webhook_id FROM webhooks.deliveries
+        WHERE account_id = $1::uuid AND webhook_id > served.webhook_id
+            AND event_id >= (SELECT first FROM day) AND event_id < (SELECT past FROM day)
+        ORDER BY webhook_id LIMIT 1) AS following
+    WHERE served.number < 1000
+), match AS MATERIALIZED (
     SELECT r.number, r.rule_id, r.matched
     FROM webhooks.routings AS stored CROSS JOIN LATERAL
         unnest(stored.rule_ids, stored.matched) WITH ORDINALITY AS r(rule_id, matched, number)
@@ -28,12 +46,15 @@ WITH match AS MATERIALIZED (
             NULL::text AS reason, d.rule_ids
         FROM webhooks.endpoints AS e CROSS JOIN LATERAL (
             SELECT webhook_id, created_at, run_at, rule_ids FROM webhooks.due_deliveries
-            WHERE webhook_id = e.webhook_id AND event_id = $2::uuid AND account_id = $1::uuid
+            WHERE account_id = $1::uuid AND webhook_id = e.webhook_id AND event_id = $2::uuid
             OFFSET 0) AS d
         WHERE e.account_id = $1::uuid
         UNION ALL
-        SELECT webhook_id, state, created_at, NULL, reason, rule_ids
-        FROM webhooks.deliveries WHERE event_id = $2::uuid AND account_id = $1::uuid) AS stored
+        SELECT f.webhook_id, f.state, f.created_at, NULL, f.reason, f.rule_ids
+        FROM served CROSS JOIN LATERAL (
+            SELECT webhook_id, state, created_at, reason, rule_ids FROM webhooks.deliveries
+            WHERE account_id = $1::uuid AND webhook_id = served.webhook_id AND event_id = $2::uuid
+            OFFSET 0) AS f) AS stored
     ORDER BY stored.created_at, stored.webhook_id LIMIT $3
 )
 SELECT m.number AS rule_number, m.rule_id, m.matched,
@@ -143,9 +164,10 @@ void prepare_email_deliveries(postgres::pool& db)
 email_deliveries read_email_deliveries(pqxx::transaction_base& tx, account_id account,
                                        event_id email)
 {
-    auto read = read_rows(postgres::exec_prepared(tx, find_of_email.name, account.text(),
-                                                  email.text(), max_email_deliveries + 1,
-                                                  max_email_rules + 1, max_email_attempts + 1));
+    const auto day = std::chrono::floor<std::chrono::days>(email.value().time());
+    auto read = read_rows(postgres::exec_prepared(
+        tx, find_of_email.name, account.text(), email.text(), max_email_deliveries + 1,
+        max_email_rules + 1, max_email_attempts + 1, to_unix_micros(day)));
     leave_out_surplus(read);
     return read;
 }

@@ -71,9 +71,9 @@ DELETE FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::
 
 // Rows in flight are left to their sender, which drops them; the rest is dropped as it comes due.
 constexpr postgres::statement delete_due{"webhooks_delete_due", R"(
-DELETE FROM webhooks.due_deliveries WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due_deliveries
-    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000
+DELETE FROM webhooks.due_deliveries WHERE (account_id, webhook_id, event_id) IN (
+    SELECT account_id, webhook_id, event_id FROM webhooks.due_deliveries
+    WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND lease_id IS NULL LIMIT 5000
         FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
@@ -84,14 +84,14 @@ WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
 
 // First attempts that waited for the receiver to recover; retries keep their schedule.
 constexpr postgres::statement make_due_now{"webhooks_make_due_now", R"(
-UPDATE webhooks.due_deliveries SET run_at = now() WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due_deliveries
-    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry
+UPDATE webhooks.due_deliveries SET run_at = now() WHERE (account_id, webhook_id, event_id) IN (
+    SELECT account_id, webhook_id, event_id FROM webhooks.due_deliveries
+    WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND lease_id IS NULL AND NOT is_retry
         AND run_at > now()
     LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement delete_failures{"webhooks_delete_failures", R"(
-DELETE FROM webhooks.failing_endpoints WHERE webhook_id = $1::uuid)"};
+DELETE FROM webhooks.failing_endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 // With the present one that is four signatures: a header that receivers still read.
 constexpr int max_previous_secrets = 3;
@@ -177,8 +177,8 @@ SELECT webhook_id, account_id, failures, timestamptz 'epoch' + first * interval 
        timestamptz 'epoch' + last * interval '1 microsecond'
 FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[])
     AS f(webhook_id, account_id, failures, first, last)
-ORDER BY webhook_id
-ON CONFLICT (webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.failures,
+ORDER BY account_id, webhook_id
+ON CONFLICT (account_id, webhook_id) DO UPDATE SET failures = known.failures + EXCLUDED.failures,
     first_failure_at = least(known.first_failure_at, EXCLUDED.first_failure_at),
     last_failure_at = greatest(known.last_failure_at, EXCLUDED.last_failure_at))"};
 
@@ -192,14 +192,14 @@ ORDER BY webhook_id LIMIT 100)"};
 constexpr postgres::statement restart_count{"failures_restart_count", R"(
 UPDATE webhooks.failing_endpoints f SET failures = 0, first_failure_at = s.at FROM (
     SELECT finished_at AS at FROM webhooks.deliveries
-    WHERE webhook_id = $1::uuid AND state = 'succeeded'
+    WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND state = 'succeeded'
       AND event_id > (SELECT webhooks.lowest_uuid(first_failure_at - interval '7 days')
                       FROM webhooks.failing_endpoints
-                      WHERE webhook_id = $1::uuid)
+                      WHERE account_id = $1::uuid AND webhook_id = $2::uuid)
       AND finished_at > (SELECT first_failure_at FROM webhooks.failing_endpoints
-          WHERE webhook_id = $1::uuid)
+          WHERE account_id = $1::uuid AND webhook_id = $2::uuid)
     ORDER BY event_id DESC LIMIT 1) s
-WHERE f.webhook_id = $1::uuid)"};
+WHERE f.account_id = $1::uuid AND f.webhook_id = $2::uuid)"};
 
 // Nothing was sent to it for longer than any schedule: it was deleted, or its failures are history.
 constexpr postgres::statement purge_old_failures{"failures_purge_old", R"(
@@ -398,7 +398,7 @@ awaitable<result<endpoint>> endpoint_repository::update(account_id account, webh
         apply(target, change);
         if (is_renewed) {
             postgres::exec_prepared0(tx, make_due_now.name, account.text(), id.text());
-            postgres::exec_prepared0(tx, delete_failures.name, id.text());
+            postgres::exec_prepared0(tx, delete_failures.name, account.text(), id.text());
         }
         return read_endpoint(postgres::exec_prepared1(
             tx, "webhooks_update", account.text(), id.text(), target.url,
@@ -551,21 +551,22 @@ awaitable<std::vector<failing_webhook>> endpoint_repository::find_failing()
     return db_.transact([](pqxx::work& tx) {
         std::vector<failing_webhook> failing;
         for (const auto& row : postgres::exec_prepared(tx, find_suspects.name)) {
+            const auto account = column<account_id>(row, "account_id");
             const auto webhook = column<webhook_id>(row, "webhook_id");
-            if (postgres::exec_prepared(tx, restart_count.name, webhook.text()).affected_rows() !=
-                0)
+            if (postgres::exec_prepared(tx, restart_count.name, account.text(), webhook.text())
+                    .affected_rows() != 0)
                 continue;
-            failing.push_back({column<account_id>(row, "account_id"), webhook});
+            failing.push_back({account, webhook});
         }
         postgres::exec_prepared0(tx, purge_old_failures.name);
         return failing;
     });
 }
 
-awaitable<void> endpoint_repository::clear_failures(webhook_id webhook)
+awaitable<void> endpoint_repository::clear_failures(account_id account, webhook_id webhook)
 {
-    return db_.transact([webhook](pqxx::work& tx) {
-        postgres::exec_prepared0(tx, delete_failures.name, webhook.text());
+    return db_.transact([account, webhook](pqxx::work& tx) {
+        postgres::exec_prepared0(tx, delete_failures.name, account.text(), webhook.text());
     });
 }
 

@@ -133,7 +133,7 @@ public:
     // Those with at least 20 failed attempts over at least five days and no success in between.
     // After a success the count starts anew from there.
     awaitable<std::vector<failing_webhook>> find_failing();
-    awaitable<void> clear_failures(webhook_id webhook);
+    awaitable<void> clear_failures(account_id account, webhook_id webhook);
 
 private:
     postgres::pool& db_;

@@ -14,19 +14,22 @@ using postgres::column;
 constexpr std::chrono::milliseconds test_interval{6'000};
 constexpr std::chrono::milliseconds retry_interval{1'000};
 
-// A bucket (GCRA) that leaks one request each $3 milliseconds and holds one minute of them; no row
+// A bucket (GCRA) that leaks one request each $4 milliseconds and holds one minute of them; no row
 // means it is full.
 constexpr postgres::statement take_token{"manual_take_token", R"(
-INSERT INTO webhooks.manual_limits AS known (webhook_id, kind, busy_until)
-VALUES ($1::uuid, $2, clock_timestamp() + $3 * interval '1 millisecond')
-ON CONFLICT (webhook_id, kind) DO UPDATE
-SET busy_until = greatest(known.busy_until, clock_timestamp()) + $3 * interval '1 millisecond'
-WHERE known.busy_until <= clock_timestamp() + interval '1 minute' - $3 * interval '1 millisecond'
+INSERT INTO webhooks.manual_limits AS known (account_id, webhook_id, kind, busy_until)
+VALUES ($1::uuid, $2::uuid, $3, clock_timestamp() + $4 * interval '1 millisecond')
+ON CONFLICT (account_id, webhook_id, kind) DO UPDATE
+SET busy_until = greatest(known.busy_until, clock_timestamp()) + $4 * interval '1 millisecond'
+WHERE known.busy_until <= clock_timestamp() + interval '1 minute' - $4 * interval '1 millisecond'
 RETURNING 1)"};
 
 constexpr postgres::statement is_stored{"manual_is_stored", R"(
-SELECT 1 FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid UNION ALL
-SELECT 1 FROM webhooks.deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid)"};
+SELECT 1 FROM webhooks.due_deliveries
+    WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
+UNION ALL
+SELECT 1 FROM webhooks.deliveries
+    WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid)"};
 
 constexpr postgres::statement insert_event{"manual_insert_event", R"(
 INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body)
@@ -67,7 +70,7 @@ INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts,
 SELECT event_id, webhook_id, account_id, attempts, true, now(), $4::uuid,
     clock_timestamp() + $5 * interval '1 millisecond', rule_ids, last_status, created_at, now(),
     is_test FROM finished
-ON CONFLICT (event_id, webhook_id) DO NOTHING
+ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING
 RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint AS began_at)"};
 
 constexpr postgres::statement find_event{"manual_find_event", R"(
@@ -79,13 +82,14 @@ SELECT convert_from(body, 'UTF8') AS body, traceparent FROM webhooks.events WHER
 constexpr postgres::statement finish_manual{"manual_finish", R"(
 WITH finished AS (
     DELETE FROM webhooks.due_deliveries WHERE event_id = $1::uuid AND webhook_id = $2::uuid
-        AND lease_id = $4::uuid AND ($5 OR $6)
+        AND account_id = $3::uuid AND lease_id = $4::uuid AND ($5 OR $6)
     RETURNING event_id, webhook_id, account_id, attempts, last_status, rule_ids, created_at, is_test
 ), given_back AS (
     UPDATE webhooks.due_deliveries
     SET lease_id = NULL, lease_until = NULL,
         last_status = coalesce(nullif($10::int, 0), last_status)
-    WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND NOT ($5 OR $6)
+    WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
+        AND lease_id = $4::uuid AND NOT ($5 OR $6)
 ), delivered AS (
     INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, last_status,
         reason, rule_ids, created_at, is_test)
@@ -93,7 +97,7 @@ WITH finished AS (
            CASE WHEN $6 THEN 'succeeded' ELSE 'exhausted' END, $7::int,
            coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at,
            is_test FROM finished
-    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING
 )
 INSERT INTO webhooks.attempts (event_id, webhook_id, number, lease_id, account_id, at, duration_ms,
     status, error, response_body)
@@ -113,10 +117,11 @@ failure too_often(const char* what, int number)
                    error_reason::manual_limit};
 }
 
-bool try_take_token(pqxx::work& tx, webhook_id webhook, const char* kind,
+bool try_take_token(pqxx::work& tx, account_id account, webhook_id webhook, const char* kind,
                     std::chrono::milliseconds interval)
 {
-    return !postgres::exec_prepared(tx, take_token.name, webhook.text(), kind, interval.count())
+    return !postgres::exec_prepared(tx, take_token.name, account.text(), webhook.text(), kind,
+                                    interval.count())
                 .empty();
 }
 
@@ -162,9 +167,11 @@ awaitable<result<taken_delivery>> manual_delivery_repository::begin_test(new_eve
 {
     return db_.transact([event = std::move(event), webhook, attempts,
                          lease](pqxx::work& tx) -> result<taken_delivery> {
-        if (!postgres::exec_prepared(tx, is_stored.name, event.id.text(), webhook.text()).empty())
+        if (!postgres::exec_prepared(tx, is_stored.name, event.id.text(), webhook.text(),
+                                     event.account.text())
+                 .empty())
             return sent_before();
-        if (!try_take_token(tx, webhook, "test", test_interval))
+        if (!try_take_token(tx, event.account, webhook, "test", test_interval))
             return too_often("A webhook can be tested", 10);
         postgres::exec_prepared0(tx, insert_event.name, event.id.text(), event.account.text(),
                                  std::string(to_string(event.kind)),
@@ -206,7 +213,7 @@ awaitable<result<taken_delivery>> manual_delivery_repository::take(account_id ac
             return no_such_delivery(event, webhook);
         taken->body = column<std::string>(content[0], "body");
         taken->traceparent = content[0]["traceparent"].as<std::string>("");
-        if (!try_take_token(tx, webhook, "retry", retry_interval))
+        if (!try_take_token(tx, account, webhook, "retry", retry_interval))
             return too_often("Deliveries of a webhook can be sent by hand", 60);
         return std::move(*taken);
     });

@@ -36,9 +36,11 @@ WITH decided AS MATERIALIZED (
     SELECT i.* FROM incoming i
     WHERE (SELECT is_current FROM decided)
       AND NOT EXISTS (SELECT 1 FROM webhooks.due_deliveries d
-                      WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+                      WHERE d.account_id = i.account_id AND d.webhook_id = i.webhook_id
+                        AND d.event_id = i.event_id OFFSET 0)
       AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries f
-                      WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
+                      WHERE f.account_id = i.account_id AND f.webhook_id = i.webhook_id
+                        AND f.event_id = i.event_id
                         AND f.event_id BETWEEN $6::uuid AND $7::uuid OFFSET 0)
 ), events AS (
     INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body, traceparent)
@@ -47,13 +49,13 @@ WITH decided AS MATERIALIZED (
     FROM unnest($1::webhooks.new_event[])
         AS e(event_id, account_id, type, occurred_at, body, traceparent)
     WHERE (SELECT is_current FROM decided)
-    ON CONFLICT (event_id) DO NOTHING
+    ON CONFLICT (account_id, event_id) DO NOTHING
 ), skipped AS (
     INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, attempts, rule_ids,
         created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids, now()
         FROM fresh WHERE start = 'skipped'
-    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING
 ), matches AS MATERIALIZED (
     SELECT * FROM unnest($3::webhooks.new_routing[])
         AS m(account_id, rule_ids, matched, event_ids)
@@ -62,7 +64,7 @@ WITH decided AS MATERIALIZED (
     SELECT r.event_id, m.account_id, m.rule_ids, m.matched FROM matches m
         CROSS JOIN LATERAL unnest(m.event_ids) AS r(event_id)
     WHERE (SELECT is_current FROM decided)
-    ON CONFLICT (event_id) DO NOTHING
+    ON CONFLICT (account_id, event_id) DO NOTHING
 ), queued AS (
     INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, run_at, lease_id,
         lease_until, rule_ids)
@@ -71,7 +73,7 @@ WITH decided AS MATERIALIZED (
            CASE WHEN start = 'leased' THEN clock_timestamp() + $5 * interval '1 millisecond' END,
            rule_ids
     FROM fresh WHERE start <> 'skipped' ORDER BY event_id, webhook_id
-    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING
     RETURNING event_id, webhook_id, lease_id
 )
 SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
@@ -80,16 +82,16 @@ SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_i
 // leave the database.
 constexpr postgres::statement find_due_page{"deliveries_find_due", R"(
 WITH page AS MATERIALIZED (
-    SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due_deliveries
+    SELECT run_at, event_id, webhook_id, is_retry, account_id FROM webhooks.due_deliveries
     WHERE lease_id IS NULL AND run_at <= now()
       AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond',
           $2::uuid, $3::uuid)
     ORDER BY run_at, event_id, webhook_id LIMIT $4
 )
-SELECT queue.webhook_id, queue.is_retry, last.rows,
+SELECT queue.account_id, queue.webhook_id, queue.is_retry, last.rows,
     (extract(epoch FROM last.run_at) * 1000000)::bigint AS last_run_at,
     last.event_id AS last_event_id, last.webhook_id AS last_webhook_id
-FROM (SELECT DISTINCT webhook_id, is_retry FROM page) queue
+FROM (SELECT DISTINCT account_id, webhook_id, is_retry FROM page) queue
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
@@ -97,17 +99,18 @@ CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS 
 // delivery of each: one index probe a queue, however much waits in it.
 const std::string each_queue = R"(
 WITH RECURSIVE queue AS (
-    (SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries WHERE lease_id IS NULL
-        ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+    (SELECT account_id, webhook_id, is_retry, run_at FROM webhooks.due_deliveries
+        WHERE lease_id IS NULL ORDER BY account_id, webhook_id, is_retry, run_at LIMIT 1)
     UNION ALL
     SELECT following.* FROM queue CROSS JOIN LATERAL (
-        SELECT webhook_id, is_retry, run_at FROM webhooks.due_deliveries
-        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (queue.webhook_id, queue.is_retry)
-        ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
+        SELECT account_id, webhook_id, is_retry, run_at FROM webhooks.due_deliveries
+        WHERE lease_id IS NULL AND (account_id, webhook_id, is_retry)
+            > (queue.account_id, queue.webhook_id, queue.is_retry)
+        ORDER BY account_id, webhook_id, is_retry, run_at LIMIT 1) following
 ))";
 
 const std::string find_due_queues_sql =
-    each_queue + "SELECT webhook_id, is_retry FROM queue WHERE run_at <= now()";
+    each_queue + "SELECT account_id, webhook_id, is_retry FROM queue WHERE run_at <= now()";
 const postgres::statement find_due_queues{"deliveries_find_due_queues",
                                           find_due_queues_sql.c_str()};
 
@@ -121,16 +124,17 @@ SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint AS milliseco
 // while the queue was empty would read the whole of a full one.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH request AS (
-    SELECT * FROM unnest($1::uuid[], $2::boolean[], $3::int[]) AS w(webhook_id, is_retry, capacity)
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::int[])
+        AS w(account_id, webhook_id, is_retry, capacity)
 ), locked AS MATERIALIZED (
     SELECT d.row_at FROM request w CROSS JOIN LATERAL (
         SELECT ctid AS row_at FROM webhooks.due_deliveries
-        WHERE webhook_id = w.webhook_id AND is_retry = w.is_retry AND lease_id IS NULL
-            AND run_at <= now()
+        WHERE account_id = w.account_id AND webhook_id = w.webhook_id AND is_retry = w.is_retry
+            AND lease_id IS NULL AND run_at <= now()
         ORDER BY run_at LIMIT w.capacity FOR UPDATE SKIP LOCKED) d
 ), claimed AS (
     UPDATE webhooks.due_deliveries d
-    SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+    SET lease_id = $5::uuid, lease_until = clock_timestamp() + $6 * interval '1 millisecond'
     FROM locked l WHERE d.ctid = l.row_at
     RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry,
         coalesce(d.began_at, d.created_at) AS began_at
@@ -152,7 +156,8 @@ WITH outcome AS MATERIALIZED (
             error, response_body)
 ), held AS MATERIALIZED (
     SELECT o.*, (SELECT d.ctid FROM webhooks.due_deliveries d
-                 WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+                 WHERE d.account_id = o.account_id AND d.webhook_id = o.webhook_id
+                   AND d.event_id = o.event_id
                    AND d.lease_id IS NOT DISTINCT FROM o.lease_id OFFSET 0) AS row_at
     FROM outcome o
 ), finished AS (
@@ -175,7 +180,7 @@ WITH outcome AS MATERIALIZED (
     SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids,
         created_at, is_test FROM finished
     WHERE state <> 'dropped'
-    ON CONFLICT (event_id, webhook_id) DO UPDATE
+    ON CONFLICT (account_id, webhook_id, event_id) DO UPDATE
     SET state = EXCLUDED.state, attempts = EXCLUDED.attempts, last_status = EXCLUDED.last_status,
         reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
 )
@@ -189,13 +194,16 @@ ON CONFLICT DO NOTHING)"};
 
 // A cached plan skips the partitions of other days by the bounds, not by the array.
 constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
-SELECT event_id, account_id, convert_from(body, 'UTF8') AS body, traceparent FROM webhooks.events
-WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
+SELECT claimed.event_id, e.body, e.traceparent
+FROM unnest($1::uuid[], $2::uuid[]) AS claimed(account_id, event_id) CROSS JOIN LATERAL (
+    SELECT convert_from(body, 'UTF8') AS body, traceparent FROM webhooks.events
+    WHERE account_id = claimed.account_id AND event_id = claimed.event_id
+        AND event_id BETWEEN $3::uuid AND $4::uuid OFFSET 0) AS e)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
 UPDATE webhooks.due_deliveries SET lease_id = NULL, lease_until = NULL
-WHERE (event_id, webhook_id) IN (
-    SELECT event_id, webhook_id FROM webhooks.due_deliveries WHERE lease_until < now()
+WHERE (account_id, webhook_id, event_id) IN (
+    SELECT account_id, webhook_id, event_id FROM webhooks.due_deliveries WHERE lease_until < now()
         ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement renewed_endpoints{"deliveries_find_renewed_endpoints", R"(
@@ -332,7 +340,7 @@ pqxx::result run_insert(pqxx::transaction_base& tx, const insert_parameters& bat
 
 due_queue read_queue(const pqxx::row& row)
 {
-    return {column<webhook_id>(row, "webhook_id"),
+    return {column<account_id>(row, "account_id"), column<webhook_id>(row, "webhook_id"),
             column<bool>(row, "is_retry") ? queue_kind::retry : queue_kind::first};
 }
 
@@ -346,19 +354,25 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 {
     if (claimed.empty())
         return;
-    std::vector<event_id> ids;
-    ids.reserve(claimed.size());
+    // An event may be due to several webhooks: it is read once.
+    std::map<event_id, account_id> accounts;
     for (const auto& delivery : claimed)
-        ids.push_back(delivery.event);
+        accounts.emplace(delivery.event, delivery.account);
+    std::vector<event_id> ids;
+    std::vector<account_id> owners;
+    for (const auto& [event, account] : accounts) {
+        ids.push_back(event);
+        owners.push_back(account);
+    }
     const auto [lowest, highest] = bounds_of(ids);
-    const auto rows = postgres::exec_prepared(tx, find_bodies.name, to_array(ids), lowest, highest);
+    const auto rows = postgres::exec_prepared(tx, find_bodies.name, to_array(owners), to_array(ids),
+                                              lowest, highest);
     std::unordered_map<event_id, pqxx::row> events;
     for (const auto& row : rows)
         events.emplace(column<event_id>(row, "event_id"), row);
     for (auto& delivery : claimed) {
         const auto event = events.find(delivery.event);
-        if (event == events.end() ||
-            column<account_id>(event->second, "account_id") != delivery.account)
+        if (event == events.end() || accounts.at(delivery.event) != delivery.account)
             continue;
         delivery.body = column<std::string>(event->second, "body");
         delivery.traceparent = event->second["traceparent"].as<std::string>("");
@@ -433,21 +447,24 @@ awaitable<std::vector<due_queue>> queue_repository::find_all_due()
 awaitable<std::vector<claimed_delivery>>
 queue_repository::claim(const std::vector<claim_request>& requests, uuid lease)
 {
+    std::vector<account_id> accounts;
     std::vector<webhook_id> webhooks;
     std::vector<bool> are_retries;
     std::vector<std::int32_t> capacity;
     for (const auto& request : requests) {
+        accounts.push_back(request.queue.account);
         webhooks.push_back(request.queue.webhook);
         are_retries.push_back(request.queue.queue == queue_kind::retry);
         capacity.push_back(static_cast<std::int32_t>(request.capacity));
     }
     return run_autocommit<std::vector<claimed_delivery>>(
-        db_, [webhooks = to_array(webhooks), are_retries = to_array(are_retries),
-              capacity = to_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
+        db_, [accounts = to_array(accounts), webhooks = to_array(webhooks),
+              are_retries = to_array(are_retries), capacity = to_array(capacity),
+              lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
             for (const auto& row :
-                 postgres::exec_prepared(tx, claim_due.name, webhooks, are_retries, capacity, lease,
-                                         lease_time.count())) {
+                 postgres::exec_prepared(tx, claim_due.name, accounts, webhooks, are_retries,
+                                         capacity, lease, lease_time.count())) {
                 claimed_delivery read;
                 read.event = column<event_id>(row, "event_id");
                 read.webhook = column<webhook_id>(row, "webhook_id");

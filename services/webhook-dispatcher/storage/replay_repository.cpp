@@ -28,7 +28,8 @@ constexpr postgres::statement find_webhook{"replays_find_webhook", R"(
 SELECT is_enabled FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
 constexpr postgres::statement count_under_way{"replays_count_under_way", R"(
-SELECT count(*) AS count FROM webhooks.replays WHERE webhook_id = $1::uuid AND finished_at IS NULL)"};
+SELECT count(*) AS count FROM webhooks.replays
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND finished_at IS NULL)"};
 
 // The conditions below are part of the texts: as parameters they would hide the partial index and
 // the index of next_step_at from the planner.
@@ -61,7 +62,8 @@ SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
        (SELECT e.is_enabled FROM webhooks.endpoints e WHERE e.account_id = r.account_id
            AND e.webhook_id = r.webhook_id) AS is_enabled,
        (SELECT count(*) FROM (SELECT 1 FROM webhooks.due_deliveries d
-           WHERE d.webhook_id = r.webhook_id AND d.is_retry AND d.attempts = 0 LIMIT $1) w) AS waiting
+           WHERE d.account_id = r.account_id AND d.webhook_id = r.webhook_id
+               AND d.is_retry AND d.attempts = 0 LIMIT $1) w) AS waiting
 FROM webhooks.replays r WHERE r.finished_at IS NULL AND )" +
            condition + R"(
 ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)";
@@ -72,7 +74,8 @@ ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)";
 std::string move_sql(const std::string& condition)
 {
     return R"(
-WITH replayed AS (SELECT position, created_at FROM webhooks.replays WHERE replay_id = $3::uuid),
+WITH replayed AS (SELECT position, created_at FROM webhooks.replays
+    WHERE account_id = $2::uuid AND replay_id = $3::uuid),
 finished AS MATERIALIZED (
     SELECT d.event_id FROM webhooks.deliveries d
     WHERE d.webhook_id = $1::uuid AND d.account_id = $2::uuid AND d.event_id > $5::uuid
@@ -80,15 +83,15 @@ finished AS MATERIALIZED (
            condition + R"(
     ORDER BY d.event_id LIMIT $4 FOR UPDATE
 ), moved AS (
-    DELETE FROM webhooks.deliveries d USING finished f WHERE d.event_id = f.event_id
-        AND d.webhook_id = $1::uuid
+    DELETE FROM webhooks.deliveries d USING finished f WHERE d.account_id = $2::uuid
+        AND d.webhook_id = $1::uuid AND d.event_id = f.event_id
     RETURNING d.event_id, d.webhook_id, d.account_id, d.rule_ids, d.last_status, d.created_at
 ), put_back AS (
     INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, attempts, is_retry,
         run_at, rule_ids, last_status, created_at, began_at)
     SELECT event_id, webhook_id, account_id, 0, true, now(), rule_ids, last_status, created_at,
         now() FROM moved ORDER BY event_id
-    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING
 )
 SELECT event_id FROM finished ORDER BY event_id)";
 }
@@ -96,7 +99,8 @@ SELECT event_id FROM finished ORDER BY event_id)";
 const std::string count_failed_sql = count_sql(is_failed);
 const std::string count_succeeded_sql = count_sql(is_succeeded);
 const std::string take_due_step_sql = take_step_sql("r.next_step_at <= clock_timestamp()");
-const std::string take_step_of_webhook_sql = take_step_sql("r.webhook_id = $2::uuid");
+const std::string take_step_of_webhook_sql =
+    take_step_sql("r.account_id = $2::uuid AND r.webhook_id = $3::uuid");
 const std::string move_failed_sql = move_sql(is_failed);
 const std::string move_succeeded_sql = move_sql(is_succeeded);
 
@@ -110,11 +114,12 @@ const postgres::statement move_succeeded{"replays_move_succeeded", move_succeede
 
 constexpr postgres::statement note_step{"replays_note_step", R"(
 UPDATE webhooks.replays SET position = $2::uuid, moved = moved + $3,
-    next_step_at = clock_timestamp() + $4 * interval '1 millisecond' WHERE replay_id = $1::uuid)"};
+    next_step_at = clock_timestamp() + $4 * interval '1 millisecond'
+    WHERE account_id = $5::uuid AND replay_id = $1::uuid)"};
 
 constexpr postgres::statement end_replay{"replays_end", R"(
 UPDATE webhooks.replays SET finished_at = clock_timestamp(), end_reason = nullif($2, '')
-    WHERE replay_id = $1::uuid)"};
+    WHERE account_id = $3::uuid AND replay_id = $1::uuid)"};
 
 constexpr postgres::statement purge_replays{"replays_purge", R"(
 DELETE FROM webhooks.replays WHERE finished_at < now() - $1 * interval '1 day')"};
@@ -127,37 +132,37 @@ replay_step step_replay(pqxx::work& tx, const pqxx::result& taken)
         return step;
     const auto& row = taken[0];
     step.was_found = true;
-    step.webhook = column<webhook_id>(row, "webhook_id");
+    step.webhook = {column<account_id>(row, "account_id"), column<webhook_id>(row, "webhook_id")};
     const auto id = column<std::string>(row, "replay_id"),
                account = column<std::string>(row, "account_id");
 
     const auto is_enabled = column<std::optional<bool>>(row, "is_enabled");
     if (!is_enabled.value_or(false)) {
         step.has_ended = true;
-        postgres::exec_prepared0(tx, end_replay.name, id,
-                                 is_enabled ? "the webhook is switched off"
-                                            : "the webhook was deleted");
+        postgres::exec_prepared0(
+            tx, end_replay.name, id,
+            is_enabled ? "the webhook is switched off" : "the webhook was deleted", account);
         return step;
     }
 
     const auto position = column<std::string>(row, "position");
     const int room = max_waiting - column<int>(row, "waiting");
     if (room <= 0) {
-        postgres::exec_prepared0(tx, note_step.name, id, position, 0, full_timeout_millis);
+        postgres::exec_prepared0(tx, note_step.name, id, position, 0, full_timeout_millis, account);
         return step;
     }
 
     const auto& move = column<bool>(row, "is_of_succeeded") ? move_succeeded : move_failed;
-    const auto moved =
-        postgres::exec_prepared(tx, move.name, step.webhook.text(), account, id, room, position);
+    const auto moved = postgres::exec_prepared(tx, move.name, step.webhook.webhook.text(), account,
+                                               id, room, position);
     step.moved = static_cast<std::int64_t>(moved.size());
     postgres::exec_prepared0(tx, note_step.name, id,
                              moved.empty() ? position
                                            : column<std::string>(moved.back(), "event_id"),
-                             step.moved, step_timeout_millis);
+                             step.moved, step_timeout_millis, account);
     step.has_ended = static_cast<int>(moved.size()) < room;
     if (step.has_ended)
-        postgres::exec_prepared0(tx, end_replay.name, id, "");
+        postgres::exec_prepared0(tx, end_replay.name, id, "", account);
     return step;
 }
 
@@ -188,8 +193,8 @@ awaitable<result<std::int64_t>> replay_repository::begin(replay_params params)
                            "Webhook " + webhook +
                                " is switched off; PATCH it with isEnabled true first",
                            error_reason::webhook_disabled};
-        if (column<int>(postgres::exec_prepared1(tx, count_under_way.name, webhook), "count") >=
-            max_replays)
+        if (column<int>(postgres::exec_prepared1(tx, count_under_way.name, account, webhook),
+                        "count") >= max_replays)
             return failure{errc::conflict,
                            "Webhook " + webhook + " has " + std::to_string(max_replays) +
                                " replays under way; wait until one has ended",
@@ -212,11 +217,12 @@ awaitable<replay_step> replay_repository::step_due()
     });
 }
 
-awaitable<replay_step> replay_repository::step_of(webhook_id webhook)
+awaitable<replay_step> replay_repository::step_of(webhook_key webhook)
 {
     return db_.transact([webhook](pqxx::work& tx) {
-        return step_replay(tx, postgres::exec_prepared(tx, take_step_of_webhook.name, max_waiting,
-                                                       webhook.text()));
+        return step_replay(tx,
+                           postgres::exec_prepared(tx, take_step_of_webhook.name, max_waiting,
+                                                   webhook.account.text(), webhook.webhook.text()));
     });
 }
 

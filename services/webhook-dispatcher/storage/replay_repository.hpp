@@ -4,6 +4,7 @@
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
+#include "webhook-dispatcher/storage/delivery.hpp"
 
 #include "common/postgres/pool.hpp"
 
@@ -25,7 +26,7 @@ struct replay_params
 struct replay_step
 {
     bool was_found = false; // else there was no replay to step
-    webhook_id webhook;     // of that replay
+    webhook_key webhook;    // of that replay
     std::int64_t moved = 0;
     bool has_ended = false;
 };
@@ -48,7 +49,7 @@ public:
     // if that found no room.
     // step_of takes the webhook's replay whose last step is the longest ago, due or not.
     awaitable<replay_step> step_due();
-    awaitable<replay_step> step_of(webhook_id webhook);
+    awaitable<replay_step> step_of(webhook_key webhook);
     // Purges replays that ended.
     awaitable<int> purge_older_than(int days);
 

@@ -1,11 +1,7 @@
 #include "webhook-dispatcher/storage/retention_repository.hpp"
 
-#include "common/core/text.hpp"
-#include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
-
-#include <optional>
 
 namespace tempinbox::webhooks {
 namespace {
@@ -52,117 +48,55 @@ DELETE FROM webhooks.previous_secrets WHERE valid_until <= now())"};
 
 // Waits until other processes have finished what they had under way for these accounts.
 constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
-SELECT account_id, array_to_string(webhook_ids, ',') AS webhook_ids, event_position,
-    routing_position
-    FROM webhooks.deleted_accounts
-WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000
+SELECT account_id FROM webhooks.deleted_accounts
+WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT $1
     FOR UPDATE SKIP LOCKED)"};
 
+// Each deletes about $2 rows of the account $1.
 constexpr postgres::statement purge_due{"retention_purge_due", R"(
-DELETE FROM webhooks.due_deliveries WHERE (webhook_id, event_id) IN (
-    SELECT webhook_id, event_id FROM webhooks.due_deliveries WHERE webhook_id = ANY ($1::uuid[])
-        LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+DELETE FROM webhooks.due_deliveries WHERE (account_id, webhook_id, event_id) IN (
+    SELECT account_id, webhook_id, event_id FROM webhooks.due_deliveries
+        WHERE account_id = $1::uuid LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
-// There is no index on the account, since every stored event would pay for it: a page of the
-// primary key is scanned instead.
-constexpr postgres::statement event_page{"retention_event_page", R"(
-SELECT event_id, account_id = ANY ($1::uuid[]) AS is_of_accounts FROM webhooks.events
-WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
-constexpr postgres::statement routing_page{"retention_routing_page", R"(
-SELECT event_id, account_id = ANY ($1::uuid[]) AS is_of_accounts FROM webhooks.routings
-WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)"};
+// A part of the key, from its beginning to the last row of a page.
+constexpr postgres::statement purge_attempts{"retention_purge_attempts", R"(
+WITH page AS MATERIALIZED (
+    SELECT event_id FROM webhooks.attempts WHERE account_id = $1::uuid ORDER BY event_id LIMIT $2)
+DELETE FROM webhooks.attempts WHERE account_id = $1::uuid
+    AND event_id <= (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1))"};
+constexpr postgres::statement purge_deliveries{"retention_purge_deliveries", R"(
+WITH page AS MATERIALIZED (
+    SELECT webhook_id, event_id FROM webhooks.deliveries WHERE account_id = $1::uuid
+        ORDER BY webhook_id, event_id LIMIT $2)
+DELETE FROM webhooks.deliveries WHERE account_id = $1::uuid AND (webhook_id, event_id)
+    <= (SELECT webhook_id, event_id FROM page ORDER BY webhook_id DESC, event_id DESC LIMIT 1))"};
+constexpr postgres::statement purge_events{"retention_purge_events", R"(
+WITH page AS MATERIALIZED (
+    SELECT event_id FROM webhooks.events WHERE account_id = $1::uuid ORDER BY event_id LIMIT $2)
+DELETE FROM webhooks.events WHERE account_id = $1::uuid
+    AND event_id <= (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1))"};
+constexpr postgres::statement purge_routings{"retention_purge_routings", R"(
+WITH page AS MATERIALIZED (
+    SELECT event_id FROM webhooks.routings WHERE account_id = $1::uuid ORDER BY event_id LIMIT $2)
+DELETE FROM webhooks.routings WHERE account_id = $1::uuid
+    AND event_id <= (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1))"};
 
-constexpr postgres::statement purge_attempts{
-    "retention_purge_attempts", "DELETE FROM webhooks.attempts WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement purge_deliveries{
-    "retention_purge_deliveries",
-    "DELETE FROM webhooks.deliveries WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement purge_events{
-    "retention_purge_events", "DELETE FROM webhooks.events WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement purge_routings{
-    "retention_purge_routings", "DELETE FROM webhooks.routings WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement purge_account{
+    "retention_purge_account", "DELETE FROM webhooks.deleted_accounts WHERE account_id = $1::uuid"};
 
-constexpr postgres::statement note_event_position{
-    "retention_note_event_position", "UPDATE webhooks.deleted_accounts SET event_position = "
-                                     "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
-constexpr postgres::statement note_routing_position{
-    "retention_note_routing_position", "UPDATE webhooks.deleted_accounts SET routing_position = "
-                                       "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
-constexpr postgres::statement purge_accounts{
-    "retention_purge_accounts",
-    "DELETE FROM webhooks.deleted_accounts WHERE account_id = ANY ($1::uuid[])"};
-
+constexpr int accounts_a_step = 100;
 constexpr int rows_a_step = 2'000;
 
-// Accounts whose purge is at the same position: they continue together.
-struct deleted_batch
+// Whether nothing of the account is left. Deletes `rows` of it at most, but for attempts of one
+// event, and lowers `rows` by what it deleted.
+bool purge_some(pqxx::work& tx, const std::string& account, int& rows)
 {
-    std::vector<account_id> accounts;
-    std::vector<webhook_id> webhooks;
-    std::string event_position;
-    std::string routing_position;
-};
-
-std::optional<deleted_batch> take_deleted(pqxx::work& tx)
-{
-    const auto rows = postgres::exec_prepared(tx, deleted_accounts.name);
-    if (rows.empty())
-        return std::nullopt;
-    deleted_batch batch;
-    batch.event_position = column<std::string>(rows[0], "event_position");
-    batch.routing_position = column<std::string>(rows[0], "routing_position");
-    for (const auto& row : rows) {
-        if (column<std::string>(row, "event_position") != batch.event_position ||
-            column<std::string>(row, "routing_position") != batch.routing_position)
-            continue;
-        batch.accounts.push_back(column<account_id>(row, "account_id"));
-        for (const auto& webhook : split_list(column<std::string>(row, "webhook_ids")))
-            batch.webhooks.push_back(webhook_id::parse(webhook).value());
+    for (const auto* purge : {purge_due.name, purge_attempts.name, purge_deliveries.name,
+                              purge_events.name, purge_routings.name}) {
+        rows -= static_cast<int>(postgres::exec_prepared(tx, purge, account, rows).affected_rows());
+        if (rows <= 0)
+            return false;
     }
-    return batch;
-}
-
-// The events of a page that belong to the accounts, and the page's last event.
-struct scanned_page
-{
-    std::vector<event_id> events;
-    std::string last; // empty if there was none
-};
-
-scanned_page scan(pqxx::work& tx, const postgres::statement& page,
-                  const pqxx::binarystring& accounts, const std::string& position)
-{
-    scanned_page scanned;
-    for (const auto& row :
-         postgres::exec_prepared(tx, page.name, accounts, position, rows_a_step)) {
-        scanned.last = column<std::string>(row, "event_id");
-        if (column<bool>(row, "is_of_accounts"))
-            scanned.events.push_back(event_id::parse(scanned.last).value());
-    }
-    return scanned;
-}
-
-bool purge_some_events(pqxx::work& tx, const deleted_batch& batch)
-{
-    const auto accounts = postgres::to_array(batch.accounts);
-    const auto page = scan(tx, event_page, accounts, batch.event_position);
-    if (page.last.empty())
-        return false;
-    const auto events = postgres::to_array(page.events);
-    for (const auto* purge : {purge_attempts.name, purge_deliveries.name, purge_events.name})
-        postgres::exec_prepared0(tx, purge, events);
-    postgres::exec_prepared0(tx, note_event_position.name, accounts, page.last);
-    return true;
-}
-
-bool purge_some_routings(pqxx::work& tx, const deleted_batch& batch)
-{
-    const auto accounts = postgres::to_array(batch.accounts);
-    const auto page = scan(tx, routing_page, accounts, batch.routing_position);
-    if (page.last.empty())
-        return false;
-    postgres::exec_prepared0(tx, purge_routings.name, postgres::to_array(page.events));
-    postgres::exec_prepared0(tx, note_routing_position.name, accounts, page.last);
     return true;
 }
 
@@ -172,8 +106,8 @@ retention_repository::retention_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement :
          {ensure_days, are_days_missing, find_past_partition, purge_defaults, purge_secrets,
-          deleted_accounts, purge_due, event_page, routing_page, purge_attempts, purge_deliveries,
-          purge_events, purge_routings, note_event_position, note_routing_position, purge_accounts})
+          deleted_accounts, purge_due, purge_attempts, purge_deliveries, purge_events,
+          purge_routings, purge_account})
         db_.prepare(statement);
 }
 
@@ -226,16 +160,15 @@ awaitable<void> retention_repository::purge_ended_secrets()
 awaitable<bool> retention_repository::purge_deleted_accounts()
 {
     return db_.transact([](pqxx::work& tx) {
-        const auto batch = take_deleted(tx);
-        if (!batch)
-            return false;
-        const auto purged = postgres::exec_prepared(
-            tx, purge_due.name, postgres::to_array(batch->webhooks), rows_a_step);
-        const bool may_have_more = purged.affected_rows() != 0 || purge_some_events(tx, *batch) ||
-                                   purge_some_routings(tx, *batch);
-        if (!may_have_more)
-            postgres::exec_prepared0(tx, purge_accounts.name, postgres::to_array(batch->accounts));
-        return true;
+        const auto accounts = postgres::exec_prepared(tx, deleted_accounts.name, accounts_a_step);
+        int rows = rows_a_step;
+        for (const auto& row : accounts) {
+            const auto account = column<std::string>(row, "account_id");
+            if (!purge_some(tx, account, rows))
+                break;
+            postgres::exec_prepared0(tx, purge_account.name, account);
+        }
+        return !accounts.empty();
     });
 }
 

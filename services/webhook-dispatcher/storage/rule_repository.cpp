@@ -68,18 +68,15 @@ constexpr postgres::statement delete_endpoints{
 // Their many deliveries are purged later, step by step (retention). An account without a version
 // never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
-INSERT INTO webhooks.deleted_accounts (account_id, webhook_ids)
-SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoints e
-    WHERE e.account_id = v.account_id)
-FROM webhooks.config_versions v WHERE v.account_id = ANY($1::uuid[])
+INSERT INTO webhooks.deleted_accounts (account_id)
+SELECT v.account_id FROM webhooks.config_versions v WHERE v.account_id = ANY($1::uuid[])
 ON CONFLICT (account_id) DO NOTHING)"};
 
-constexpr postgres::statement delete_replays{"config_delete_replays", R"(
-DELETE FROM webhooks.replays r USING webhooks.endpoints e WHERE e.account_id = ANY($1::uuid[])
-    AND r.webhook_id = e.webhook_id)"};
-constexpr postgres::statement delete_failures{"config_delete_failures", R"(
-DELETE FROM webhooks.failing_endpoints f USING webhooks.endpoints e
-    WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
+constexpr postgres::statement delete_replays{
+    "config_delete_replays", "DELETE FROM webhooks.replays WHERE account_id = ANY($1::uuid[])"};
+constexpr postgres::statement delete_failures{
+    "config_delete_failures",
+    "DELETE FROM webhooks.failing_endpoints WHERE account_id = ANY($1::uuid[])"};
 
 const std::string endpoints_sql = std::string("SELECT ") + endpoint_columns +
                                   " FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[]) "

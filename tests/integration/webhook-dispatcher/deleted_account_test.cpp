@@ -98,7 +98,7 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
         "UPDATE webhooks.deleted_accounts SET deleted_at = deleted_at - interval '2 minutes'");
 
     CHECK(await(s.process.partitions.purge_deleted_accounts()));
-    CHECK(s.count("webhooks.events") == 4'000);
+    CHECK(s.count("webhooks.events") == 3'000);
     purge_deleted(s);
 
     CHECK(s.count("webhooks.events") == 2'500);

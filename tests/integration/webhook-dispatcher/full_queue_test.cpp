@@ -35,12 +35,13 @@ std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
         .as<std::int64_t>();
 }
 
-webhooks::delivery_outcome success(event_id event, webhook_id webhook, uuid lease)
+webhooks::delivery_outcome success(event_id event, account_id account, webhook_id webhook,
+                                   uuid lease)
 {
     webhooks::delivery_outcome outcome;
     outcome.event = event;
     outcome.webhook = webhook;
-    outcome.account = account_id::make();
+    outcome.account = account;
     outcome.lease = lease;
     outcome.next = webhooks::delivery_outcome::state::succeeded;
     outcome.attempts = 1;
@@ -50,13 +51,14 @@ webhooks::delivery_outcome success(event_id event, webhook_id webhook, uuid leas
     return outcome;
 }
 
-void fill(testing::scratch_database& scratch, webhook_id webhook, const std::string& lease)
+void fill(testing::scratch_database& scratch, account_id account, webhook_id webhook,
+          const std::string& lease)
 {
     scratch.execute("INSERT INTO webhooks.due_deliveries (event_id, webhook_id, account_id, "
                     "run_at, lease_id, lease_until)"
                     "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
-                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
-                    ", CASE WHEN " + lease +
+                    webhook.text() + "', '" + account.text() + "', now() - interval '1 minute', " +
+                    lease + ", CASE WHEN " + lease +
                     " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
                     std::to_string(many_rows) + ") AS n");
 }
@@ -70,16 +72,17 @@ TEST_CASE(
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
     webhooks::queue_repository queue(db);
+    const auto account = account_id::make();
     const auto webhook = webhook_id::make();
     const auto lease = uuid::make_v7();
     scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
-        await(queue.write({success(event_id::make(), webhook, lease)}));
-    fill(scratch, webhook, "'" + lease.text() + "'::uuid");
+        await(queue.write({success(event_id::make(), account, webhook, lease)}));
+    fill(scratch, account, webhook, "'" + lease.text() + "'::uuid");
     std::vector<webhooks::delivery_outcome> batch;
     for (const auto& row : scratch.execute("SELECT event_id FROM webhooks.due_deliveries LIMIT " +
                                            std::to_string(few_rows)))
-        batch.push_back(success(event_id::parse(row[0].c_str()).value(), webhook, lease));
+        batch.push_back(success(event_id::parse(row[0].c_str()).value(), account, webhook, lease));
 
     const auto before = read_so_far(db, scratch);
     await(queue.write(batch));
@@ -100,12 +103,13 @@ TEST_CASE(
     postgres::pool db(testing::test_host(), one_connection(scratch));
     webhooks::queue_repository queue(db);
     webhooks::claim_request request;
+    request.queue.account = account_id::make();
     request.queue.webhook = webhook_id::make();
     request.capacity = few_rows;
     scratch.execute("VACUUM ANALYZE webhooks.due_deliveries");
     for (int i = 0; i < executions; ++i)
         await(queue.claim({request}, uuid::make_v7()));
-    fill(scratch, request.queue.webhook, "NULL::uuid");
+    fill(scratch, request.queue.account, request.queue.webhook, "NULL::uuid");
 
     const auto before = read_so_far(db, scratch);
     const auto claimed = await(queue.claim({request}, uuid::make_v7()));

@@ -14,9 +14,11 @@ using testing::suite;
 
 namespace {
 
-webhooks::claim_request request_for(const std::string& webhook, std::size_t capacity)
+webhooks::claim_request request_for(const suite& s, const std::string& webhook,
+                                    std::size_t capacity)
 {
     webhooks::claim_request request;
+    request.queue.account = s.account;
     request.queue.webhook = webhook_id::parse(webhook).value();
     request.capacity = capacity;
     return request;
@@ -55,10 +57,10 @@ TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attemp
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto first_lease = uuid::make_v7(), second_lease = uuid::make_v7();
-    const auto first = await(s.process.queue.claim({request_for(webhook, 8)}, first_lease));
+    const auto first = await(s.process.queue.claim({request_for(s, webhook, 8)}, first_lease));
     REQUIRE(first.size() == 1);
     s.free_leases();
-    const auto second = await(s.process.queue.claim({request_for(webhook, 8)}, second_lease));
+    const auto second = await(s.process.queue.claim({request_for(s, webhook, 8)}, second_lease));
     REQUIRE(second.size() == 1);
 
     await(s.process.queue.write({outcome_of(first[0], first_lease, state::succeeded)}));
@@ -82,8 +84,8 @@ TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
     s.deliver({email_record(email(s.account))});
     s.free_leases();
 
-    CHECK(await(s.process.queue.claim({request_for(webhook, 8)}, uuid::make_v7())).size() == 1);
-    CHECK(await(s.process.queue.claim({request_for(webhook, 8)}, uuid::make_v7())).empty());
+    CHECK(await(s.process.queue.claim({request_for(s, webhook, 8)}, uuid::make_v7())).size() == 1);
+    CHECK(await(s.process.queue.claim({request_for(s, webhook, 8)}, uuid::make_v7())).empty());
     CHECK(await(s.process.queue.find_due(std::nullopt, 100)).queues.empty());
 }
 
@@ -101,11 +103,11 @@ TEST_CASE("a claim takes at most the requested capacity, first attempts and retr
         "UPDATE webhooks.due_deliveries SET attempts = 1, is_retry = true WHERE event_id IN "
         "(SELECT event_id FROM webhooks.due_deliveries "
         "LIMIT 4)");
-    auto retries = request_for(webhook, 3);
+    auto retries = request_for(s, webhook, 3);
     retries.queue.queue = webhooks::queue_kind::retry;
 
     const auto claimed =
-        await(s.process.queue.claim({request_for(webhook, 2), retries}, uuid::make_v7()));
+        await(s.process.queue.claim({request_for(s, webhook, 2), retries}, uuid::make_v7()));
 
     CHECK(claimed.size() == 5);
     CHECK(std::count_if(claimed.begin(), claimed.end(),
@@ -274,7 +276,7 @@ TEST_CASE(
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto lease = uuid::make_v7();
-    const auto claimed = await(s.process.queue.claim({request_for(webhook, 8)}, lease));
+    const auto claimed = await(s.process.queue.claim({request_for(s, webhook, 8)}, lease));
     REQUIRE(claimed.size() == 1);
     s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
                       "AT TIME ZONE 'UTC')::date - 31)");

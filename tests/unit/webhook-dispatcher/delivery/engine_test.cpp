@@ -301,7 +301,7 @@ TEST_CASE("an endpoint whose breaker opened is reported, and one that gets nothi
           "[webhooks][engine]")
 {
     bench b;
-    const due_queue queue{webhook_id::make(), queue_kind::first};
+    const due_queue queue{account_id::make(), webhook_id::make(), queue_kind::first};
     CHECK(b.engine.tripped().empty());
     b.respond_all(500);
     for (int i = 0; i < 12; ++i)
@@ -337,7 +337,7 @@ TEST_CASE("a failure says when it is due again, and a final one ends it", "[webh
 TEST_CASE("claim requests ask for free capacity of queues with backlog only", "[webhooks][engine]")
 {
     bench b;
-    const due_queue queue{webhook_id::make(), queue_kind::first};
+    const due_queue queue{account_id::make(), webhook_id::make(), queue_kind::first};
     int notified = 0;
     b.engine.on_claim_request([&] { ++notified; });
     CHECK(b.engine.take_claim_requests().empty());
@@ -359,7 +359,7 @@ TEST_CASE("claim requests ask for free capacity of queues with backlog only", "[
 TEST_CASE("backlog noted while a claim was under way is not lost", "[webhooks][engine]")
 {
     bench b;
-    const due_queue queue{webhook_id::make(), queue_kind::first};
+    const due_queue queue{account_id::make(), webhook_id::make(), queue_kind::first};
     b.engine.note_backlog(queue);
     auto request = b.engine.take_claim_requests().at(0);
     for (std::size_t i = 0; i < request.capacity; ++i)
