@@ -19,10 +19,12 @@ std::string bodies_of(std::int64_t hour)
            ") AND b.body_id = ANY ($1::uuid[])";
 }
 
-// The lock on the body orders concurrent deletions: the one that deletes the last email of a shared
-// body sees that the others are gone, and deletes the body.
+// The lock on the body orders concurrent deletions: the one that deletes the account's last email
+// of a shared body sees that the others are gone, and deletes the body. A message to several
+// accounts has a body of the same id in each.
 constexpr const char* where_unused = " AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE "
-                                     "e.body_id = b.body_id AND e.is_body_shared)";
+                                     "e.body_id = b.body_id AND e.account_id = b.account_id AND "
+                                     "e.is_body_shared)";
 
 // Body ids by the hour of their partition, so that each statement touches one partition; in lock
 // order.

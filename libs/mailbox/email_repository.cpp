@@ -75,6 +75,8 @@ constexpr row_column<stored_email> content_columns[] = {
      [](stored_email& row, const pqxx::field& value) {
          row.inbox_address = value.as<std::string>();
      }},
+    {"body_account", "account_id",
+     [](stored_email& row, const pqxx::field& value) { read_value(value, row.body.account); }},
     {"body_id", "body_id",
      [](stored_email& row, const pqxx::field& value) { read_value(value, row.body.id); }},
     {"body_micros", "mailbox.to_micros(body_hour)",
@@ -92,7 +94,7 @@ const std::string find_emails_sql =
 const postgres::statement find_all_emails{"mailbox_find_emails", find_emails_sql.c_str()};
 
 constexpr postgres::statement find_all_bodies{"mailbox_find_bodies", R"(
-    SELECT body_id, raw FROM mailbox.find_bodies($1, $2))"};
+    SELECT account_id, body_id, raw FROM mailbox.read_bodies($1, $2, $3))"};
 
 constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     SELECT e.size_bytes
@@ -105,7 +107,7 @@ constexpr postgres::statement find_arrival_of{"mailbox_find_email_arrival", R"(
     SELECT e.inbox_id, mailbox.to_micros(e.received_at) AS received_micros, e.size_bytes, e.rcpt_to,
         e.mail_from, e.remote_address, e.helo, e.tls,
         (SELECT mailbox.to_micros(o.created_at) FROM mailbox.outbox AS o
-         WHERE o.event_id = e.email_id) AS unpublished_micros
+         WHERE o.event_id = e.email_id AND o.account_id = e.account_id) AS unpublished_micros
     FROM mailbox.emails AS e
         JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
     WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
@@ -243,20 +245,28 @@ found_emails find_in(pqxx::nontransaction& tx, const email_names& emails)
 awaitable<found_bodies> read_together(postgres::pool& db, std::vector<body_key> bodies)
 {
     return run_autocommit<found_bodies>(db, [bodies = std::move(bodies)](pqxx::nontransaction& tx) {
+        std::vector<account_id> accounts;
         std::vector<time_point> hours;
         std::vector<body_id> ids;
         for (const auto& each : bodies) {
+            accounts.push_back(each.account);
             hours.push_back(each.hour);
             ids.push_back(each.id);
         }
-        std::map<body_id, std::string> read;
-        for (const auto& row : postgres::exec_prepared(
-                 tx, find_all_bodies.name, postgres::to_array(hours), postgres::to_array(ids)))
+        std::map<std::pair<account_id, body_id>, std::string> read;
+        for (const auto& row :
+             postgres::exec_prepared(tx, find_all_bodies.name, postgres::to_array(accounts),
+                                     postgres::to_array(hours), postgres::to_array(ids))) {
+            const std::pair name(column<account_id>(row, "account_id"),
+                                 column<body_id>(row, "body_id"));
+            if (read.contains(name))
+                continue; // asked for twice
             if (auto body = try_reading_body(row["raw"]))
-                read.emplace(column<body_id>(row, "body_id"), std::move(*body));
+                read.emplace(name, std::move(*body));
+        }
         found_bodies results;
         for (const auto& each : bodies) {
-            const auto body = read.find(each.id);
+            const auto body = read.find({each.account, each.id});
             results.push_back(body == read.end() ? std::nullopt : std::optional(body->second));
         }
         return results;

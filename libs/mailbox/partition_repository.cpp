@@ -143,10 +143,10 @@ const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) AS hou
 constexpr const char* name_new_hour = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($3)
     WHERE account_id = $1 AND email_id = ANY ($2::uuid[]))";
-// Other inboxes' emails too: they share the body, which is in one partition.
+// The emails of the account's other inboxes too: they share the body, which is in one partition.
 constexpr const char* name_new_hour_of_shared = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($2)
-    WHERE body_id = ANY ($1::uuid[]) AND is_body_shared)";
+    WHERE body_id = ANY ($1::uuid[]) AND is_body_shared AND account_id = $3)";
 
 // The hour is a literal, so that the plan has one partition (body_removal.cpp).
 std::string move_from(std::int64_t hour)
@@ -154,9 +154,10 @@ std::string move_from(std::int64_t hour)
     return "WITH gone AS (DELETE FROM mailbox.bodies AS b WHERE b.body_hour = "
            "mailbox.from_micros(" +
            std::to_string(hour) +
-           ") AND b.body_id = ANY ($1::uuid[]) RETURNING b.body_id, b.raw)"
-           " INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros($2), "
-           "body_id, raw FROM gone";
+           ") AND b.body_id = ANY ($1::uuid[]) AND b.account_id = $3"
+           " RETURNING b.body_id, b.account_id, b.raw)"
+           " INSERT INTO mailbox.bodies (body_hour, body_id, account_id, raw)"
+           " SELECT mailbox.from_micros($2), body_id, account_id, raw FROM gone";
 }
 
 constexpr const char* note_next_hour = R"(
@@ -189,9 +190,10 @@ void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::
     if (!own.empty())
         tx.exec_params0(name_new_hour, inbox.account, postgres::to_array(own), inbox.last_hour);
     if (!shared.empty())
-        tx.exec_params0(name_new_hour_of_shared, postgres::to_array(shared), inbox.last_hour);
+        tx.exec_params0(name_new_hour_of_shared, postgres::to_array(shared), inbox.last_hour,
+                        inbox.account);
     for (const auto& [hour, ids] : bodies)
-        tx.exec_params0(move_from(hour), postgres::to_array(ids), inbox.last_hour);
+        tx.exec_params0(move_from(hour), postgres::to_array(ids), inbox.last_hour, inbox.account);
 }
 
 void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t hour)

@@ -58,6 +58,7 @@ struct inbox_bounds
 // Where the message of an email is stored.
 struct body_key
 {
+    account_id account;
     body_id id;
     time_point hour;
 };

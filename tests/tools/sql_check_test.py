@@ -171,8 +171,8 @@ CREATE FUNCTION shop.tell() RETURNS void LANGUAGE plpgsql AS $$
         calls = {call.path: call.sql for call in sql_check.functions(migrated)}
 
         self.assertEqual(
-            calls["libs/mailbox/functions/find_bodies.sql"],
-            "SELECT mailbox.find_bodies($1::timestamp with time zone[], $2::uuid[])",
+            calls["libs/mailbox/functions/read_bodies.sql"],
+            "SELECT mailbox.read_bodies($1::uuid[], $2::timestamp with time zone[], $3::uuid[])",
         )
         self.assertNotIn("libs/mailbox/functions/note_extended_inbox.sql", calls)  # a trigger
 

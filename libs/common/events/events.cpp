@@ -32,6 +32,7 @@ outbox::row make_event_row(const char* topic, const event_facts& facts, std::str
 {
     outbox::row made;
     made.id = facts.id;
+    made.account = account_id::parse(facts.account).value();
     made.message.topic = topic;
     made.message.key = facts.key;
     made.message.value = std::move(value);

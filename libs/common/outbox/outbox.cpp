@@ -7,10 +7,11 @@ namespace tempinbox::outbox {
 namespace {
 
 constexpr std::string_view insert_rows =
-    R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
-SELECT id, topic, key, sequence, headers, payload, $7, clock_timestamp() + interval '30 s'
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
-     AS event(id, topic, key, sequence, headers, payload))";
+    R"(.outbox (event_id, account_id, topic, key, sequence, headers, payload, owner, lease_until)
+SELECT id, account, topic, key, sequence, headers, payload, $8,
+       clock_timestamp() + interval '30 s'
+FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
+     AS event(id, account, topic, key, sequence, headers, payload))";
 
 // A header's line ends at its line break, so a value must not hold one.
 std::string on_one_line(std::string value)
@@ -50,11 +51,13 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
     if (rows.empty())
         return;
     std::vector<event_id> ids;
+    std::vector<account_id> accounts;
     std::vector<std::string> topics, keys, headers;
     std::vector<std::int64_t> sequences;
     std::vector<std::optional<postgres::bytea>> payloads;
     for (const auto& one : rows) {
         ids.push_back(one.id);
+        accounts.push_back(one.account);
         topics.push_back(one.message.topic);
         keys.push_back(one.message.key);
         sequences.push_back(one.sequence);
@@ -67,8 +70,9 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
     using postgres::to_array;
     const auto name = "insert_outbox_" + schema;
     postgres::session_of(tx).define(name, "INSERT INTO " + schema + std::string(insert_rows));
-    postgres::exec_prepared0(tx, name, to_array(ids), to_array(topics), to_array(keys),
-                             to_array(sequences), to_array(headers), to_array(payloads), owner);
+    postgres::exec_prepared0(tx, name, to_array(ids), to_array(accounts), to_array(topics),
+                             to_array(keys), to_array(sequences), to_array(headers),
+                             to_array(payloads), owner);
 }
 
 } // namespace tempinbox::outbox

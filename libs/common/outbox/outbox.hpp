@@ -14,12 +14,14 @@
 namespace tempinbox::outbox {
 
 // An event to publish: a row of <schema>.outbox, written in the transaction of the change that it
-// reports. Every schema that publishes has the table outbox(event_id uuid primary key, topic text,
-// key text, sequence bigint, headers text, payload bytea null, owner text, lease_until timestamptz,
-// created_at timestamptz), with headers as `name: value` lines and a null payload for a tombstone.
+// reports. Every schema that publishes has the table outbox(event_id uuid, account_id uuid, topic
+// text, key text, sequence bigint, headers text, payload bytea null, owner text, lease_until
+// timestamptz, created_at timestamptz, primary key (event_id, account_id)), with headers as
+// `name: value` lines and a null payload for a tombstone.
 struct row
 {
     event_id id;
+    account_id account;        // whom the event is about
     std::int64_t sequence = 0; // orders rows of one key
     kafka::message message;
 };

@@ -15,7 +15,7 @@ using postgres::column;
 constexpr std::string_view claim_rows = R"(
 WITH due AS (SELECT event_id FROM %.outbox WHERE lease_until <= clock_timestamp() ORDER BY lease_until LIMIT $2 FOR UPDATE SKIP LOCKED)
 UPDATE %.outbox AS o SET owner = $1, lease_until = clock_timestamp() + interval '30 s' FROM due WHERE o.event_id = due.event_id
-RETURNING o.event_id, o.topic, o.key, o.sequence, o.headers, o.payload)";
+RETURNING o.event_id, o.account_id, o.topic, o.key, o.sequence, o.headers, o.payload)";
 
 constexpr std::string_view remove_rows = "DELETE FROM %.outbox WHERE event_id = ANY ($1::uuid[])";
 
@@ -36,6 +36,7 @@ row read_row(const pqxx::row& columns)
 {
     row read;
     read.id = column<event_id>(columns, "event_id");
+    read.account = column<account_id>(columns, "account_id");
     read.message.topic = column<std::string>(columns, "topic");
     read.message.key = column<std::string>(columns, "key");
     read.sequence = column<std::int64_t>(columns, "sequence");

@@ -23,9 +23,9 @@ BEGIN
         EXECUTE format(
             'WITH moved AS (DELETE FROM mailbox.bodies_default
                             WHERE body_hour >= $1 AND body_hour < $2
-                            RETURNING body_hour, body_id, raw)
-             INSERT INTO mailbox.%I (body_hour, body_id, raw)
-             SELECT body_hour, body_id, raw FROM moved', part) USING start, past;
+                            RETURNING body_hour, body_id, account_id, raw)
+             INSERT INTO mailbox.%I (body_hour, body_id, account_id, raw)
+             SELECT body_hour, body_id, account_id, raw FROM moved', part) USING start, past;
     END IF;
     EXECUTE format(
         'ALTER TABLE mailbox.bodies ATTACH PARTITION mailbox.%I FOR VALUES FROM (%L) TO (%L)',

@@ -17,8 +17,9 @@ BEGIN
         RETURN;
     END IF;
     -- Planned each time: there are hundreds of hours, and a lasting plan would lock all of them.
-    EXECUTE 'SELECT b.raw FROM mailbox.bodies AS b WHERE b.body_hour = $1 AND b.body_id = $2'
-        INTO raw USING email.body_hour, email.body_id;
+    EXECUTE 'SELECT b.raw FROM mailbox.bodies AS b '
+            'WHERE b.body_hour = $1 AND b.body_id = $2 AND b.account_id = $3'
+        INTO raw USING email.body_hour, email.body_id, of_account;
     RETURN NEXT;
 END
 $$;

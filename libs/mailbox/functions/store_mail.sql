@@ -1,6 +1,7 @@
 -- How mail-ingest stores a batch of messages: one statement, its own transaction.
 -- Locks the inboxes in id order, keeps those that live by the clock, hands out their sequence
--- numbers, writes emails, bodies and outbox rows, and returns what became of each delivery:
+-- numbers, writes emails, outbox rows and one body of a message for each account, and returns what
+-- became of each delivery:
 --   stored    with its sequence
 --   repeated  the inbox has the message from the same sender as an unacknowledged email: nothing is
 --             stored; with that email's id and sequence
@@ -61,14 +62,14 @@ BEGIN
         FROM ranked AS d
             LEFT JOIN mailbox.inboxes AS i ON i.account_id = d.account AND i.inbox_id = d.inbox
     ), stored AS (
-        SELECT j.*, date_trunc('hour', max(j.expires_at) OVER same_message, 'UTC') AS body_hour,
-               count(*) OVER same_message > 1 AS is_shared,
-               row_number() OVER same_message = 1 AS is_first
+        SELECT j.*, date_trunc('hour', max(j.expires_at) OVER same_body, 'UTC') AS body_hour,
+               count(*) OVER (PARTITION BY j.message) > 1 AS is_shared,
+               row_number() OVER same_body = 1 AS is_first
         FROM judged AS j WHERE j.outcome = 'stored'
-        WINDOW same_message AS (PARTITION BY j.message)
+        WINDOW same_body AS (PARTITION BY j.message, j.account)
     ), new_body AS (
-        INSERT INTO mailbox.bodies (body_hour, body_id, raw)
-        SELECT s.body_hour, (messages[s.message]).body_id, message_raw[s.message]
+        INSERT INTO mailbox.bodies (body_hour, body_id, account_id, raw)
+        SELECT s.body_hour, (messages[s.message]).body_id, s.account, message_raw[s.message]
         FROM stored AS s WHERE s.is_first
     ), new_email AS (
         INSERT INTO mailbox.emails (
@@ -97,9 +98,9 @@ BEGIN
         FROM stored AS s
     ), new_event AS (
         INSERT INTO mailbox.outbox (
-            event_id, topic, key, sequence, headers,
+            event_id, account_id, topic, key, sequence, headers,
             payload, owner, lease_until)
-        SELECT s.email, 'email.received', s.inbox::text, s.sequence,
+        SELECT s.email, s.account, 'email.received', s.inbox::text, s.sequence,
                s.headers || 'ce_sequence: ' || lpad(s.sequence::text, 19, '0') || E'\n',
                s.event || mailbox.sequence_field(s.sequence), owner, moment + interval '30 seconds'
         FROM stored AS s

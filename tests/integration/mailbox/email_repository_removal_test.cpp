@@ -86,6 +86,23 @@ TEST_CASE("a deleted email is gone with its body, a shared body only with the la
     CHECK(world.read(second).email_count == 0);
 }
 
+TEST_CASE("of a message to two accounts each one's body goes with its own email",
+          "[mailbox][mail-removal][postgres]")
+{
+    removing world;
+    const auto first = world.create(world.account), second = world.create(seeds::account());
+    world.add_email({first, second}, "to both");
+
+    testing::await(world.emails.remove(first.account, world.newest(first))).value();
+
+    CHECK(world.count("bodies") == 1);
+    const auto read = testing::await(world.emails.find(second.account, world.newest(second)));
+    CHECK(world.count("bodies WHERE account_id = '" + second.account.text() + "'") == 1);
+    CHECK(read.has_value());
+    testing::await(world.emails.remove(second.account, world.newest(second))).value();
+    CHECK(world.count("bodies") == 0);
+}
+
 TEST_CASE("nobody deletes another account's mail, or mail twice, or of an ended inbox",
           "[mailbox][mail-removal][postgres]")
 {

@@ -219,13 +219,13 @@ TEST_CASE("sequences of any size are what the schema's readers see",
     }
 }
 
-TEST_CASE("one body serves all inboxes of a message, and its hour is that of the last to end",
+TEST_CASE("one body serves all inboxes of an account, and its hour is that of the last to end",
           "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto account = seeds::account();
     const auto one = world.create(account);
-    const auto two = world.create(seeds::account());
+    const auto two = world.create(account);
     world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '5 hours' "
                           "WHERE inbox_id = '" +
                           two.id.text() + "'");
@@ -240,6 +240,25 @@ TEST_CASE("one body serves all inboxes of a message, and its hour is that of the
                       "mailbox.inboxes)") == 2);
     CHECK(world.count("emails AS e JOIN mailbox.bodies AS b USING (body_hour, body_id)") == 3);
     CHECK(world.count("outbox WHERE topic = 'email.received'") == 3);
+}
+
+TEST_CASE("a message to two accounts has a body in each, in the hour in which its inbox ends",
+          "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto one = world.create(seeds::account());
+    const auto two = world.create(seeds::account());
+    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '5 hours' "
+                          "WHERE inbox_id = '" +
+                          two.id.text() + "'");
+
+    world.put({make_message({one, two})});
+
+    CHECK(world.count("bodies") == 2);
+    CHECK(world.count("emails WHERE is_body_shared") == 2); // neither names its recipient
+    CHECK(world.count("emails AS e JOIN mailbox.bodies AS b USING (body_hour, body_id, account_id) "
+                      "JOIN mailbox.inboxes AS i USING (account_id, inbox_id) "
+                      "WHERE b.body_hour = date_trunc('hour', i.expires_at, 'UTC')") == 2);
 }
 
 TEST_CASE("an inbox that died before the commit gets nothing, the others do",

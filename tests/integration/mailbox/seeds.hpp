@@ -154,11 +154,12 @@ struct world
     // Writes bodies of no email into the hour's partition.
     void add_bodies(time_point hour, int count = 1)
     {
-        scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT "
-                        "date_trunc('hour', mailbox.from_micros(" +
-                        std::to_string(to_unix_micros(hour)) +
-                        "), 'UTC'), gen_random_uuid(), 'x' FROM generate_series(1, " +
-                        std::to_string(count) + ")");
+        scratch.execute(
+            "INSERT INTO mailbox.bodies (body_hour, body_id, account_id, raw) SELECT "
+            "date_trunc('hour', mailbox.from_micros(" +
+            std::to_string(to_unix_micros(hour)) +
+            "), 'UTC'), gen_random_uuid(), gen_random_uuid(), 'x' FROM generate_series(1, " +
+            std::to_string(count) + ")");
     }
 
     // Writes live inboxes of the account without their addresses, each a millisecond younger.

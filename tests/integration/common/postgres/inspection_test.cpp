@@ -25,8 +25,9 @@ TEST_CASE("partitions are found by their bounds, by ids and by times alike", "[p
     testing::scratch_database scratch;
     scratch.execute("SELECT mailbox.ensure_email_day('2026-11-21'), "
                     "mailbox.ensure_body_hour('2026-11-21 10:00:00+00')");
-    scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT "
-                    "'2026-11-21 11:00:00+00', gen_random_uuid(), '' FROM generate_series(1, 3)");
+    scratch.execute("INSERT INTO mailbox.bodies (body_hour, body_id, account_id, raw) SELECT "
+                    "'2026-11-21 11:00:00+00', gen_random_uuid(), gen_random_uuid(), '' FROM "
+                    "generate_series(1, 3)");
 
     const auto found =
         testing::await(postgres::read_partitioned_tables(scratch.db(), {"mailbox", "webhooks"}));

@@ -50,6 +50,7 @@ TEST_CASE("email.received is a CloudEvent in binary mode", "[events]")
     const auto row = events::make_row(some_email(), parent);
 
     CHECK(row.id.text() == email);
+    CHECK(row.account.text() == account);
     CHECK(row.sequence == 7);
     CHECK(row.message.topic == "email.received");
     CHECK(row.message.key == inbox);
@@ -105,6 +106,7 @@ TEST_CASE("every event says whose it is and what its value is", "[events]")
          {events::make_row(created, id, parent), events::make_row(expired, id, parent),
           events::make_row(state, id, parent)}) {
         const auto record = as_read(row);
+        CHECK(row.account.text() == account);
         CHECK(record.header("ce_accountid") == account);
         CHECK(record.header("ce_subject") == record.key);
         CHECK(record.header("ce_partitionkey") == record.key);
