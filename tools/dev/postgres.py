@@ -30,7 +30,9 @@ class Server:
     data: Path
     port: int
     password: str
-    sync_to_disk: bool = True
+    # Holds what tests write and nothing else: it does not sync to disk, and replicates logically,
+    # which a server that is measured must not pay for.
+    is_scratch: bool = False
     programs: Path = PROGRAMS
 
     def dsn(self, database: str = ROLE) -> str:
@@ -48,7 +50,8 @@ class Server:
             "max_wal_size": "2GB",
             "log_checkpoints": "off",
             "log_timezone": "UTC",
-            "fsync": "on" if self.sync_to_disk else "off",
+            "fsync": "off" if self.is_scratch else "on",
+            "wal_level": "logical" if self.is_scratch else "replica",
         }
         argv = [str(self.programs / "postgres"), "-D", str(self.data)]
         for name, value in settings.items():

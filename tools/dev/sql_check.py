@@ -174,7 +174,7 @@ def own_server(folder: Path, programs: Path = postgres.PROGRAMS) -> Iterator[pos
     logs.mkdir(parents=True)
     shutil.rmtree(postgres.choose_folder(folder))
     data = postgres.choose_folder(folder)
-    server = postgres.Server(data, free_port(), secrets.token_hex(16), False, programs)
+    server = postgres.Server(data, free_port(), secrets.token_hex(16), True, programs)
     try:
         postgres.initialize(data, server.password, programs)
         supervision.start(outlives_caller=False)

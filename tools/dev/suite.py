@@ -38,7 +38,7 @@ class SuiteOptions:
     api_port: int | None = None
     smtp_port: int | None = None
     starttls: bool | None = None
-    sync_to_disk: bool = True
+    is_scratch: bool = False  # its database is for tests alone
 
 
 class Suite:
@@ -51,7 +51,7 @@ class Suite:
         self.folder = folder.resolve()
         self.logs = self.folder / "logs"
         self.supervision = Supervision(self.folder)
-        self._sync_to_disk = True
+        self._is_scratch = False
         self._record: record.Record | None = None
         self._release: Release | None = None
 
@@ -136,7 +136,7 @@ class Suite:
             )
         chosen.domain = options.domain or chosen.domain
         chosen.postgres_data = chosen.postgres_data or str(postgres.choose_folder(self.folder))
-        self._sync_to_disk = options.sync_to_disk
+        self._is_scratch = options.is_scratch
         self._record = chosen
         chosen.save(self.folder)
         kafka.ensure_jars()
@@ -282,7 +282,7 @@ class Suite:
             Path(known.postgres_data),
             known.ports.get("postgres", 0),
             known.postgres_password,
-            self._sync_to_disk,
+            self._is_scratch,
         )
 
     @property

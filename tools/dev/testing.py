@@ -235,7 +235,7 @@ def _run_integration(run: Run) -> Tally:
         with own_suite(f"integration-{number + 1}", run.preset) as suite:
             # Crashes of processes are tested here, crashes of machines are not: writing to disk
             # would only slow the making of databases.
-            suite.start_infrastructure(SuiteOptions(sync_to_disk=False), outlives_caller=False)
+            suite.start_infrastructure(SuiteOptions(is_scratch=True), outlives_caller=False)
             environment = paths.clean_environment() | {
                 "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
                 "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
