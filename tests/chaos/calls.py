@@ -55,6 +55,10 @@ class Calls:
         """No further calls are begun; from another thread."""
         self._is_over = True
 
+    def begin_again(self) -> None:
+        """After `end` and the return of `run`: the next `run` goes on with the same inboxes."""
+        self._is_over = False
+
     def run(self, seconds: float) -> None:
         """Returns when the time is over and the last call was answered or given up."""
         began = time.monotonic()

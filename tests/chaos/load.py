@@ -62,7 +62,7 @@ class Load:
         self._servers = servers
         self._inboxes = inboxes
         self._rate = rate
-        self._seconds = seconds
+        self._seconds = self._planned_seconds = seconds
         self._connections = connections
         self._numbers = itertools.count()
         self._mails: list[Mail] = []
@@ -78,6 +78,12 @@ class Load:
     def end(self) -> None:
         """No further mail is begun; from another thread."""
         self._seconds = 0
+
+    def another(self) -> "Load":
+        """The same load once more, from its beginning."""
+        return Load(
+            self._servers, self._inboxes, self._rate, self._planned_seconds, self._connections
+        )
 
     def confirmed(self) -> list[str]:
         """The emails that a 250 has named so far; while `run` goes on in another thread."""

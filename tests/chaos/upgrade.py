@@ -1,11 +1,15 @@
 """`./dev chaos upgrade`: a suite of an older commit becomes one of this tree under load, goes back
 as a rollback would, and becomes it again in the other order; then everything is counted.
+
+Where a migration takes away what the older release uses, the services are stopped for the upgrade,
+and nothing goes back: what was promised before and after is counted all the same.
 """
 
 import contextlib
 import http.client
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -42,6 +46,8 @@ _READY_SECONDS = 60.0
 _REPLACING_SECONDS = 900.0  # past the load's own time: then something hangs
 _SETTLING_SECONDS = 120.0
 _SHOWN = 20
+# Such a migration takes something away, and says which release is the first that does not use it.
+_CONTRACT = re.compile(r"^-- contract of v?(\d+(?:\.\d+)*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,25 @@ def older_release(ref: str, preset: str, builds: bool) -> Release:
     return releases.with_known_settings(Release(root, preset), names)
 
 
+def stopping_migrations(old: Path, new: Path) -> list[str]:
+    """Lists the migrations of the newer checkout that take away what services of the older one
+    use.
+    """
+    release = _numbers((old / "VERSION").read_text(encoding="ascii"))
+    found = []
+    for folder in ("libs", "services"):
+        for migration in (new / folder).glob("**/schema/*.sql"):
+            name = migration.relative_to(new)
+            contract = _CONTRACT.search(migration.read_text(encoding="utf-8"))
+            if contract and _numbers(contract[1]) > release and not (old / name).exists():
+                found.append(str(name))
+    return sorted(found)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
+
+
 def _say_unknown(suite: Suite, old: Release) -> None:
     """Settings that the older programs are not given."""
     suite.use(releases.this(old.preset))
@@ -183,8 +208,13 @@ def run(
         gateways = [it.listener for it in services.of("gateway", suite.replicas)]
         calls = StrictCalls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
         running = Run(suite, load, calls, receiver)
-        heading("Replacing")
         mails: list[Mail] = []
+        if taking_away := stopping_migrations(old.root, new.root):
+            heading("Stopping")
+            item("take away what runs", ", ".join(taking_away))
+            _upgrade_stopped(running, mails, new, options, seconds)
+            return _judge(running, mails, mailboxes)
+        heading("Replacing")
         with _under_load(running, mails, max_seconds):
             _replace_all(running, old, new, time.monotonic(), seconds)
         return _judge(running, mails, mailboxes)
@@ -208,6 +238,28 @@ def _under_load(running: Run, mails: list[Mail], max_seconds: float) -> Iterator
             each.join(timeout=120)
     if any(each.is_alive() for each in working):
         fail("the load does not come to its end")
+
+
+def _upgrade_stopped(
+    running: Run, mails: list[Mail], new: Release, options: SuiteOptions, seconds: int
+) -> None:
+    """Half of the load, then the upgrade with all services stopped, then the other half, whose
+    calls read the mail of the first.
+    """
+    suite = running.suite
+    with _under_load(running, mails, seconds + _GOING_ON_SECONDS):
+        _goes_on(running, "before the upgrade")
+        delay_until(time.monotonic() + seconds / 2)
+    suite.supervision.remove([replica.name for replica in suite.replicas])
+    stopped = time.monotonic()
+    suite.use(new)
+    suite.start_services(options)
+    item("stopped", f"for {time.monotonic() - stopped:.1f} s")
+    running.load = running.load.another()
+    running.calls.begin_again()
+    with _under_load(running, mails, seconds + _GOING_ON_SECONDS):
+        _goes_on(running, "after the upgrade")
+        delay_until(time.monotonic() + seconds / 2)
 
 
 def _replace_all(running: Run, old: Release, new: Release, began: float, seconds: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chaos.load import Inbox, Mail
 from chaos.strict_calls import StrictCalls
-from chaos.upgrade import CALLERS_FIRST, baseline, mail_violations, plan
+from chaos.upgrade import CALLERS_FIRST, baseline, mail_violations, plan, stopping_migrations
 from dev import ports, services
 from dev.releases import Release, with_known_settings
 
@@ -38,6 +38,26 @@ class Plan(unittest.TestCase):
 
     def test_the_baseline_is_a_commit(self) -> None:
         self.assertRegex(baseline(), r"^[0-9a-f]{40}$")
+
+
+class Stopping(unittest.TestCase):
+    def test_services_are_stopped_for_a_migration_that_takes_away_what_they_use(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = Path(folder) / "old", Path(folder) / "new"
+            for root in (old, new):
+                (root / "libs" / "mail" / "schema").mkdir(parents=True)
+            (old / "VERSION").write_text("0.1.0\n")
+            texts = {
+                "0001_first.sql": "-- contract of v0.2.0\n",  # applied before
+                "0002_adds.sql": "CREATE TABLE t ();\n",
+                "0003_unused.sql": "-- contract of v0.1\n",
+                "0004_used.sql": "-- contract of v0.2.0\n",
+            }
+            for name, text in texts.items():
+                (new / "libs" / "mail" / "schema" / name).write_text(text)
+            (old / "libs" / "mail" / "schema" / "0001_first.sql").write_text("")
+
+            self.assertEqual(stopping_migrations(old, new), ["libs/mail/schema/0004_used.sql"])
 
 
 class Mails(unittest.TestCase):
