@@ -3,8 +3,8 @@
 -- scaling.md): each names its account, in its key or in what replication identifies it by. Releases
 -- before 0.2.0 write rows without one: services are stopped while this runs.
 -- It writes a row of bodies anew for each body, though not the messages, which lie beside their
--- rows from 2 KB on, and builds the index of each partition: about ten seconds for a million
--- emails. Bodies that no email has, which wait for their partition to be dropped, go.
+-- rows from 2 KB on, and builds the index of each partition: tens of seconds for a million emails.
+-- Bodies that no email has, which wait for their partition to be dropped, go.
 
 -- A body is of one account: a message to inboxes of two has two. The hour comes first, since bodies
 -- of one hour are written and deleted together.

@@ -2,8 +2,8 @@
 -- Every key names the account first, so that the rows of some accounts can be copied to another
 -- database and deleted here (docs/operations/scaling.md). Releases before 0.2.0 look for the older
 -- keys: services are stopped while this runs.
--- It rewrites no table. It builds an index of each partition anew, and three of due_deliveries:
--- about two seconds for a million events with a delivery each, and until the commit the disk holds
+-- It rewrites no table. It builds the index of each partition anew, two of those of deliveries, and
+-- four of due_deliveries: some seconds for a million events, and until the commit the disk holds
 -- the older indexes beside the newer ones.
 
 ALTER TABLE webhooks.events DROP CONSTRAINT events_pkey, ADD PRIMARY KEY (account_id, event_id);
