@@ -12,11 +12,11 @@ BEGIN
     FOR of_hour IN SELECT DISTINCT h FROM unnest(of_hours) AS h LOOP
         RETURN QUERY EXECUTE
             'SELECT b.account_id, b.body_id, b.raw '
-            'FROM unnest($1, $2, $3) AS asked (account_id, hour, body_id) CROSS JOIN LATERAL ('
+            'FROM unnest($1, $2, $3) AS wanted (account_id, hour, body_id) CROSS JOIN LATERAL ('
             '    SELECT each.account_id, each.body_id, each.raw FROM mailbox.bodies AS each '
-            '    WHERE each.body_hour = $4 AND each.body_id = asked.body_id '
-            '        AND each.account_id = asked.account_id OFFSET 0) AS b '
-            'WHERE asked.hour = $4'
+            '    WHERE each.body_hour = $4 AND each.body_id = wanted.body_id '
+            '        AND each.account_id = wanted.account_id OFFSET 0) AS b '
+            'WHERE wanted.hour = $4'
             USING of_accounts, of_hours, of_bodies, of_hour;
     END LOOP;
 END

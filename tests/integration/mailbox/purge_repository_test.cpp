@@ -39,18 +39,19 @@ TEST_CASE("the mail of an ended inbox is deleted, a living one's stays", "[mailb
     CHECK(testing::await(purge.purge_mail()).emails == 0);
 }
 
-TEST_CASE("a body several inboxes share goes with the last of its emails", "[mailbox][postgres]")
+TEST_CASE("a body several inboxes of an account share goes with the last of its emails",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     purge_repository purge(world.scratch.db(), "test");
-    const auto alice = seeds::account(), bob = seeds::account();
-    const auto hers = world.create(alice), his = world.create(bob);
-    world.add_email({hers, his}, "to both");
+    const auto alice = seeds::account();
+    const auto one = world.create(alice), other = world.create(alice);
+    world.add_email({one, other}, "to both");
 
-    testing::await(world.endings.expire(alice.account, hers.id)).value();
+    testing::await(world.endings.expire(alice.account, one.id)).value();
     const auto first = testing::await(purge.purge_mail());
     const auto bodies_between = world.count("bodies");
-    testing::await(world.endings.expire(bob.account, his.id)).value();
+    testing::await(world.endings.expire(alice.account, other.id)).value();
     const auto second = testing::await(purge.purge_mail());
 
     CHECK(first.emails == 1);
@@ -58,6 +59,23 @@ TEST_CASE("a body several inboxes share goes with the last of its emails", "[mai
     CHECK(bodies_between == 1);
     CHECK(second.bodies == 1);
     CHECK(world.count("bodies") == 0);
+}
+
+TEST_CASE("each account has a body of its own of a mail to both", "[mailbox][postgres]")
+{
+    seeds::world world;
+    purge_repository purge(world.scratch.db(), "test");
+    const auto alice = seeds::account(), bob = seeds::account();
+    const auto hers = world.create(alice), his = world.create(bob);
+    world.add_email({hers, his}, "to both");
+    CHECK(world.count("bodies") == 2);
+
+    testing::await(world.endings.expire(alice.account, hers.id)).value();
+    const auto batch = testing::await(purge.purge_mail());
+
+    CHECK(batch.bodies == 1);
+    CHECK(world.count("bodies") == 1);
+    CHECK(world.count("bodies WHERE account_id = '" + bob.account.text() + "'") == 1);
 }
 
 TEST_CASE("two that delete the last emails of a shared body at once leave no body behind",

@@ -221,7 +221,7 @@ TEST_CASE("every refusal says by a word which one it is",
     CHECK(code("POST", "/dashboard/api/things", dashboard.signed_in()) == "csrf_token_missing");
     CHECK(code("POST", "/dashboard/api/things", dashboard.signed_in({{"X-CSRF-Token", other}})) ==
           "csrf_token_mismatch");
-    CHECK(code("GET", "/dashboard/api/nothing", dashboard.signed_in()) == "not_found");
+    CHECK(code("GET", "/dashboard/api/nothing", dashboard.signed_in()) == "unknown_path");
     CHECK(code("PATCH", "/dashboard/api/things", dashboard.with_token()) == "method_not_allowed");
     CHECK(code("GET", "/dashboard/api/lost", dashboard.signed_in()) == "unavailable");
     dashboard.rate_limit.is_used_up = true;
