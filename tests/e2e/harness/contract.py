@@ -150,7 +150,7 @@ class Contract:
         if text is None:
             assert not documented.get("required"), f"{where}: header {name} is missing"
             return
-        schema = documented["schema"]
+        schema = self.resolve(documented["schema"])
         value: Any = (
             int(text) if schema["type"] == "integer" and re.fullmatch(r"-?\d+", text) else text
         )
