@@ -51,9 +51,9 @@ std::optional<scope> parse_scope(std::string_view name)
     return static_cast<scope>(found - names_of_scopes.begin());
 }
 
-bool is_of_webhooks(scope asked)
+bool is_of_webhooks(scope needed)
 {
-    return asked == scope::webhooks_read || asked == scope::webhooks_write;
+    return needed == scope::webhooks_read || needed == scope::webhooks_write;
 }
 
 const std::vector<std::string>& scope_names()

@@ -25,7 +25,7 @@ inline constexpr std::size_t scope_count = 7;
 
 std::string_view to_string(scope named);
 std::optional<scope> parse_scope(std::string_view name);
-bool is_of_webhooks(scope asked);
+bool is_of_webhooks(scope needed);
 // The names of all scopes.
 const std::vector<std::string>& scope_names();
 
@@ -38,7 +38,7 @@ public:
 
     void add(scope added) { bits_.set(static_cast<std::size_t>(added)); }
     void remove(scope removed) { bits_.reset(static_cast<std::size_t>(removed)); }
-    bool has(scope asked) const { return bits_.test(static_cast<std::size_t>(asked)); }
+    bool has(scope needed) const { return bits_.test(static_cast<std::size_t>(needed)); }
     bool is_empty() const { return bits_.none(); }
     // In the order of the scopes.
     std::vector<std::string> names() const;

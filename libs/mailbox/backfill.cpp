@@ -87,54 +87,54 @@ void add(backfill_batch& batch, const std::string& type, const period& within, c
         batch.events.push_back(make_past_email_event(row));
 }
 
-void save_progress(pqxx::work& tx, const backfill& wanted, const backfill_progress& progress)
+void save_progress(pqxx::work& tx, const backfill& request, const backfill_progress& progress)
 {
-    tx.exec_params(save, wanted.type, wanted.to_topic, to_unix_micros(wanted.since),
+    tx.exec_params(save, request.type, request.to_topic, to_unix_micros(request.since),
                    progress.position, progress.written, progress.skipped, progress.is_finished);
 }
 
 } // namespace
 
-awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill wanted,
+awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill request,
                                                     std::optional<time_point> until, bool is_anew)
 {
-    return db.transact(
-        [wanted = std::move(wanted), until, is_anew](pqxx::work& tx) -> result<backfill_progress> {
-            std::optional<std::string> end;
-            if (until)
-                end = std::to_string(to_unix_micros(*until));
-            const auto row = tx.exec_params1(begin, wanted.type, wanted.to_topic,
-                                             to_unix_micros(wanted.since), or_null(end), is_anew);
-            backfill_progress progress;
-            progress.until = column<time_point>(row, "until");
-            if (until && *until != progress.until)
-                return failure{errc::conflict, "this backfill was begun until " +
-                                                   to_iso8601(progress.until) +
-                                                   ": --until must be the same, or absent"};
-            progress.position = column<std::string>(row, "position");
-            progress.written = column<std::int64_t>(row, "written");
-            progress.skipped = column<std::int64_t>(row, "skipped");
-            progress.is_finished = column<bool>(row, "is_finished");
-            return progress;
-        });
+    return db.transact([request = std::move(request), until,
+                        is_anew](pqxx::work& tx) -> result<backfill_progress> {
+        std::optional<std::string> end;
+        if (until)
+            end = std::to_string(to_unix_micros(*until));
+        const auto row = tx.exec_params1(begin, request.type, request.to_topic,
+                                         to_unix_micros(request.since), or_null(end), is_anew);
+        backfill_progress progress;
+        progress.until = column<time_point>(row, "until");
+        if (until && *until != progress.until)
+            return failure{errc::conflict, "this backfill was begun until " +
+                                               to_iso8601(progress.until) +
+                                               ": --until must be the same, or absent"};
+        progress.position = column<std::string>(row, "position");
+        progress.written = column<std::int64_t>(row, "written");
+        progress.skipped = column<std::int64_t>(row, "skipped");
+        progress.is_finished = column<bool>(row, "is_finished");
+        return progress;
+    });
 }
 
-awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
+awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill request,
                                         backfill_progress progress, int limit)
 {
-    return db.transact([wanted = std::move(wanted), progress = std::move(progress),
+    return db.transact([request = std::move(request), progress = std::move(progress),
                         limit](pqxx::work& tx) {
         backfill_batch batch;
         batch.progress = progress;
-        const period within{wanted.since, progress.until};
-        const bool is_mail = wanted.type == events::topics::email_received;
+        const period within{request.since, progress.until};
+        const bool is_mail = request.type == events::topics::email_received;
         const auto [account, id] = split_position(progress.position);
         const auto rows =
             is_mail ? tx.exec_params(list_emails, account, id, to_unix_micros(within.since),
                                      to_unix_micros(within.until), limit)
                     : tx.exec_params(list_inboxes, account, id, limit);
         for (const auto& row : rows)
-            add(batch, wanted.type, within, row);
+            add(batch, request.type, within, row);
         if (!rows.empty()) {
             const auto last = rows.back();
             batch.progress.position = column<std::string>(last, "account_id") + "/" +
@@ -146,20 +146,20 @@ awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
     });
 }
 
-awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress)
+awaitable<void> save_backfill(postgres::pool& db, backfill request, backfill_progress progress)
 {
-    return db.transact([wanted = std::move(wanted), progress = std::move(progress)](
-                           pqxx::work& tx) { save_progress(tx, wanted, progress); });
+    return db.transact([request = std::move(request), progress = std::move(progress)](
+                           pqxx::work& tx) { save_progress(tx, request, progress); });
 }
 
-awaitable<void> queue_backfill(postgres::pool& db, backfill wanted, backfill_batch batch)
+awaitable<void> queue_backfill(postgres::pool& db, backfill request, backfill_batch batch)
 {
-    return db.transact([wanted = std::move(wanted), batch = std::move(batch)](pqxx::work& tx) {
+    return db.transact([request = std::move(request), batch = std::move(batch)](pqxx::work& tx) {
         auto rows = batch.events;
         for (auto& row : rows)
-            row.message = events::make_backfill(row, wanted.to_topic);
+            row.message = events::make_backfill(row, request.to_topic);
         outbox::insert_for_sweep(tx, schema, "tempinboxctl", rows);
-        save_progress(tx, wanted, batch.progress);
+        save_progress(tx, request, batch.progress);
     });
 }
 

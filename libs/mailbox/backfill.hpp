@@ -36,7 +36,7 @@ struct backfill_progress
 
 // How far this backfill came, or a new one: if there was none, or `is_anew`. Without `until` a new
 // one goes to the present. conflict if it was begun with another `until`.
-awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill wanted,
+awaitable<result<backfill_progress>> begin_backfill(postgres::pool& db, backfill request,
                                                     std::optional<time_point> until, bool is_anew);
 
 struct backfill_batch
@@ -47,14 +47,14 @@ struct backfill_batch
 
 // What follows `progress`: at most `limit` rows are looked at. By account, and within an account in
 // the order of ids; traceparents are new.
-awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill wanted,
+awaitable<backfill_batch> read_backfill(postgres::pool& db, backfill request,
                                         backfill_progress progress, int limit);
 
-awaitable<void> save_backfill(postgres::pool& db, backfill wanted, backfill_progress progress);
+awaitable<void> save_backfill(postgres::pool& db, backfill request, backfill_progress progress);
 
 // For a topic that the services write, too: puts the batch into the outbox, where a sweep publishes
 // it and sees to it that a newer state stays behind an older one (inbox_state_rows.hpp), and saves
 // the progress in the same transaction.
-awaitable<void> queue_backfill(postgres::pool& db, backfill wanted, backfill_batch batch);
+awaitable<void> queue_backfill(postgres::pool& db, backfill request, backfill_batch batch);
 
 } // namespace tempinbox::mailbox

@@ -124,35 +124,35 @@ private:
     part& current() { return out_.parts[static_cast<std::size_t>(current_)]; }
 
     // Returns where the next line begins; that is this line if the body has already begun.
-    std::size_t take_header_line(const line& given)
+    std::size_t take_header_line(const line& header_line)
     {
-        if (given.text.empty()) {
-            finish_header(given.end);
-            return given.end;
+        if (header_line.text.empty()) {
+            finish_header(header_line.end);
+            return header_line.end;
         }
-        if (given.text.front() == ' ' || given.text.front() == '\t') {
-            extend_field(given.text);
-            return given.end;
+        if (header_line.text.front() == ' ' || header_line.text.front() == '\t') {
+            extend_field(header_line.text);
+            return header_line.end;
         }
-        if (is_parameter(given.text)) {
+        if (is_parameter(header_line.text)) {
             out_.defects.insert("bad_header_line");
-            extend_field(given.text);
-            return given.end;
+            extend_field(header_line.text);
+            return header_line.end;
         }
-        const auto name = field_name(given.text);
+        const auto name = field_name(header_line.text);
         if (!name.empty()) {
-            begin_field(name, given.text);
-            return given.end;
+            begin_field(name, header_line.text);
+            return header_line.end;
         }
         out_.defects.insert("bad_header_line");
-        if (begins_own_part(given)) {
-            finish_header(given.begin);
-            return given.begin;
+        if (begins_own_part(header_line)) {
+            finish_header(header_line.begin);
+            return header_line.begin;
         }
-        if (fields_follow(given.end))
-            return given.end;
-        finish_header(given.begin); // RFC 7103 7.5: the blank line before the body is missing
-        return given.begin;
+        if (fields_follow(header_line.end))
+            return header_line.end;
+        finish_header(header_line.begin); // RFC 7103 7.5: the blank line before the body is missing
+        return header_line.begin;
     }
 
     void begin_field(std::string_view name, std::string_view text)
@@ -248,15 +248,15 @@ private:
 
     // A multipart's first boundary directly after its fields, without the blank line. Each
     // Content-Type is parsed once, however many lines are compared.
-    bool begins_own_part(const line& given)
+    bool begins_own_part(const line& header_line)
     {
-        if (type_field_ == 0 || !given.text.starts_with("--"))
+        if (type_field_ == 0 || !header_line.text.starts_with("--"))
             return false;
         if (std::exchange(read_type_field_, type_field_) != type_field_)
             own_boundary_ =
                 parse_content_type(to_utf8(unfold(current().fields[type_field_ - 1].value), {}))
                     .boundary;
-        return !own_boundary_.empty() && trim(given.text.substr(2)) == own_boundary_;
+        return !own_boundary_.empty() && trim(header_line.text.substr(2)) == own_boundary_;
     }
 
     bool fields_follow(std::size_t at) const
@@ -385,11 +385,11 @@ private:
 
     // If the line is `--boundary` or `--boundary--` of an open multipart: closes the parts inside
     // and, for the former, begins the next part.
-    bool take_boundary(const line& given)
+    bool take_boundary(const line& header_line)
     {
-        if (by_boundary_.empty() || !given.text.starts_with("--"))
+        if (by_boundary_.empty() || !header_line.text.starts_with("--"))
             return false;
-        auto name = given.text.substr(2);
+        auto name = header_line.text.substr(2);
         name = name.substr(0, name.find_last_not_of(" \t") + 1);
         if (name.size() > max_boundary_bytes + 2)
             return false;
@@ -401,8 +401,8 @@ private:
             return false;
         const auto level = found->second.back();
         while (is_in_header_) // first the part's header, then that of the message it holds
-            finish_header(given.begin);
-        close_to(level, given.begin);
+            finish_header(header_line.begin);
+        close_to(level, header_line.begin);
         auto& owner = multiparts_[level];
         owner.was_seen = true;
         if (!is_delimiter) {

@@ -8,13 +8,13 @@ namespace tempinbox::json {
 namespace {
 
 // The given value for error messages: short values as they are, others by their kind.
-std::string describe(const value& given)
+std::string describe(const value& field)
 {
-    if (given.is_string())
-        return quote(given.text());
-    if (given.is_object() || given.is_array())
-        return std::string(given.kind());
-    return std::string(take_characters(given.to_string(), 60));
+    if (field.is_string())
+        return quote(field.text());
+    if (field.is_object() || field.is_array())
+        return std::string(field.kind());
+    return std::string(take_characters(field.to_string(), 60));
 }
 
 // Leaves out "to" if both bounds are equal.
@@ -29,12 +29,12 @@ std::string range(std::size_t min, std::size_t max, std::string_view noun)
 }
 
 // Why a string is refused; nullopt if it is not.
-std::optional<std::string> text_error(std::string_view name, const value& given, std::size_t min,
+std::optional<std::string> text_error(std::string_view name, const value& field, std::size_t min,
                                       std::size_t max)
 {
-    if (!given.is_string())
-        return std::string(name) + " must be a string, not " + describe(given);
-    const auto text = given.text();
+    if (!field.is_string())
+        return std::string(name) + " must be a string, not " + describe(field);
+    const auto text = field.text();
     const auto characters = count_characters(text);
     if (characters < min || characters > max)
         return std::string(name) + " must have " + range(min, max, "character") + ", not " +
@@ -90,36 +90,36 @@ std::optional<value> object_reader::take(std::string_view name)
 std::optional<std::string> object_reader::text(std::string_view name, std::size_t min,
                                                std::size_t max)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (auto error = text_error(name, *given, min, max)) {
+    if (auto error = text_error(name, *field, min, max)) {
         fail(std::move(*error));
         return std::nullopt;
     }
-    return given->text();
+    return field->text();
 }
 
 std::string object_reader::required_text(std::string_view name, std::size_t min, std::size_t max)
 {
-    auto given = text(name, min, max);
-    if (!given)
+    auto field = text(name, min, max);
+    if (!field)
         fail(std::string(name) + " is required: a string of " + range(min, max, "character"));
-    return given ? std::move(*given) : std::string();
+    return field ? std::move(*field) : std::string();
 }
 
 std::string object_reader::required_secret(std::string_view name, std::size_t min, std::size_t max)
 {
-    const auto given = take(name);
-    if (!given) {
+    const auto field = take(name);
+    if (!field) {
         fail(std::string(name) + " is required: a string of " + range(min, max, "character"));
         return {};
     }
-    if (!given->is_string()) {
-        fail(std::string(name) + " must be a string, not " + std::string(given->kind()));
+    if (!field->is_string()) {
+        fail(std::string(name) + " must be a string, not " + std::string(field->kind()));
         return {};
     }
-    auto text = given->text();
+    auto text = field->text();
     const auto characters = count_characters(text);
     if (characters >= min && characters <= max)
         return text;
@@ -131,43 +131,43 @@ std::string object_reader::required_secret(std::string_view name, std::size_t mi
 std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t min,
                                                    std::int64_t max)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (!given->is_integer() || given->integer() < min || given->integer() > max) {
+    if (!field->is_integer() || field->integer() < min || field->integer() > max) {
         fail(std::string(name) + " must be an integer from " + std::to_string(min) + " to " +
-             std::to_string(max) + ", not " + describe(*given));
+             std::to_string(max) + ", not " + describe(*field));
         return std::nullopt;
     }
-    return given->integer();
+    return field->integer();
 }
 
 std::optional<bool> object_reader::boolean(std::string_view name)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (!given->is_bool()) {
-        fail(std::string(name) + " must be true or false, not " + describe(*given));
+    if (!field->is_bool()) {
+        fail(std::string(name) + " must be true or false, not " + describe(*field));
         return std::nullopt;
     }
-    return given->boolean();
+    return field->boolean();
 }
 
 std::optional<std::vector<std::string>>
 object_reader::texts(std::string_view name, std::size_t max_items, std::size_t min, std::size_t max)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (!given->is_array() || given->size() > max_items) {
+    if (!field->is_array() || field->size() > max_items) {
         fail(std::string(name) + " must be an array of " + range(0, max_items, "string") +
              ", not " +
-             (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
+             (field->is_array() ? "of " + std::to_string(field->size()) : describe(*field)));
         return std::nullopt;
     }
     std::vector<std::string> texts;
-    for (const auto& item : given->items()) {
+    for (const auto& item : field->items()) {
         const auto item_name = std::string(name) + "[" + std::to_string(texts.size()) + "]";
         if (auto error = text_error(item_name, item, min, max)) {
             fail(std::move(*error));
@@ -201,17 +201,17 @@ std::optional<std::map<std::string, std::optional<std::string>>>
 object_reader::text_map_patch(std::string_view name, std::size_t max_items, std::size_t max_key,
                               std::size_t max_value)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (!given->is_object() || given->size() > max_items) {
+    if (!field->is_object() || field->size() > max_items) {
         fail(std::string(name) + " must be an object of " + range(0, max_items, "string") +
              ", not " +
-             (given->is_object() ? "of " + std::to_string(given->size()) : describe(*given)));
+             (field->is_object() ? "of " + std::to_string(field->size()) : describe(*field)));
         return std::nullopt;
     }
     std::map<std::string, std::optional<std::string>> texts;
-    for (const auto& [key, text] : given->members()) {
+    for (const auto& [key, text] : field->members()) {
         const auto length = count_characters(key);
         if (length == 0 || length > max_key || has_control_characters(key)) {
             fail("the names in " + std::string(name) + " must have " +
@@ -235,32 +235,32 @@ object_reader::text_map_patch(std::string_view name, std::size_t max_items, std:
 std::optional<std::string> object_reader::choice(std::string_view name,
                                                  const std::vector<std::string>& allowed)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (given->is_string() &&
-        std::find(allowed.begin(), allowed.end(), given->text()) != allowed.end())
-        return given->text();
+    if (field->is_string() &&
+        std::find(allowed.begin(), allowed.end(), field->text()) != allowed.end())
+        return field->text();
     std::string list;
     for (const auto& option : allowed)
         list += (list.empty() ? "" : ", ") + option;
-    fail(std::string(name) + " must be one of " + list + ", not " + describe(*given));
+    fail(std::string(name) + " must be one of " + list + ", not " + describe(*field));
     return std::nullopt;
 }
 
 std::optional<std::vector<value>> object_reader::objects(std::string_view name,
                                                          std::size_t max_items)
 {
-    const auto given = take(name);
-    if (!given)
+    const auto field = take(name);
+    if (!field)
         return std::nullopt;
-    if (!given->is_array() || given->size() > max_items) {
+    if (!field->is_array() || field->size() > max_items) {
         fail(std::string(name) + " must be an array of " + range(0, max_items, "object") +
              ", not " +
-             (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
+             (field->is_array() ? "of " + std::to_string(field->size()) : describe(*field)));
         return std::nullopt;
     }
-    auto items = given->items();
+    auto items = field->items();
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (!items[i].is_object()) {
             fail(std::string(name) + "[" + std::to_string(i) + "] must be an object, not " +

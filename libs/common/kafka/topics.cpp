@@ -87,21 +87,21 @@ result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
         const auto& topic = metadata->topics[t];
         if (topic.err != RD_KAFKA_RESP_ERR_NO_ERROR || topic.partition_cnt == 0)
             continue;
-        auto& one = found[topic.topic];
-        one.partitions = topic.partition_cnt;
-        one.replication = topic.partitions[0].replica_cnt;
-        one.is_led = std::all_of(topic.partitions, topic.partitions + topic.partition_cnt,
-                                 [](const auto& partition) { return partition.leader >= 0; });
+        auto& state = found[topic.topic];
+        state.partitions = topic.partition_cnt;
+        state.replication = topic.partitions[0].replica_cnt;
+        state.is_led = std::all_of(topic.partitions, topic.partitions + topic.partition_cnt,
+                                   [](const auto& partition) { return partition.leader >= 0; });
     }
     return found;
 }
 
-// Adds the settings of those topics of `wanted` that exist.
-result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+// Adds the settings of those topics of `specs` that exist.
+result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& specs,
                           found_topics& found, clock::time_point end)
 {
     config_resources requested;
-    for (const auto& spec : wanted)
+    for (const auto& spec : specs)
         if (found.contains(spec.name))
             requested.add(spec.name);
     if (requested.size() == 0)
@@ -161,17 +161,17 @@ void compare(const topic_spec& spec, const found_topic* found,
 }
 
 result<std::vector<topic_difference>> find_differences(rd_kafka_t* client,
-                                                       const std::vector<topic_spec>& wanted,
+                                                       const std::vector<topic_spec>& specs,
                                                        found_topics& found, clock::time_point end)
 {
     auto listed = find_topics(client, end);
     if (!listed)
         return listed.error();
     found = std::move(*listed);
-    if (const auto read = read_configs(client, wanted, found, end); !read)
+    if (const auto read = read_configs(client, specs, found, end); !read)
         return read.error();
     std::vector<topic_difference> differences;
-    for (const auto& spec : wanted) {
+    for (const auto& spec : specs) {
         const auto known = found.find(spec.name);
         compare(spec, known == found.end() ? nullptr : &known->second, differences);
     }
@@ -180,11 +180,11 @@ result<std::vector<topic_difference>> find_differences(rd_kafka_t* client,
 
 // Retries until the brokers respond.
 result<std::vector<topic_difference>> await_differences(rd_kafka_t* client,
-                                                        const std::vector<topic_spec>& wanted,
+                                                        const std::vector<topic_spec>& specs,
                                                         found_topics& found, clock::time_point end)
 {
     for (;;) {
-        auto differences = find_differences(client, wanted, found, end);
+        auto differences = find_differences(client, specs, found, end);
         // Brokers that start answer later; a login that they refuse stays refused.
         if (differences || differences.error().code == errc::unauthenticated || clock::now() >= end)
             return differences;
@@ -195,22 +195,22 @@ result<std::vector<topic_difference>> await_differences(rd_kafka_t* client,
 result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing,
                     clock::time_point end)
 {
-    std::vector<rd_kafka_NewTopic_t*> wanted;
+    std::vector<rd_kafka_NewTopic_t*> specs;
     std::array<char, 256> reason{};
     for (const auto& spec : missing) {
         rd_kafka_NewTopic_t* topic = rd_kafka_NewTopic_new(
             spec.name.c_str(), spec.partitions, spec.replication, reason.data(), reason.size());
         if (topic == nullptr) {
-            rd_kafka_NewTopic_destroy_array(wanted.data(), wanted.size());
+            rd_kafka_NewTopic_destroy_array(specs.data(), specs.size());
             return failure{errc::invalid_argument, "topic " + spec.name + ": " + reason.data()};
         }
         for (const auto& [name, value] : spec.config)
             rd_kafka_NewTopic_set_config(topic, name.c_str(), value.c_str());
-        wanted.push_back(topic);
+        specs.push_back(topic);
     }
     const queue_handle queue(rd_kafka_queue_new(client));
-    rd_kafka_CreateTopics(client, wanted.data(), wanted.size(), nullptr, queue.get());
-    rd_kafka_NewTopic_destroy_array(wanted.data(), wanted.size());
+    rd_kafka_CreateTopics(client, specs.data(), specs.size(), nullptr, queue.get());
+    rd_kafka_NewTopic_destroy_array(specs.data(), specs.size());
 
     const auto event = await_event(queue.get(), end);
     if (!event)
@@ -242,12 +242,12 @@ bool has(const std::vector<topic_difference>& differences, const std::string& to
                        [&](const auto& one) { return one.topic == topic && one.what == what; });
 }
 
-std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted,
+std::vector<topic_spec> those_with(const std::vector<topic_spec>& specs,
                                    const std::vector<topic_difference>& differences,
                                    topic_difference::kind what)
 {
     std::vector<topic_spec> chosen;
-    for (const auto& spec : wanted)
+    for (const auto& spec : specs)
         if (has(differences, spec.name, what))
             chosen.push_back(spec);
     return chosen;
@@ -288,21 +288,21 @@ result<void> add_partitions(rd_kafka_t* client, const std::vector<topic_spec>& g
 {
     if (grown.empty())
         return {};
-    std::vector<rd_kafka_NewPartitions_t*> wanted;
+    std::vector<rd_kafka_NewPartitions_t*> specs;
     std::array<char, 256> reason{};
     for (const auto& spec : grown) {
         auto* const one =
             rd_kafka_NewPartitions_new(spec.name.c_str(), static_cast<std::size_t>(spec.partitions),
                                        reason.data(), reason.size());
         if (one == nullptr) {
-            rd_kafka_NewPartitions_destroy_array(wanted.data(), wanted.size());
+            rd_kafka_NewPartitions_destroy_array(specs.data(), specs.size());
             return failure{errc::invalid_argument, "topic " + spec.name + ": " + reason.data()};
         }
-        wanted.push_back(one);
+        specs.push_back(one);
     }
     const queue_handle queue(rd_kafka_queue_new(client));
-    rd_kafka_CreatePartitions(client, wanted.data(), wanted.size(), nullptr, queue.get());
-    rd_kafka_NewPartitions_destroy_array(wanted.data(), wanted.size());
+    rd_kafka_CreatePartitions(client, specs.data(), specs.size(), nullptr, queue.get());
+    rd_kafka_NewPartitions_destroy_array(specs.data(), specs.size());
     const auto event = await_event(queue.get(), end);
     if (!event)
         return event.error();
@@ -328,7 +328,7 @@ result<void> refuse_more_partitions(const std::vector<topic_difference>& differe
 }
 
 // Waits until every topic of `wanted` has its partitions and their leaders.
-result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& specs,
                            repartitioning more_partitions, clock::time_point end)
 {
     failure last{errc::deadline_exceeded, "Kafka's topics did not become usable in time"};
@@ -342,7 +342,7 @@ result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wa
                    (more_partitions == repartitioning::refused ||
                     known->second.partitions >= spec.partitions);
         };
-        if (found && std::all_of(wanted.begin(), wanted.end(), is_usable))
+        if (found && std::all_of(specs.begin(), specs.end(), is_usable))
             return {};
         rd_kafka_poll(client, 50);
     }
@@ -380,29 +380,29 @@ result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>
                           std::chrono::milliseconds timeout, repartitioning more_partitions)
 {
     using kind = topic_difference::kind;
-    const auto wanted = with_prefix(cluster, topics);
+    const auto specs = with_prefix(cluster, topics);
     const auto end = clock::now() + timeout;
     const auto client = make_client(cluster);
     found_topics found;
-    const auto differences = await_differences(client.get(), wanted, found, end);
+    const auto differences = await_differences(client.get(), specs, found, end);
     if (!differences)
         return differences.error();
     if (more_partitions == repartitioning::refused)
         if (const auto refusal = refuse_more_partitions(*differences); !refusal)
             return refusal;
 
-    const auto missing = those_with(wanted, *differences, kind::missing);
+    const auto missing = those_with(specs, *differences, kind::missing);
     if (const auto created = create_missing(client.get(), missing, end); !created)
         return created;
     if (const auto altered =
-            alter_configs(client.get(), those_with(wanted, *differences, kind::config), found, end);
+            alter_configs(client.get(), those_with(specs, *differences, kind::config), found, end);
         !altered)
         return altered;
     if (const auto grown = add_partitions(
-            client.get(), those_with(wanted, *differences, kind::fewer_partitions), end);
+            client.get(), those_with(specs, *differences, kind::fewer_partitions), end);
         !grown)
         return grown;
-    return await_leaders(client.get(), wanted, more_partitions, end);
+    return await_leaders(client.get(), specs, more_partitions, end);
 }
 
 result<topic_retention> find_retention(const settings& cluster, const std::string& topic,

@@ -34,22 +34,22 @@ result<verification_request> read_request(const http::request& received, require
     auto body = read_body(received);
     if (!body)
         return body.error();
-    verification_request given;
-    given.email = body->required_text("email", 1, 254);
+    verification_request submitted;
+    submitted.email = body->required_text("email", 1, 254);
     if (required != required_fields::email)
-        given.password =
+        submitted.password =
             secret(body->required_secret("password", min_password_length, max_password_length));
     if (required == required_fields::code)
-        given.code = body->required_text("code", 1, max_code_length);
+        submitted.code = body->required_text("code", 1, max_code_length);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    if (const auto sane = accounts::check_email_address(given.email); !sane)
+    if (const auto sane = accounts::check_email_address(submitted.email); !sane)
         return sane.error();
-    if (!can_be_mailed(given.email))
+    if (!can_be_mailed(submitted.email))
         return failure{
             errc::invalid_argument,
             "email must be an address of ASCII letters, digits and common signs to get mail"};
-    return given;
+    return submitted;
 }
 
 http::response accepted(const std::string& email, std::string_view what)
@@ -114,18 +114,18 @@ awaitable<http::response> email_verification_handlers::begin_sign_up(const http:
     auto executor = co_await boost::asio::this_coro::executor;
     if (sign_up_ == sign_up::closed)
         co_return sign_up_is_closed();
-    const auto given = read_request(received, required_fields::password);
-    if (!given)
-        co_return http::error_response(given.error());
+    const auto submitted = read_request(received, required_fields::password);
+    if (!submitted)
+        co_return http::error_response(submitted.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(accounts_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
     if (begun.refusal)
         co_return std::move(*begun.refusal);
 
-    boost::asio::co_spawn(executor, send_code(given->email),
+    boost::asio::co_spawn(executor, send_code(submitted->email),
                           [](std::exception_ptr failed) { log_failed_email("sign-up", failed); });
-    co_return accepted(given->email, "codeSent");
+    co_return accepted(submitted->email, "codeSent");
 }
 
 // POST /dashboard/api/accounts/confirm
@@ -134,9 +134,9 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
 {
     if (!is_set() || sign_up_ == sign_up::closed)
         co_return error_response(dashboard_error::sign_up_without_code);
-    const auto given = read_request(received, required_fields::code);
-    if (!given)
-        co_return http::error_response(given.error());
+    const auto submitted = read_request(received, required_fields::code);
+    if (!submitted)
+        co_return http::error_response(submitted.error());
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
@@ -145,12 +145,13 @@ email_verification_handlers::confirm_sign_up(const http::request& received, cons
         co_return std::move(*begun.refusal);
     begun.slot.reset(); // the hasher has its own bound
 
-    const auto hash = co_await hasher_.hash(given->password);
+    const auto hash = co_await hasher_.hash(submitted->password);
     if (!hash)
         co_return http::error_response(hash.error());
-    if (!co_await sign_in_.take_code(given->email, given->code))
+    if (!co_await sign_in_.take_code(submitted->email, submitted->code))
         co_return error_response(dashboard_error::wrong_code);
-    const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
+    const auto made =
+        co_await accounts_.create(account_id::make(), submitted->email, "free", *hash);
     if (!made)
         co_return http::error_response(made.error());
     co_await gate_.take_back(attempt, std::move(subjects));
@@ -164,19 +165,19 @@ awaitable<http::response> email_verification_handlers::begin_reset(const http::r
     auto executor = co_await boost::asio::this_coro::executor;
     if (!is_set())
         co_return error_response(dashboard_error::no_mail_sent);
-    const auto given = read_request(received, required_fields::email);
-    if (!given)
-        co_return http::error_response(given.error());
+    const auto submitted = read_request(received, required_fields::email);
+    if (!submitted)
+        co_return http::error_response(submitted.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(issuer_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
     if (begun.refusal)
         co_return std::move(*begun.refusal);
 
-    boost::asio::co_spawn(executor, send_link(given->email), [](std::exception_ptr failed) {
+    boost::asio::co_spawn(executor, send_link(submitted->email), [](std::exception_ptr failed) {
         log_failed_email("password link", failed);
     });
-    co_return accepted(given->email, "linkSent");
+    co_return accepted(submitted->email, "linkSent");
 }
 
 awaitable<void> email_verification_handlers::send_code(std::string email)

@@ -78,25 +78,25 @@ command_step command_machine::take_line(std::string_view line, std::string_view&
     return handle(parse_command(line), rest, server);
 }
 
-command_step command_machine::handle(const command& given, std::string_view& rest,
+command_step command_machine::handle(const command& received, std::string_view& rest,
                                      const server_state& server)
 {
-    switch (given.verb) {
+    switch (received.verb) {
     case verb::ehlo:
     case verb::helo:
-        return handle_hello(given, rest);
+        return handle_hello(received, rest);
     case verb::mail:
-        return handle_mail(given.arguments, server);
+        return handle_mail(received.arguments, server);
     case verb::rcpt:
-        return handle_rcpt(given.arguments);
+        return handle_rcpt(received.arguments);
     case verb::data:
-        return handle_data(given.arguments, rest);
+        return handle_data(received.arguments, rest);
     case verb::bdat:
-        return handle_bdat(given.arguments);
+        return handle_bdat(received.arguments);
     case verb::starttls:
-        return handle_starttls(given.arguments, rest);
+        return handle_starttls(received.arguments, rest);
     case verb::rset:
-        return handle_rset(given.arguments);
+        return handle_rset(received.arguments);
     case verb::noop:
         return say(replies::ok);
     case verb::vrfy:
@@ -119,17 +119,17 @@ command_step command_machine::handle(const command& given, std::string_view& res
     return say_error(replies::unknown_command);
 }
 
-command_step command_machine::handle_hello(const command& given, std::string_view rest)
+command_step command_machine::handle_hello(const command& received, std::string_view rest)
 {
     if (!rest.empty())
         return close(replies::out_of_turn); // RFC 2920 3.1
-    if (given.arguments.empty())
+    if (received.arguments.empty())
         return say_error(replies::bad_arguments);
     // RFC 5321 4.1.4: EHLO acts as RSET.
     end_transaction();
     phase_ = phase::idle;
-    envelope_.helo = to_clean_utf8(given.arguments.substr(0, 255));
-    if (given.verb == verb::helo)
+    envelope_.helo = to_clean_utf8(received.arguments.substr(0, 255));
+    if (received.verb == verb::helo)
         return say("250 " + limits_.hostname);
     say("250-" + limits_.hostname);
     say("250-PIPELINING");
@@ -184,17 +184,17 @@ command_step command_machine::handle_rcpt(std::string_view arguments)
 {
     if (phase_ != phase::envelope)
         return say_error(is_in_chunks() ? replies::in_chunks : replies::need_mail);
-    auto given = parse_path(arguments);
-    if (!given || given->smtp_path.text.empty())
+    auto path = parse_path(arguments);
+    if (!path || path->smtp_path.text.empty())
         return say_error(replies::bad_recipient);
-    if (given->parameters.find_first_not_of(' ') != std::string_view::npos)
+    if (path->parameters.find_first_not_of(' ') != std::string_view::npos)
         return say_error(replies::bad_parameter);
-    if (given->smtp_path.has_utf8 && !envelope_.has_utf8)
+    if (path->smtp_path.has_utf8 && !envelope_.has_utf8)
         return say_error(replies::needs_smtputf8);
     if (limits_.recipients > 0 &&
         envelope_.recipients.size() >= static_cast<std::size_t>(limits_.recipients))
         return say(replies::too_many_recipients);
-    pending_recipient_ = std::move(given->smtp_path);
+    pending_recipient_ = std::move(path->smtp_path);
     return {kind::look_up, {}, {}};
 }
 
@@ -288,16 +288,16 @@ command_step command_machine::handle_data(std::string_view arguments, std::strin
 
 command_step command_machine::handle_bdat(std::string_view arguments)
 {
-    const auto given = parse_chunk(arguments);
-    if (!given)
+    const auto chunk = parse_chunk(arguments);
+    if (!chunk)
         return close(replies::bad_arguments); // the end of the chunk cannot be known
     if (!envelope_.recipients.empty())
-        return {kind::chunk, *given, {}};
+        return {kind::chunk, *chunk, {}};
     const auto refusal =
         has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient;
-    if (given->size > 2 * limits_.message_bytes)
+    if (chunk->size > 2 * limits_.message_bytes)
         return close(refusal);
-    return {kind::chunk, *given, refusal};
+    return {kind::chunk, *chunk, refusal};
 }
 
 command_step command_machine::handle_starttls(std::string_view arguments, std::string_view& rest)

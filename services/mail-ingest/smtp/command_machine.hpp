@@ -95,8 +95,9 @@ private:
 
     command_step take_line(std::string_view line, std::string_view& rest,
                            const server_state& server);
-    command_step handle(const command& given, std::string_view& rest, const server_state& server);
-    command_step handle_hello(const command& given, std::string_view rest);
+    command_step handle(const command& received, std::string_view& rest,
+                        const server_state& server);
+    command_step handle_hello(const command& received, std::string_view rest);
     command_step handle_mail(std::string_view arguments, const server_state& server);
     command_step handle_rcpt(std::string_view arguments);
     command_step handle_data(std::string_view arguments, std::string_view rest);
