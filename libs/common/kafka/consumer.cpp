@@ -64,15 +64,17 @@ client_handle consumer::state::make_client(const kafka::settings& now)
 {
     configuration conf(now, host.name());
     conf.set("group.id", group);
-    // Cooperative assignment has open bugs before librdkafka 2.3, and Debian 12 has 2.0; members of
-    // one group must agree on it.
+    // Cooperative assignment has open bugs before librdkafka 2.3, which Debian 12 lacks, and
+    // members of one group must agree on it: programs of Debian 12 and 13 would refuse each other.
     conf.set("partition.assignment.strategy", "range");
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
     conf.set("auto.offset.reset", "earliest");
     // A member that was killed loses its partitions after this time.
     conf.suggest("session.timeout.ms", "10000");
-    conf.suggest("heartbeat.interval.ms", "2000");
+    // A member learns by its heartbeat that another joined or left, and the group waits for all of
+    // them: this is about how long reading pauses then.
+    conf.suggest("heartbeat.interval.ms", "500");
     conf.suggest("fetch.error.backoff.ms", "100");
     // Bounds what is read ahead of the handler.
     conf.suggest("queued.min.messages", "10000");
