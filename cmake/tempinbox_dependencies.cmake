@@ -16,10 +16,20 @@ pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(curl REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
-pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
 pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
+
+# Not by pkg-config: Debian 13's file of RE2 names all of abseil, which costs seconds a call, and
+# every program would load sixty libraries that it does not use.
+find_library(TEMPINBOX_RE2 re2 REQUIRED)
+add_library(re2::re2 INTERFACE IMPORTED)
+target_link_libraries(re2::re2 INTERFACE "${TEMPINBOX_RE2}")
+# RE2's string_view is abseil's on Debian 13, and its own on Debian 12, whose abseil has no such library.
+find_library(TEMPINBOX_ABSL_STRING_VIEW absl_string_view)
+if(TEMPINBOX_ABSL_STRING_VIEW)
+  target_link_libraries(re2::re2 INTERFACE "${TEMPINBOX_ABSL_STRING_VIEW}")
+endif()
 
 # A Python that has PyYAML (python3-yaml): the API's documentation is made from docs/openapi.yaml at build time.
 if(NOT TEMPINBOX_PYTHON)
