@@ -25,7 +25,7 @@ pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 find_library(TEMPINBOX_RE2 re2 REQUIRED)
 add_library(re2::re2 INTERFACE IMPORTED)
 target_link_libraries(re2::re2 INTERFACE "${TEMPINBOX_RE2}")
-# RE2's string_view is abseil's on Debian 13, and its own on Debian 12, whose abseil has no such library.
+# RE2's StringPiece is abseil's string_view on Debian 13; on Debian 12 it is RE2's own.
 find_library(TEMPINBOX_ABSL_STRING_VIEW absl_string_view)
 if(TEMPINBOX_ABSL_STRING_VIEW)
   target_link_libraries(re2::re2 INTERFACE "${TEMPINBOX_ABSL_STRING_VIEW}")
