@@ -1,10 +1,15 @@
 """Which tests run when, and on which build."""
 
+import tempfile
 import unittest
 from collections.abc import Iterable
+from pathlib import Path
+from unittest import mock
 
-from dev import build, check, services, testing
+from dev import build, check, postgres, services, testing
 from dev.jobs import Job
+from dev.tally import Tally
+from dev.terminal import Failure
 
 
 def _options(job: Job, name: str) -> str:
@@ -45,6 +50,35 @@ class All(unittest.TestCase):
     def test_the_whole_is_estimated_by_the_busier_worker(self) -> None:
         jobs = [Job(str(minutes), [], minutes=minutes) for minutes in (9, 2, 3, 5)]
         self.assertEqual(testing._expected_minutes(jobs), 10)
+
+
+class OnAnotherPostgres(unittest.TestCase):
+    """`./dev test integration --postgres FOLDER`."""
+
+    def test_its_programs_run(self) -> None:
+        run = mock.Mock(return_value=Tally(passed=1))
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(
+                testing.TIERS, integration=testing.Tier(run, [], lambda: None, minutes=1)
+            ),
+            mock.patch("dev.packages.ensure"),
+        ):
+            (Path(folder) / "initdb").touch()
+            for server in (folder, None):
+                testing.run(["integration"], None, builds=False, arguments=[], server=server)
+            self.assertEqual(
+                [call.args[0].postgres_programs for call in run.call_args_list],
+                [Path(folder).resolve(), postgres.PROGRAMS],
+            )
+
+    def test_a_folder_without_its_programs_is_refused(self) -> None:
+        with self.assertRaisesRegex(Failure, "has no initdb"):
+            testing.run(["integration"], None, builds=False, arguments=[], server="/var/empty")
+
+    def test_other_tiers_have_none(self) -> None:
+        with self.assertRaisesRegex(Failure, "--postgres is for integration"):
+            testing.run(["unit"], None, builds=False, arguments=[], server="/usr")
 
 
 class BeforeAChangeLands(unittest.TestCase):

@@ -114,6 +114,7 @@ def _test(chosen: argparse.Namespace) -> int:
         chosen.preset,
         builds=not chosen.no_build,
         arguments=chosen.arguments,
+        server=chosen.postgres,
     )
 
 
@@ -328,6 +329,11 @@ def _add_test(verbs: _Verbs) -> None:
         ),
     )
     test.add_argument("--no-build", action="store_true", help="test what is built already")
+    test.add_argument(
+        "--postgres",
+        metavar="FOLDER",
+        help="for integration: the programs of another PostgreSQL (default: this release's)",
+    )
     test.add_argument(
         "--only",
         dest="arguments",

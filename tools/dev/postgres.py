@@ -101,6 +101,16 @@ class Server:
         return done.stdout.strip()
 
 
+def find_programs(folder: str | None) -> Path:
+    """Returns the folder of PostgreSQL's programs that somebody named, or the release's own."""
+    if not folder:
+        return PROGRAMS
+    programs = Path(folder).resolve()
+    if not (programs / "initdb").exists():
+        fail(f"{programs} has no initdb: name a folder of PostgreSQL's programs")
+    return programs
+
+
 def _user() -> str | None:
     return OS_USER if os.geteuid() == 0 else None
 

@@ -152,9 +152,7 @@ def _new_database(where: str | None) -> Iterator[Database]:
         with _scratch(Database(where)) as database:
             yield database
         return
-    programs = Path(where).resolve() if where else postgres.PROGRAMS
-    if not (programs / "initdb").exists():
-        fail(f"{programs} has no initdb: name a folder of PostgreSQL's programs, or a URI")
+    programs = postgres.find_programs(where)
     folder = paths.build_folder("check") / "sql"
     with (
         exclusively(folder.with_suffix(".lock"), "another ./dev check sql is under way here"),

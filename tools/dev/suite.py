@@ -39,6 +39,7 @@ class SuiteOptions:
     smtp_port: int | None = None
     starttls: bool | None = None
     is_scratch: bool = False  # its database is for tests alone
+    postgres_programs: Path = postgres.PROGRAMS  # which are not remembered
 
 
 class Suite:
@@ -52,6 +53,7 @@ class Suite:
         self.logs = self.folder / "logs"
         self.supervision = Supervision(self.folder)
         self._is_scratch = False
+        self._postgres_programs = postgres.PROGRAMS
         self._record: record.Record | None = None
         self._release: Release | None = None
 
@@ -90,7 +92,7 @@ class Suite:
         running = self._start_supervisor(outlives_caller)
         self._choose_infrastructure_ports(running)
         if "postgres" not in running:
-            postgres.initialize(self.server.data, self.server.password)
+            postgres.initialize(self.server.data, self.server.password, self.server.programs)
             self.supervision.put(self.server.spec(self.logs))
         if "kafka-1" not in running:
             for spec in self.cluster.specs(self.logs):
@@ -137,6 +139,7 @@ class Suite:
         chosen.domain = options.domain or chosen.domain
         chosen.postgres_data = chosen.postgres_data or str(postgres.choose_folder(self.folder))
         self._is_scratch = options.is_scratch
+        self._postgres_programs = options.postgres_programs
         self._record = chosen
         chosen.save(self.folder)
         kafka.ensure_jars()
@@ -283,6 +286,7 @@ class Suite:
             known.ports.get("postgres", 0),
             known.postgres_password,
             self._is_scratch,
+            self._postgres_programs,
         )
 
     @property

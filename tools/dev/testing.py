@@ -27,6 +27,7 @@ from dev import (
     node_packages,
     packages,
     paths,
+    postgres,
     preflight,
     python_packages,
     services,
@@ -75,6 +76,7 @@ class Run:
 
     preset: str
     arguments: list[str] = field(default_factory=list)
+    postgres_programs: Path = postgres.PROGRAMS
 
 
 def _folder(tier: str, preset: str) -> Path:
@@ -235,7 +237,8 @@ def _run_integration(run: Run) -> Tally:
         with own_suite(f"integration-{number + 1}", run.preset) as suite:
             # Crashes of processes are tested here, crashes of machines are not: writing to disk
             # would only slow the making of databases.
-            suite.start_infrastructure(SuiteOptions(is_scratch=True), outlives_caller=False)
+            options = SuiteOptions(is_scratch=True, postgres_programs=run.postgres_programs)
+            suite.start_infrastructure(options, outlives_caller=False)
             environment = paths.clean_environment() | {
                 "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
                 "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
@@ -466,9 +469,16 @@ TIERS = {
 _ORDER = ["e2e", "deploy", "unit", "browser", "clients", "integration"]
 
 
-def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[str]) -> int:
+def run(
+    tiers: list[str],
+    preset: str | None,
+    *,
+    builds: bool,
+    arguments: list[str],
+    server: str | None = None,
+) -> int:
     """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing
-    failed.
+    failed. `server` is a folder of PostgreSQL's programs, for integration alone.
     """
     stop_on_signals()
     chosen_preset = preset or build.RELEASE
@@ -477,6 +487,9 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
             fail(f"no tier is called {tier}; there are: {', '.join(TIERS)}")
     if arguments and len(tiers) != 1:
         fail("--only needs exactly one tier")
+    if server and tiers != ["integration"]:
+        fail("--postgres is for integration: ./dev test integration --postgres FOLDER")
+    programs = postgres.find_programs(server)
     results: dict[str, Result] = {}
     total = Tally()
     try:
@@ -491,7 +504,7 @@ def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[s
                 build.build(chosen_preset, list(dict.fromkeys(targets)))
             for tier in tiers:
                 started = time.monotonic()
-                tally = _attempt(tier, Run(chosen_preset, arguments))
+                tally = _attempt(tier, Run(chosen_preset, arguments, programs))
                 results[tier] = Result(time.monotonic() - started, tally)
         else:
             results = _run_all(chosen_preset, builds)
