@@ -2,9 +2,9 @@
 
 namespace tempinbox::async {
 
-// Gives the thread that calls it another nice value, for good: for work that leaves the loop its
-// core where both want one. At 5 it has a third of the loop's share, at 10 a ninth. A thread whose
-// priority cannot be set works all the same.
-void lower_thread_priority(int nice_value);
+// Raises the nice value of the thread that calls it, for good: for work that leaves the loop its
+// core where both want one. With 5 more it has a third of the loop's share, with 10 more a ninth. A
+// thread whose priority cannot be set works all the same.
+void lower_thread_priority(int nice_increment);
 
 } // namespace tempinbox::async

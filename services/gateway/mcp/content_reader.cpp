@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto reading_timeout = 10s;
-constexpr int nice_value = 10; // nobody waits for what a tool reads as for a reply to mail
+constexpr int nice_increment = 10; // nobody waits for what a tool reads as for a reply to mail
 constexpr std::size_t max_threads = 4;
 
 } // namespace
@@ -39,7 +39,7 @@ awaitable<bool> content_reader::run(account_id account, std::function<void()> jo
     co_return co_await threads_.run(
         account,
         [job = std::move(job)] {
-            async::lower_thread_priority(nice_value);
+            async::lower_thread_priority(nice_increment);
             job();
         },
         async::deadline::after(reading_timeout));

@@ -10,7 +10,7 @@ namespace {
 
 // Enough for the loop to come first; every reply waits for these threads, too, and at 10 a machine
 // that is busy with other things would hardly let them run.
-constexpr int nice_value = 5;
+constexpr int nice_increment = 5;
 
 constexpr std::uint64_t max_small_bytes = 8 * 1024;
 constexpr auto max_small_cpu = std::chrono::microseconds(400); // usual ones take 50 to 100
@@ -62,7 +62,7 @@ awaitable<bool> mail_readers::run(std::string_view client, std::function<void()>
     return threads_.run(
         prefix_of(client),
         [job = std::move(job)] {
-            async::lower_thread_priority(nice_value);
+            async::lower_thread_priority(nice_increment);
             job();
         },
         until);
