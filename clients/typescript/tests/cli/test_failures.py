@@ -108,7 +108,8 @@ def test_a_cut_connection_is_tried_again_under_one_idempotency_key(cli: Cli) -> 
 
 def test_a_creation_that_is_still_under_way_after_a_cut_is_waited_for(cli: Cli) -> None:
     made = {"inboxId": _INBOX, "emailAddress": "a@b", "expiresAt": "2026-11-21T10:00:00.000Z"}
-    under_way = Reply(409, {"statusCode": 409, "message": "under way"}, {"Retry-After": "1"})
+    headers = {"Retry-After": "1", "X-Error-Code": "idempotency_in_progress"}
+    under_way = Reply(409, {"statusCode": 409, "message": "under way"}, headers)
     for lost in (CUT, Reply(502), Reply(503)):
         replies = [lost, under_way, Reply(201, made)]
         with Service(lambda number, _, replies=replies: replies[number - 1]) as service:

@@ -72,7 +72,7 @@ def test_rm_goes_on_past_what_is_not_there(cli: Cli) -> None:
 
     assert done.returncode == 4
     assert done.stdout == f"deleted inbox {second}\n"
-    assert f"Inbox {first} does not exist" in done.stderr
+    assert first in done.stderr
     assert "`tempinbox list` shows what there is" in done.stderr
 
 
