@@ -1,6 +1,7 @@
 #include "mime/transfer.hpp"
 
 #include "common/core/ascii.hpp"
+#include "common/crypto/digest.hpp"
 
 #include <array>
 #include <cstdint>
@@ -40,6 +41,43 @@ struct counting_sink
     std::size_t count = 0;
     void put(char) { ++count; }
     void put(std::string_view text) { count += text.size(); }
+};
+
+// Gathers bytes, since a digest of one at a time is slow.
+class digesting_sink
+{
+public:
+    void put(char c)
+    {
+        if (filled_ == gathered_.size())
+            flush();
+        gathered_[filled_++] = c;
+    }
+    void put(std::string_view text)
+    {
+        flush();
+        digest_.add(text);
+        count_ += text.size();
+    }
+
+    decoded_summary finish(bool is_damaged)
+    {
+        flush();
+        return {.size = count_, .sha256 = digest_.finish(), .is_damaged = is_damaged};
+    }
+
+private:
+    void flush()
+    {
+        digest_.add(std::string_view(gathered_.data(), filled_));
+        count_ += filled_;
+        filled_ = 0;
+    }
+
+    crypto::sha256_digest digest_;
+    std::array<char, 4'096> gathered_;
+    std::size_t filled_ = 0;
+    std::size_t count_ = 0;
 };
 
 // RFC 2045 6.8.
@@ -168,6 +206,13 @@ std::size_t decoded_size(encoding how, std::string_view body, bool& is_damaged)
     counting_sink sink;
     is_damaged = decode_into(how, body, sink);
     return sink.count;
+}
+
+decoded_summary digest_decoded(encoding how, std::string_view body)
+{
+    digesting_sink sink;
+    const bool is_damaged = decode_into(how, body, sink);
+    return sink.finish(is_damaged);
 }
 
 std::string decode_q(std::string_view text)

@@ -23,6 +23,16 @@ decoded decode(encoding how, std::string_view body);
 // The number of bytes `decode` would return, without storing them.
 std::size_t decoded_size(encoding how, std::string_view body, bool& is_damaged);
 
+struct decoded_summary
+{
+    std::size_t size = 0;
+    std::string sha256; // 32 bytes
+    bool is_damaged = false;
+};
+
+// The same with the digest of those bytes, which are never stored together.
+decoded_summary digest_decoded(encoding how, std::string_view body);
+
 // The `Q` encoding of RFC 2047 4.2: quoted-printable with `_` for a blank.
 std::string decode_q(std::string_view text);
 

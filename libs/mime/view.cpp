@@ -1,5 +1,6 @@
 #include "mime/view.hpp"
 
+#include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
 #include "html/invisible.hpp"
 #include "mime/addresses.hpp"
@@ -17,6 +18,7 @@ namespace tempinbox::mime {
 namespace {
 
 constexpr std::size_t preview_characters = 200;
+constexpr std::size_t digest_passes = 4;
 
 std::string_view without_brackets(std::string_view id)
 {
@@ -184,10 +186,24 @@ private:
             listed.content_id = std::string(without_brackets(one.content_id));
         listed.is_inline =
             one.placement.kind == "inline" || (one.placement.kind.empty() && listed.content_id);
-        bool is_damaged = false;
-        listed.size = static_cast<std::int64_t>(decoded_size(one.encoding, one.body, is_damaged));
-        note_damage(one, is_damaged);
+        note_damage(one, measure(one, listed));
         found_.attachments.push_back(std::move(listed));
+    }
+
+    // Whether the part is damaged.
+    bool measure(const part& one, attachment& listed)
+    {
+        bool is_damaged = false;
+        if (!limits_.with_digests || one.body.size() > digest_bytes_left_) {
+            listed.size =
+                static_cast<std::int64_t>(decoded_size(one.encoding, one.body, is_damaged));
+            return is_damaged;
+        }
+        digest_bytes_left_ -= one.body.size();
+        const auto found = digest_decoded(one.encoding, one.body);
+        listed.size = static_cast<std::int64_t>(found.size);
+        listed.sha256 = to_hex(found.sha256);
+        return found.is_damaged;
     }
 
     void note_damage(const part& one, bool is_damaged)
@@ -381,6 +397,7 @@ private:
     std::map<int, std::string> bodies_; // parts that are shown, by their index
     std::map<int, html::visible_page> pages_;
     std::size_t page_steps_left_ = html::max_page_steps;
+    std::size_t digest_bytes_left_ = digest_passes * raw_.size();
 };
 
 } // namespace

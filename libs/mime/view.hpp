@@ -23,6 +23,7 @@ struct view_limits
     std::size_t addresses = 1'000;
     std::size_t text_bytes = 2 * 1024 * 1024; // each of text and html
     bool with_page = false;                   // whether codes and links will be searched
+    bool with_digests = false;                // of attachments
     std::chrono::milliseconds time{2'000}; // parts past it stay unread, with the defect "deadline"
 };
 
@@ -40,6 +41,9 @@ struct attachment
     std::optional<std::string> content_id;
     bool is_inline = false;
     std::int64_t size = 0; // decoded bytes
+    // Of the decoded bytes, in hex, with `with_digests`. Absent for messages within messages once
+    // four times the bytes of the mail were digested, so that the work stays linear.
+    std::optional<std::string> sha256;
 };
 
 // What lists, events, rules and the search for codes need; computed once, before the commit.

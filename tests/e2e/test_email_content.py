@@ -3,6 +3,9 @@
 import base64
 import email.message
 import email.policy
+import hashlib
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,6 +154,80 @@ def test_a_page_from_a_stranger_is_only_ever_saved(
     assert answer.headers["Content-Type"] == "text/html"
     assert answer.headers["Content-Disposition"].startswith("attachment")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_link_downloads_the_file_under_its_own_name(
+    received: tuple[Account, dict[str, Any], bytes],
+) -> None:
+    account, shown, sent = received
+    mail = f"/v1/emails/{shown['emailId']}"
+    of_browsers = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+    raw = account.api.call("GET", f"{mail}/raw?download=1", headers=of_browsers)
+    files = {
+        part["filename"]: account.api.call(
+            "GET", f"{mail}/attachments/{part['attachmentId']}?download=1", headers=of_browsers
+        )
+        for part in shown["attachments"]
+    }
+
+    assert raw.content.endswith(sent)
+    assert raw.headers["Content-Type"] == "message/rfc822"
+    assert raw.headers["Content-Disposition"] == f'attachment; filename="{shown["emailId"]}.eml"'
+    assert (files[NAME].content, files[NAME].headers["Content-Type"]) == (PICTURE, "image/png")
+    assert "filename*=UTF-8''Gr%C3%B6%C3%9Fe%205.png" in files[NAME].headers["Content-Disposition"]
+    assert files["page.html"].headers["Content-Type"] == "text/html"
+    for answer in (raw, *files.values()):
+        assert answer.headers["Content-Disposition"].startswith("attachment; ")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert account.api.call("GET", f"{mail}/raw?download=true").status_code == 400
+
+
+def test_curl_saves_an_attachment(
+    received: tuple[Account, dict[str, Any], bytes], suite: Suite, tmp_path: Path
+) -> None:
+    account, shown, _ = received
+    page = next(part for part in shown["attachments"] if part["filename"] == "page.html")
+    address = f"{suite['API']}/v1/emails/{shown['emailId']}/attachments/{page['attachmentId']}"
+
+    subprocess.run(
+        ["curl", "-fsSOJ", "-H", f"X-API-Key: {account.key}", address + "?download=1"],
+        cwd=tmp_path,
+        check=True,
+        timeout=30,
+    )
+
+    (saved,) = tmp_path.iterdir()
+    assert saved.name == "page.html"
+    assert hashlib.sha256(saved.read_bytes()).hexdigest() == page["sha256"]
+
+
+def test_attachments_have_their_digest(received: tuple[Account, dict[str, Any], bytes]) -> None:
+    _, shown, _ = received
+
+    digests = {part["filename"]: part["sha256"] for part in shown["attachments"]}
+
+    assert digests[NAME] == hashlib.sha256(PICTURE).hexdigest()
+
+
+def test_a_hostile_name_leads_nowhere(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    sent = (
+        b"Subject: x\r\nContent-Type: application/x-sh\r\nContent-Disposition: attachment;"
+        b" filename*=UTF-8''..%2F..%2F.%0d%0aSet-Cookie%3a%20a%3db%22.bashrc\r\n\r\necho\r\n"
+    )
+    assert send_raw(suite, [inbox["emailAddress"]], sent) == {}
+    (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+
+    answer = account.api.call("GET", f"/v1/emails/{summary['emailId']}/attachments/1?download=1")
+
+    assert answer.headers["Content-Type"] == "application/x-sh"
+    assert answer.headers["Content-Disposition"].startswith(
+        'attachment; filename="_Set-Cookie: a=b_.bashrc"'
+    )
+    assert not {"/", "\\"} & set(answer.headers["Content-Disposition"])
+    assert "Set-Cookie" not in answer.headers
 
 
 def test_what_a_client_has_is_not_sent_again(

@@ -1,3 +1,5 @@
+#include "common/core/encoding.hpp"
+#include "common/crypto/digest.hpp"
 #include "fuzz/require.hpp"
 #include "mime/view.hpp"
 
@@ -61,6 +63,8 @@ void require_attachments(const mime::view& view, std::string_view raw,
         const auto bytes = mime::read_attachment(raw, one.id, limits);
         require(bytes && bytes->size() == static_cast<std::size_t>(one.size),
                 "a listed attachment can be read, as large as said");
+        require(!one.sha256 || *one.sha256 == to_hex(crypto::sha256(*bytes)),
+                "a digest is that of what can be read");
     }
     require(static_cast<std::size_t>(view.summary.attachment_count) == view.attachments.size(),
             "attachments are counted");
@@ -110,7 +114,7 @@ void require_view(const mime::view& view, std::string_view raw, const mime::view
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string raw(reinterpret_cast<const char*>(input), size);
-    for (const auto& limits : {mime::view_limits{}, tight_limits()})
+    for (const auto& limits : {mime::view_limits{.with_digests = true}, tight_limits()})
         require_view(mime::read_view(raw, limits), raw, limits);
     require(raw == std::string_view(reinterpret_cast<const char*>(input), size),
             "the mail stays as it came");

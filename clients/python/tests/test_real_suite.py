@@ -1,5 +1,6 @@
 """The clients against the real suite."""
 
+import hashlib
 import os
 import subprocess
 import threading
@@ -73,6 +74,7 @@ def test_a_mail_with_all_that_is_in_it(client: Tempinbox) -> None:
         [attached] = email.attachments
         file = client.get_attachment(email.email_id, attached.attachment_id)
         assert (file.filename, file.content) == ("invoice.pdf", b"%PDF")
+        assert hashlib.sha256(file.content).hexdigest() == attached.sha256
         steps = client.get_email_timeline(email.email_id).steps
         assert [getattr(step, "step", "") for step in steps][:2] == ["connected", "accepted"]
         assert client.update_email(email.email_id, is_read=True).is_read

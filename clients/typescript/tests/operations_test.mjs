@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
@@ -72,6 +72,8 @@ test('an email is read in every form, marked and deleted', async () => {
     );
     const found = await client.getAttachment(emailId, listed[0].attachmentId);
     assert.equal(Buffer.from(found.content).toString(), 'Grüße');
+    const digest = createHash('sha256').update(found.content).digest('hex');
+    assert.equal(listed[0].sha256, digest);
     assert.equal((await client.updateEmail(emailId, { isRead: true })).isRead, true);
     assert.ok((await client.getEmailTimeline(emailId)).steps.length >= 4);
     assert.equal((await client.listEmails({ subject: 'Forms' }).toArray(1)).length, 1);

@@ -63,6 +63,7 @@ void put_attachment(json::writer& out, const inbox::v1::Attachment& attachment)
     out.member("sizeBytes", attachment.size_bytes());
     put_text(out, "contentId", attachment.has_content_id(), attachment.content_id());
     out.member("inline", attachment.inline_());
+    put_text(out, "sha256", attachment.has_sha256(), attachment.sha256());
     out.end_object();
 }
 

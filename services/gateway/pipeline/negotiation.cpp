@@ -116,6 +116,22 @@ std::string escape(std::string_view text)
     return escaped;
 }
 
+// A name that no file system reads as anything but the name of a visible file in one folder:
+// without control characters and path separators, no dot in front, bounded.
+std::string file_name_of(std::string_view given)
+{
+    constexpr std::size_t max_bytes = 255;
+    std::string name = to_clean_utf8(take_bytes(given, max_bytes));
+    for (char& each : name) {
+        const auto c = static_cast<unsigned char>(each);
+        if (c < 0x20 || c == 0x7f || each == '/' || each == '\\')
+            each = '_';
+    }
+    if (name.starts_with('.'))
+        name.front() = '_';
+    return name.empty() ? "attachment" : name;
+}
+
 // Replaces each character that is not safe in every quoted string by one underscore (RFC 6266
 // appendix D).
 std::string in_plain_ascii(std::string_view text)
@@ -182,7 +198,7 @@ bool matches_etag(const http::request& received, std::string_view etag)
 
 std::string attachment_disposition(std::string_view filename)
 {
-    const std::string name(filename.empty() ? std::string_view("attachment") : filename);
+    const auto name = file_name_of(filename);
     const auto plain = in_plain_ascii(name);
     std::string disposition = "attachment; filename=\"" + plain + "\"";
     if (plain != name)

@@ -22,8 +22,9 @@ std::optional<std::size_t> choose_media_type(const std::optional<std::string>& a
 // Whether If-None-Match names this strong tag or `*` (RFC 9110 13.1.2; tags compare weakly).
 bool matches_etag(const http::request& received, std::string_view etag);
 
-// A Content-Disposition of `attachment` with this file name (RFC 6266, RFC 8187). The ASCII form is
-// for clients that know no other.
+// A Content-Disposition of `attachment` with this file name (RFC 6266, RFC 8187), in which control
+// characters, path separators and a dot in front are underscores. The ASCII form is for clients
+// that know no other.
 std::string attachment_disposition(std::string_view filename);
 
 } // namespace tempinbox::gateway

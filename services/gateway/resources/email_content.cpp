@@ -9,6 +9,8 @@
 namespace tempinbox::gateway {
 namespace {
 
+constexpr std::size_t own_type = 1; // among what is offered: JSON comes first
+
 // A message never changes, so its id names its content. The number changes when its representation
 // changes.
 std::string etag_of(std::string_view id, std::string_view form)
@@ -20,6 +22,16 @@ http::response not_acceptable(std::string_view offers, const std::optional<std::
 {
     return http::error_response(406, "Accept must allow " + std::string(offers) + ", not " +
                                          quote(accept.value_or("")));
+}
+
+// Where a link cannot say Accept: `download=1` asks for the bytes as a file.
+result<bool> wants_file(const http::request& received)
+{
+    query_reader query(received);
+    const auto download = query.choice("download", "0", {"0", "1"});
+    if (const auto all_known = query.finish(); !all_known)
+        return all_known.error();
+    return download == "1";
 }
 
 http::response& add_validators(http::response& response, std::string_view etag)
@@ -109,13 +121,17 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
     auto request = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
     if (!request)
         co_return http::error_response(request.error());
+    const auto is_file = wants_file(received);
+    if (!is_file)
+        co_return http::error_response(is_file.error());
     request->set_most_bytes(small_response);
     auto found = co_await inboxes.call(inbox_methods::get_raw_email, *request);
     if (!found)
         co_return http::error_response(found.error());
 
     const auto accept = joined_header(received, "Accept");
-    const auto form = choose_media_type(accept, {"application/json", "message/rfc822"});
+    const auto form = *is_file ? std::optional<std::size_t>(own_type)
+                               : choose_media_type(accept, {"application/json", "message/rfc822"});
     if (!form)
         co_return not_acceptable("application/json or message/rfc822", accept);
     const bool is_json = *form == 0;
@@ -146,6 +162,9 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
     auto request = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
     if (!request)
         co_return http::error_response(request.error());
+    const auto is_file = wants_file(received);
+    if (!is_file)
+        co_return http::error_response(is_file.error());
     request->set_attachment_id(std::string(received.path_param("attachmentId")));
     request->set_most_bytes(small_response);
     auto found = co_await inboxes.call(inbox_methods::get_attachment, *request);
@@ -155,7 +174,8 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
     const auto accept = joined_header(received, "Accept");
     const std::vector<std::string> offers{"application/json", found->attachment().content_type(),
                                           "application/octet-stream"};
-    const auto form = choose_media_type(accept, offers);
+    const auto form =
+        *is_file ? std::optional<std::size_t>(own_type) : choose_media_type(accept, offers);
     if (!form)
         co_return not_acceptable(offers[0] + ", " + offers[1] + " or " + offers[2], accept);
     const auto etag = etag_of(request->email_id() + "." + found->attachment().attachment_id(),

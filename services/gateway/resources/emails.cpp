@@ -69,7 +69,8 @@ result<list_query> read_list(const http::request& received, const caller& who)
 
 result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received, const caller& who)
 {
-    auto request = read_email_path<inbox::v1::UpdateEmailRequest>(received, who);
+    auto request =
+        without_query(received, read_email_path<inbox::v1::UpdateEmailRequest>(received, who));
     if (!request)
         return request.error();
     auto body = json::object_reader::parse(received.body);
@@ -159,7 +160,8 @@ awaitable<http::response> get_email(const http::request& received, const caller&
                                     inbox_client& inboxes, webhook_client& webhooks,
                                     response_budget& memory)
 {
-    auto email_request = read_email_path<inbox::v1::GetEmailRequest>(received, who);
+    auto email_request =
+        without_query(received, read_email_path<inbox::v1::GetEmailRequest>(received, who));
     if (!email_request)
         co_return http::error_response(email_request.error());
 
@@ -195,7 +197,8 @@ awaitable<http::response> update_email(const http::request& received, const call
 awaitable<http::response> delete_email(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    const auto request = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
+    const auto request =
+        without_query(received, read_email_path<inbox::v1::DeleteEmailRequest>(received, who));
     if (!request)
         co_return http::error_response(request.error());
 

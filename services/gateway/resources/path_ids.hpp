@@ -42,10 +42,9 @@ result<Request> read_inbox_path(const http::request& received, const caller& who
 template <class Request>
 result<Request> read_email_path(const http::request& received, const caller& who)
 {
-    return without_query(
-        received, read_path_id<Request, email_id>(
-                      received, who, "emailId",
-                      [](Request& request, const std::string& id) { request.set_email_id(id); }));
+    return read_path_id<Request, email_id>(
+        received, who, "emailId",
+        [](Request& request, const std::string& id) { request.set_email_id(id); });
 }
 
 template <class Request>

@@ -256,7 +256,8 @@ awaitable<http::response> get_email_timeline(const http::request& received, cons
                                              inbox_client& inboxes, webhook_client& webhooks,
                                              response_budget& memory)
 {
-    auto request = read_email_path<inbox::v1::GetEmailArrivalRequest>(received, who);
+    auto request =
+        without_query(received, read_email_path<inbox::v1::GetEmailArrivalRequest>(received, who));
     if (!request)
         co_return http::error_response(request.error());
 

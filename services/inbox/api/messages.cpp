@@ -141,6 +141,8 @@ v1::Attachment to_message(const mime::attachment& part)
     if (part.content_id)
         message.set_content_id(*part.content_id);
     message.set_inline_(part.is_inline);
+    if (part.sha256)
+        message.set_sha256(*part.sha256);
     return message;
 }
 

@@ -54,6 +54,7 @@ std::size_t bytes_of(const mime::view& view)
         bytes += item_overhead + name.size() + value.size();
     for (const auto& each : view.attachments)
         bytes += 2 * item_overhead + each.filename.size() + each.content_type.size() +
+                 (each.sha256 ? each.sha256->size() : 0) +
                  (each.content_id ? each.content_id->size() : 0);
     return bytes + (view.text ? view.text->size() : 0) + (view.html ? view.html->size() : 0);
 }

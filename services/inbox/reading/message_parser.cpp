@@ -18,6 +18,12 @@ failure not_in_time()
     return failure{errc::unavailable, "The message could not be read in time; try again"};
 }
 
+mime::view_limits with_digests(mime::view_limits limits)
+{
+    limits.with_digests = true;
+    return limits;
+}
+
 // What a thread reads and what it has found. Whoever waits may leave before the thread ends.
 template <class Found>
 struct reading
@@ -60,7 +66,7 @@ private:
 
 message_parser::message_parser(runtime::host& host, int threads, const mime::view_limits& limits,
                                std::size_t max_bytes)
-    : limits_(limits),
+    : limits_(with_digests(limits)),
       max_bytes_(max_bytes),
       threads_(host.executor(), static_cast<std::size_t>(threads),
                static_cast<std::size_t>(std::max(1, threads - 1)))

@@ -14,11 +14,12 @@
 
 namespace tempinbox::inbox {
 
-// Reads messages on its own threads, since a large one would block the loop too long. Accounts take
-// turns. One of them has at most one thread less than there are, and an eighth of `max_bytes` for
-// its messages that wait or are read, though one always fits (docs/decisions/0027): past that it
-// gets unavailable, and so does whoever comes when all of them hold `max_bytes`. What is not read
-// by its deadline is unavailable, too; if it has not begun by then, it is never read.
+// Reads messages, with the digests of their attachments, on its own threads, since a large one
+// would block the loop too long. Accounts take turns. One of them has at most one thread less than
+// there are, and an eighth of `max_bytes` for its messages that wait or are read, though one always
+// fits (docs/decisions/0027): past that it gets unavailable, and so does whoever comes when all of
+// them hold `max_bytes`. What is not read by its deadline is unavailable, too; if it has not begun
+// by then, it is never read.
 class message_parser
 {
 public:

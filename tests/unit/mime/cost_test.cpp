@@ -169,6 +169,23 @@ TEST_CASE("parts past the number that is listed cost nothing more", "[mime][tort
     CHECK_FALSE(has_defect(read_whole(digest), "boundary_not_found"));
 }
 
+TEST_CASE("messages within messages are digested as long as that stays a few times their bytes",
+          "[mime]")
+{
+    const auto raw = nested_messages(50) + std::string(100'000, 'x');
+
+    const auto view =
+        mime::read_view(raw, {.with_digests = true, .time = std::chrono::minutes(10)});
+
+    std::size_t digested = 0;
+    for (const auto& one : view.attachments)
+        digested += one.sha256 ? static_cast<std::size_t>(one.size) : 0;
+    REQUIRE(view.attachments.size() > 40);
+    CHECK(view.attachments.front().sha256);
+    CHECK(digested > raw.size());
+    CHECK(digested <= 4 * raw.size());
+}
+
 TEST_CASE("no byte of a mail is in two leaves", "[mime][torture-18]")
 {
     const std::string inner =

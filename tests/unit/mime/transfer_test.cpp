@@ -1,5 +1,6 @@
 #include "mime/content_fields.hpp"
 
+#include "common/crypto/digest.hpp"
 #include "unit/mime/mails.hpp"
 
 #include <catch2/catch.hpp>
@@ -58,7 +59,7 @@ TEST_CASE("base64, also when it is broken", "[mime][torture-12]")
     CHECK(base64(testing::repeated("A", 30'000'000)).size() == 22'500'000);
 }
 
-TEST_CASE("the size of what would be decoded is that of what is", "[mime]")
+TEST_CASE("size and digest of what would be decoded are those of what is", "[mime]")
 {
     for (const std::string text :
          {"aGVsbG8=", "aGVsbG8", "a=20b", "soft=\r\nbreak \r\n", "", "=", "=Z", "\r\n\r\n"}) {
@@ -67,8 +68,16 @@ TEST_CASE("the size of what would be decoded is that of what is", "[mime]")
             CHECK(mime::decoded_size(how, text, was_damaged) ==
                   mime::decode(how, text).bytes.size());
             CHECK(was_damaged == mime::decode(how, text).is_damaged);
+            const auto digested = mime::digest_decoded(how, text);
+            CHECK(digested.size == mime::decode(how, text).bytes.size());
+            CHECK(digested.sha256 == crypto::sha256(mime::decode(how, text).bytes));
+            CHECK(digested.is_damaged == was_damaged);
         }
     }
+    const auto large = testing::repeated("QUJDRA==", 5'000) + testing::repeated("QUJD", 5'000);
+    for (const auto how : {encoding::identity, encoding::base64, encoding::quoted_printable})
+        CHECK(mime::digest_decoded(how, large).sha256 ==
+              crypto::sha256(mime::decode(how, large).bytes));
 }
 
 TEST_CASE("an encoding is known by its first word, without quotes and comments", "[mime]")

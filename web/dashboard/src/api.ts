@@ -210,6 +210,11 @@ export const api = {
       path: { emailId, attachmentId },
       signal,
     }),
+  attachmentFile: (emailId: string, attachmentId: string) =>
+    exchange('get', '/emails/{emailId}/attachments/{attachmentId}' satisfies PathOf<'get'>, {
+      path: { emailId, attachmentId },
+      query: { download: '1' },
+    }).then((it) => it.arrayBuffer()),
 
   keys: (signal?: AbortSignal) => ask('get', '/keys', { signal }),
   createKey: (made: NewKey) => ask('post', '/keys', { body: made }),

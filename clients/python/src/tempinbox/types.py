@@ -208,6 +208,8 @@ class Attachment(Answer):
     """What `cid:` links in the HTML name."""
     inline: bool
     """Meant to be shown within the text."""
+    sha256: str | None
+    """The SHA-256 of the decoded bytes; null for mails that are deep within attached mails."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,16 @@ TEST_CASE("digests agree with their standards", "[crypto]")
           "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+TEST_CASE("a digest of pieces is that of the whole", "[crypto]")
+{
+    crypto::sha256_digest pieces;
+    for (const std::string piece : {"", "a", "bc", ""})
+        pieces.add(piece);
+
+    CHECK(pieces.finish() == crypto::sha256("abc"));
+    CHECK(crypto::sha256_digest().finish() == crypto::sha256(""));
+}
+
 TEST_CASE("random bytes differ", "[crypto]")
 {
     CHECK(crypto::random_bytes(16).size() == 16);

@@ -79,8 +79,24 @@ TEST_CASE("a file name is quoted, and escaped where ASCII cannot say it", "[gate
     CHECK(attachment_disposition("list.csv") == "attachment; filename=\"list.csv\"");
     CHECK(attachment_disposition("") == "attachment; filename=\"attachment\"");
     CHECK(attachment_disposition("a\"b\\c.txt") ==
-          "attachment; filename=\"a_b_c.txt\"; filename*=UTF-8''a%22b%5Cc.txt");
+          "attachment; filename=\"a_b_c.txt\"; filename*=UTF-8''a%22b_c.txt");
     CHECK(attachment_disposition("Größe 5%.pdf") ==
           "attachment; filename=\"Gr__e 5_.pdf\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%205%25.pdf");
     CHECK(attachment_disposition("a\r\nb").find('\r') == std::string::npos);
+}
+
+TEST_CASE("a file name leads to no other folder, is not hidden and not endless",
+          "[gateway][negotiation]")
+{
+    CHECK(attachment_disposition("../../etc/passwd") ==
+          "attachment; filename=\"_._.._etc_passwd\"");
+    CHECK(attachment_disposition("..\\a.txt") == "attachment; filename=\"_._a.txt\"");
+    CHECK(attachment_disposition(".bashrc") == "attachment; filename=\"_bashrc\"");
+    CHECK(attachment_disposition("a\r\nSet-Cookie: b") ==
+          "attachment; filename=\"a__Set-Cookie: b\"");
+    CHECK(attachment_disposition(std::string("a\0b\x7f", 4)).find('\0') == std::string::npos);
+    CHECK(attachment_disposition(std::string(300, 'a')) ==
+          "attachment; filename=\"" + std::string(255, 'a') + "\"");
+    CHECK(attachment_disposition("\xff.txt") ==
+          "attachment; filename=\"_.txt\"; filename*=UTF-8''%EF%BF%BD.txt");
 }

@@ -28,14 +28,22 @@ public:
                                                  service_.tokens());
     }
 
-    http::response get_raw(http::header_list headers = {})
+    http::response get_raw(http::header_list headers = {}, http::header_list query = {})
     {
-        const auto received = request(std::move(headers));
+        auto received = request(std::move(headers));
+        received.query = std::move(query);
         return testing::await(get_raw_email(received, who_, *client_, memory));
     }
     http::response get_part(http::header_list headers = {}, const std::string& part = "2")
     {
         return get_part_as(who_, std::move(headers), part);
+    }
+    http::response download_part(http::header_list headers = {})
+    {
+        auto received = request(std::move(headers));
+        received.path_params.emplace_back("attachmentId", "2");
+        received.query = {{"download", "1"}};
+        return testing::await(get_attachment(received, who_, *client_, memory));
     }
     http::response get_part_as(const caller& who, http::header_list headers = {},
                                const std::string& part = "2")
@@ -179,6 +187,46 @@ TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be 
         CHECK(header(response, "X-Content-Type-Options") == "nosniff");
     }
     CHECK(arranged.get_part({}, "9").status == 404);
+}
+
+TEST_CASE("a download is the file whatever Accept says, of its own type and name, and runs nowhere",
+          "[gateway][content]")
+{
+    arranged_content arranged;
+    arranged.type = "text/html";
+
+    const auto mail = arranged.get_raw({{"Accept", "application/json"}}, {{"download", "1"}});
+    const auto page = arranged.download_part({{"Accept", "text/plain"}});
+    const auto same = arranged.get_part({{"Accept", "text/html"}});
+
+    CHECK(mail.body == "Return-Path: <a@b>\r\n" + arranged.raw);
+    CHECK(header(mail, "Content-Type") == "message/rfc822");
+    CHECK(header(mail, "Content-Disposition") == "attachment; filename=\"" + some_id + ".eml\"");
+    CHECK(page.body == arranged.content);
+    CHECK(header(page, "Content-Type") == "text/html");
+    CHECK(header(page, "Content-Disposition").starts_with("attachment; filename=\"Bild _.png\""));
+    CHECK(header(page, "ETag") == header(same, "ETag"));
+    for (const auto& response : {mail, page}) {
+        CHECK(response.status == 200);
+        CHECK(header(response, "X-Content-Type-Options") == "nosniff");
+        CHECK(header(response, "Content-Security-Policy").starts_with("sandbox;"));
+    }
+    const auto etag = header(page, "ETag");
+    CHECK(arranged.download_part({{"If-None-Match", etag}}).status == 304);
+}
+
+TEST_CASE("download=0 is JSON, and any other value is refused", "[gateway][content]")
+{
+    arranged_content arranged;
+
+    const auto as_json = arranged.get_raw({}, {{"download", "0"}});
+
+    CHECK(header(as_json, "Content-Type").starts_with("application/json"));
+    CHECK(arranged.get_raw({}, {{"download", "yes"}}).status == 400);
+    CHECK(arranged.get_raw({}, {{"download", ""}}).status == 400);
+    CHECK(arranged.get_raw({}, {{"download", "1"}, {"download", "1"}}).status == 400);
+    CHECK(arranged.get_raw({}, {{"downloads", "1"}}).status == 400);
+    CHECK(arranged.calls == 1);
 }
 
 TEST_CASE("a large response is counted once until it is released; without room for the copies of "

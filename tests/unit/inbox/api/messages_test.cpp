@@ -67,6 +67,7 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
     part.content_id = "logo";
     part.is_inline = true;
     part.size = 17;
+    part.sha256 = "2cf24d";
     view.attachments = {part};
 
     const auto message = to_message(email, view);
@@ -84,6 +85,7 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
     REQUIRE(message.attachments_size() == 1);
     CHECK(message.attachments(0).attachment_id() == "2.1");
     CHECK(message.attachments(0).inline_());
+    CHECK(message.attachments(0).sha256() == "2cf24d");
     CHECK(message.defects(0) == "bare_newline");
 }
 

@@ -120,3 +120,16 @@ TEST_CASE("a message is read within the bounds that are set, its attachments too
     message_parser unbounded(testing::test_host(), 1);
     CHECK(testing::await(unbounded.read_attachment(alice, raw, "2", never)).value());
 }
+
+TEST_CASE("attachments have the digest of their decoded bytes", "[inbox]")
+{
+    message_parser reader(testing::test_host(), 1);
+    const std::string raw = "Content-Type: application/pdf\r\n"
+                            "Content-Transfer-Encoding: base64\r\n\r\nYWJj\r\n";
+
+    const auto view = testing::await(reader.read(alice, raw, async::deadline::never()));
+
+    REQUIRE(view.value().attachments.size() == 1);
+    CHECK(view.value().attachments[0].sha256 ==
+          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"); // of abc
+}

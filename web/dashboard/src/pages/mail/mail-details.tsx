@@ -5,7 +5,7 @@ import { bytes, moment } from '../../time';
 import { Button } from '../../ui/button';
 import { Icon } from '../../ui/icon';
 import { ErrorNotice, Loading } from '../../ui/notice';
-import { bytesOf, save, sourceText } from './source-text';
+import { save, sourceText } from './source-text';
 
 const MAX_SOURCE_SHOWN = 200_000; // characters; all of it is in the download
 
@@ -54,8 +54,8 @@ function AttachmentRow({ emailId, attachment }: { emailId: string; attachment: A
         label={`Download ${name}`}
         onClick={() =>
           void saving.run(async () => {
-            const found = await api.attachment(emailId, attachment.attachmentId);
-            save(bytesOf(found.content), attachment.filename);
+            const found = await api.attachmentFile(emailId, attachment.attachmentId);
+            save(found, attachment.filename);
           })
         }
       >

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf, sourceText } from './source-text';
+import { sourceText } from './source-text';
 
 describe('the source of a message', () => {
   it('is read as UTF-8', () => {
@@ -8,11 +8,5 @@ describe('the source of a message', () => {
 
   it('is read byte by byte where it is no UTF-8', () => {
     expect(sourceText(new Uint8Array([0x47, 0x72, 0xfc, 0xdf, 0x65]).buffer)).toBe('Grüße');
-  });
-});
-
-describe('base64', () => {
-  it('gives back every byte', () => {
-    expect([...bytesOf('AP+A')]).toEqual([0, 255, 128]);
   });
 });

@@ -7,13 +7,6 @@ export function sourceText(bytes: ArrayBuffer): string {
   }
 }
 
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
-  return bytes;
-}
-
 // The browser saves it and never shows it: whatever the mail called it, here it is nameless bytes.
 export function save(content: BlobPart, filename: string): void {
   const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
