@@ -56,19 +56,22 @@ std::string_view to_string(filter_field field)
 }
 
 filtered_email::filtered_email(std::string from, std::string from_name,
-                               std::vector<std::string> rcpt_to, std::vector<std::string> to_header,
-                               std::string subject, bool has_code)
+                               std::vector<std::string> rcpt_to,
+                               const std::vector<mime::email_address>& to, std::string subject,
+                               bool has_code)
     : from_(std::move(from)),
       from_name_(std::move(from_name)),
       rcpt_to_(std::move(rcpt_to)),
-      to_header_(std::move(to_header)),
       subject_(std::move(subject)),
       has_code_(has_code)
 {
     folded_.from = rules::fold(from_);
     folded_.from_name = rules::fold(from_name_);
-    folded_.to.reserve(rcpt_to_.size() + to_header_.size());
-    for (const auto* addresses : {&rcpt_to_, &to_header_})
+    to_.reserve(to.size());
+    for (const auto& one : to)
+        to_.push_back(one.address);
+    folded_.to.reserve(rcpt_to_.size() + to_.size());
+    for (const auto* addresses : {&rcpt_to_, &to_})
         for (const auto& address : *addresses)
             folded_.to.push_back(rules::fold(address));
     folded_.subject = rules::fold(subject_);
@@ -81,7 +84,7 @@ std::string filtered_email::text(filter_field field) const
         return from_name_.empty() ? from_ : from_name_ + " <" + from_ + ">";
     case filter_field::to: {
         auto all = rcpt_to_;
-        for (const auto& address : to_header_)
+        for (const auto& address : to_)
             if (std::find(all.begin(), all.end(), address) == all.end())
                 all.push_back(address);
         return join_list(all);

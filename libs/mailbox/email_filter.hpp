@@ -1,5 +1,7 @@
 #pragma once
 
+#include "mime/view.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +34,7 @@ class filtered_email
 {
 public:
     filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to,
-                   std::vector<std::string> to_header, std::string subject, bool has_code);
+                   const std::vector<mime::email_address>& to, std::string subject, bool has_code);
 
     std::string text(filter_field field) const;
 
@@ -50,7 +52,7 @@ private:
     std::string from_;
     std::string from_name_;
     std::vector<std::string> rcpt_to_;
-    std::vector<std::string> to_header_;
+    std::vector<std::string> to_;
     std::string subject_;
     bool has_code_;
     folded folded_;

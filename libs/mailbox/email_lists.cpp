@@ -3,7 +3,6 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
-#include "mailbox/columns.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_summary_rows.hpp"
 
@@ -21,27 +20,25 @@ constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
 
-// After the summary, both statements return the To addresses, whether the email's inbox is live,
-// which of the requested lists the row is of, and that list's version. The rows of a list come
-// newest first, as its function returns them: a function in a LATERAL is only joined by calling it
-// for each list, which keeps its order.
-const std::string list_inboxes_sql =
-    "SELECT" + summary_columns("requested.with_codes") +
-    R"(, CASE WHEN requested.with_to THEN to_header END AS to_header, true AS is_live,
-        requested.ordinal, listed.version
-    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
-            $7::boolean[]) WITH ORDINALITY AS requested (
-            of_account, of_inbox, below, above, max_emails, with_codes, with_to, ordinal)
+// After the summary, both statements return whether the email's inbox is live, which of the
+// requested lists the row is of, and that list's version. The rows of a list come newest first, as
+// its function returns them: a function in a LATERAL is only joined by calling it for each list,
+// which keeps its order.
+const std::string list_inboxes_sql = "SELECT" + summary_columns("requested.with_codes") +
+                                     R"(, true AS is_live, requested.ordinal, listed.version
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[])
+            WITH ORDINALITY AS requested (
+            of_account, of_inbox, below, above, max_emails, with_codes, ordinal)
         CROSS JOIN LATERAL (
-            SELECT )" +
-    std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
+            SELECT )" + std::string(list_version_column) +
+                                     R"( AS version FROM mailbox.inboxes
             WHERE account_id = requested.of_account AND inbox_id = requested.of_inbox
             OFFSET 0) AS listed
         CROSS JOIN LATERAL mailbox.list_emails(
             requested.of_account, requested.of_inbox, requested.below, requested.above, requested.max_emails))";
 const postgres::statement list_inboxes{"mailbox_list_emails", list_inboxes_sql.c_str()};
 
-const std::string list_accounts_sql = "SELECT" + summary_columns() + R"(, to_header, EXISTS (
+const std::string list_accounts_sql = "SELECT" + summary_columns() + R"(, EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
@@ -110,7 +107,7 @@ public:
         auto email = read_summary(row);
         below_sequence_ = email.sequence;
         below_id_ = email.id.value();
-        if (!column<bool>(row, "is_live") || !passes(email, row["to_header"]))
+        if (!column<bool>(row, "is_live") || !passes(email))
             return;
         bytes_ += email.size;
         const bool is_heavy = query_.max_bytes > 0 && bytes_ > query_.max_bytes && !emails_.empty();
@@ -162,12 +159,11 @@ private:
         }
     }
 
-    bool passes(const email_summary& email, const pqxx::field& to_header) const
+    bool passes(const email_summary& email) const
     {
         return filter_.is_empty() ||
-               filter_.matches(filtered_email(email.from, email.from_name, email.rcpt_to,
-                                              from_array(to_header.c_str()), email.subject,
-                                              !email.codes.empty()));
+               filter_.matches(filtered_email(email.from, email.from_name, email.rcpt_to, email.to,
+                                              email.subject, !email.codes.empty()));
     }
 
     // The next page begins below the email, or below all that was read.
@@ -207,7 +203,7 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
     std::vector<std::pair<account_id, inbox_id>> inboxes;
     std::vector<std::int64_t> below, above;
     std::vector<std::int32_t> rows;
-    std::vector<bool> with_codes, with_to;
+    std::vector<bool> with_codes;
     for (const auto* run : runs) {
         const auto& query = run->query();
         inboxes.emplace_back(query.account, *query.inbox);
@@ -215,12 +211,11 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
         above.push_back(query.after);
         rows.push_back(run->rows_to_read());
         with_codes.push_back(query.with_codes || query.filter.has_code);
-        with_to.push_back(query.filter != email_filter());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
     return postgres::exec_prepared(tx, list_inboxes.name, accounts, ids, postgres::to_array(below),
                                    postgres::to_array(above), postgres::to_array(rows),
-                                   postgres::to_array(with_codes), postgres::to_array(with_to));
+                                   postgres::to_array(with_codes));
 }
 
 pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs)

@@ -46,9 +46,10 @@ void read_value(const pqxx::field& value, T& scalar)
 
 // What find_email returns after the summary; then the body.
 constexpr row_column<stored_email> content_columns[] = {
-    {"to_header", "to_header",
+    {"header_addresses", "header_addresses",
      [](stored_email& row, const pqxx::field& value) {
-         row.to_header = from_array(value.c_str());
+         if (!value.is_null())
+             row.addresses = header_addresses_from_json(value.c_str());
      }},
     {"message_id", "message_id",
      [](stored_email& row, const pqxx::field& value) { row.message_id = read_text(value); }},

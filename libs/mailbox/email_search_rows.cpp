@@ -3,6 +3,7 @@
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
 #include "mailbox/columns.hpp"
+#include "mailbox/header_addresses.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -29,7 +30,8 @@ constexpr postgres::statement find_range{"mailbox_find_position", R"(
 // $3, $4: bounds of the inbox's email ids, so that partitions of other days are not read. $6: an
 // email that came after find_range is left to the next search.
 constexpr postgres::statement read_above{"mailbox_read_emails_above", R"(
-    SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject,
+    SELECT email_id, sequence, from_address, from_name, rcpt_to, subject,
+           coalesce(header_addresses -> 'to', to_jsonb(to_header)) AS to_addresses,
            codes <> '[]' AS has_code
     FROM mailbox.emails
     WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4
@@ -61,7 +63,8 @@ examined_email read_examined(const pqxx::row& row)
 {
     return {column<email_id>(row, "email_id"), column<std::int64_t>(row, "sequence"),
             filtered_email(row["from_address"].c_str(), row["from_name"].c_str(),
-                           from_array(row["rcpt_to"].c_str()), from_array(row["to_header"].c_str()),
+                           from_array(row["rcpt_to"].c_str()),
+                           to_addresses_from_json(row["to_addresses"].c_str()),
                            row["subject"].c_str(), column<bool>(row, "has_code"))};
 }
 

@@ -5,6 +5,7 @@
 #include "common/core/time.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "extract/codes.hpp"
+#include "mime/view.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,8 @@ struct email_summary
     std::int64_t sequence = 0;
     std::string from; // the first address of From, or the envelope sender
     std::string from_name;
-    std::vector<std::string> rcpt_to;
+    std::vector<mime::email_address> to; // of the header
+    std::vector<std::string> rcpt_to;    // of its inbox, as given
     std::string subject;
     std::string preview;
     time_point received_at;
@@ -51,7 +53,8 @@ inline constexpr std::tuple summary_fields{
     summary_field{"sequence", "sequence", &email_summary::sequence},
     summary_field{"from_address", "from", &email_summary::from},
     summary_field{"from_name", "from_name", &email_summary::from_name},
-    summary_field{"rcpt_to", "to", &email_summary::rcpt_to},
+    summary_field{"to_addresses", "to", &email_summary::to},
+    summary_field{"rcpt_to", "recipients", &email_summary::rcpt_to},
     summary_field{"subject", "subject", &email_summary::subject},
     summary_field{"preview", "preview", &email_summary::preview},
     summary_field{"received_at", "received_at", &email_summary::received_at},
@@ -94,7 +97,7 @@ struct message_columns
     std::string subject;
     std::string preview;
     std::optional<std::string> message_id;
-    std::vector<std::string> to_header;
+    std::string header_addresses; // JSON
     std::string mail_from;
     std::string remote_address;
     std::string helo;
@@ -108,9 +111,9 @@ struct message_columns
     auto fields() const
     {
         return std::tuple_cat(std::tie(body, size, received_at, from, from_name, subject, preview,
-                                       message_id, to_header, mail_from, remote_address, helo, tls,
+                                       message_id, mail_from, remote_address, helo, tls,
                                        attachment_count, codes, links, defects),
-                              std::tuple(postgres::bytea{sha256}));
+                              std::tuple(postgres::bytea{sha256}), std::tie(header_addresses));
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include "common/postgres/column.hpp"
 #include "mailbox/columns.hpp"
+#include "mailbox/header_addresses.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -12,6 +13,11 @@ namespace {
 void read_value(const pqxx::field& value, std::vector<std::string>& texts)
 {
     texts = from_array(value.c_str());
+}
+
+void read_value(const pqxx::field& value, std::vector<mime::email_address>& addresses)
+{
+    addresses = to_addresses_from_json(value.c_str());
 }
 
 // NULL if they were not asked for.
@@ -33,6 +39,9 @@ std::string expression_of(const summary_field<T>& field)
 {
     if constexpr (std::is_same_v<T, time_point>)
         return "mailbox.to_micros(" + std::string(field.column) + ") AS " + field.column;
+    else if constexpr (std::is_same_v<T, std::vector<mime::email_address>>)
+        return "coalesce(header_addresses -> 'to', to_jsonb(to_header)) AS " +
+               std::string(field.column);
     else
         return field.column;
 }

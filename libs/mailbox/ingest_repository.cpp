@@ -182,7 +182,7 @@ std::size_t new_message::held_bytes() const
             [](std::size_t sum, const std::string& text) { return sum + text.size(); });
     };
     std::size_t bytes = frame.size() + codes.size() + links.size() + preview.size() + from.size() +
-                        subject.size() + total(to_header);
+                        subject.size() + header_addresses.size();
     for (const auto& delivery : deliveries) {
         bytes += total(delivery.rcpt_to) + delivery.event.message.value.size();
         for (const auto& [name, value] : delivery.event.message.headers)

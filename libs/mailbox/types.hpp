@@ -4,6 +4,7 @@
 #include "common/core/time.hpp"
 #include "extract/codes.hpp"
 #include "mailbox/email_summary.hpp"
+#include "mailbox/header_addresses.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,7 +16,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 7;
+inline constexpr int schema_version = 9;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
@@ -67,7 +68,7 @@ struct body_key
 struct stored_email
 {
     email_summary summary;
-    std::vector<std::string> to_header;
+    std::optional<header_addresses> addresses; // absent: stored by an earlier release
     std::optional<std::string> message_id;
     std::string mail_from;
     std::string remote_address;

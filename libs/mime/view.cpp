@@ -130,8 +130,6 @@ private:
         found_.to = addresses("To");
         found_.cc = addresses("Cc");
         found_.reply_to = addresses("Reply-To");
-        for (const auto& address : found_.to)
-            summary.to_header.push_back(address.address);
         if (const auto* subject = find_field(root(), "Subject"))
             summary.subject = decoded_value(*subject);
         if (const auto* id = find_field(root(), "Message-ID"))

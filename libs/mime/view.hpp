@@ -31,6 +31,8 @@ struct email_address
 {
     std::string name;    // decoded, may be empty
     std::string address; // as written
+
+    bool operator==(const email_address&) const = default;
 };
 
 struct attachment
@@ -52,7 +54,6 @@ struct summary
     std::string from; // the first address of From; empty if there is none
     std::string from_name;
     std::string subject; // decoded, one line
-    std::vector<std::string> to_header;
     std::optional<std::string> message_id;
     std::string preview; // ≤ 200 characters of the text
     int attachment_count = 0;

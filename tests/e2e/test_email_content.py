@@ -88,7 +88,7 @@ def test_the_download_carries_its_trace(received: tuple[Account, dict[str, Any],
     assert trace.keys()[:2] == ["Return-Path", "Received"]
     assert trace["Return-Path"] == "<robot@sender.example>"
     assert shown["emailId"] in trace["Received"]
-    assert f"for <{shown['to'][0]}>" in trace["Received"]
+    assert f"for <{shown['recipients'][0]}>" in trace["Received"]
 
 
 def test_a_second_recipient_is_never_named(suite: Suite, account: Account) -> None:

@@ -17,6 +17,8 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
         [f"{local}+news@{domain}"],
         b"From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\n"
         b"To: All <list@lists.example>\r\n"
+        b"Cc: Team: Ann (at work) <ann@team.example>, bob@team.example;\r\n"
+        b'Reply-To: "Hilfe, bitte" <help@shop.example>\r\n'
         b"Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n",
     )
     send(
@@ -35,6 +37,7 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
         ({"from_": "NEWS@shop"}, ["Grüße"]),
         ({"to": "+NEWS@"}, ["Grüße"]),
         ({"to": "list@LISTS.example"}, ["Grüße"]),
+        ({"to": "All"}, []),
         ({"from_": "robot@", "subject": "invoice"}, ["Invoice 17"]),
         ({"subject": "code", "after": 2}, []),
         ({"after": 1}, ["Invoice 17", "Your code"]),
@@ -53,6 +56,55 @@ def test_conditions_hold_together_whatever_the_case(
         assert [
             row["subject"] for row in account.api.get("/v1/emails", **query)["emails"]
         ] == expected
+
+
+def test_the_header_names_whom_a_mail_is_to_and_the_envelope_who_got_it(
+    mailed: tuple[Account, dict[str, Any]],
+) -> None:
+    account, inbox = mailed
+    local, _, domain = inbox["emailAddress"].partition("@")
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+
+    (of_inbox,) = account.api.get(path, subject="GRÜSSE")["emails"]
+    (of_account,) = account.api.get("/v1/emails", subject="GRÜSSE")["emails"]
+    whole = account.api.get("/v1/emails/" + of_inbox["emailId"])
+    marked = account.api.patch("/v1/emails/" + of_inbox["emailId"], {"isRead": False})
+    waited = account.api.get(path + "/wait", subject="GRÜSSE")["email"]
+
+    for email in (of_inbox, of_account, whole, marked, waited):
+        assert (email["from"], email["fromName"]) == ("news@shop.example", "Jürgen Straße")
+        assert email["to"] == [{"address": "list@lists.example", "name": "All"}]
+        assert email["recipients"] == [f"{local}+news@{domain}"]
+    assert (whole["cc"], whole["replyTo"]) == (
+        [
+            {"address": "ann@team.example", "name": "Ann (at work)"},
+            {"address": "bob@team.example", "name": ""},
+        ],
+        [{"address": "help@shop.example", "name": "Hilfe, bitte"}],
+    )
+
+
+def test_addresses_are_bounded_whatever_a_header_holds(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    many = b",\r\n ".join(b'"n%d" <%d@many.example>' % (i, i) for i in range(300))
+    hostile = b'=?utf-8?B?AP/+IQ==?= <a@x.example>, \xff\xfe <b\x80@x.example>, ((((<@,"'
+    send_raw(
+        suite,
+        [inbox["emailAddress"]],
+        b"From: a@sender.example\r\nTo: " + many + b"\r\nCc: " + hostile + b"\r\n"
+        b"Reply-To: " + b"n" * 900 + b"\r\n <" + b"a" * 900 + b"@x.example>\r\n"
+        b"Subject: many\r\n\r\nhi\r\n",
+    )
+
+    (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+    email = account.api.get("/v1/emails/" + summary["emailId"])
+
+    assert summary["to"] == [{"address": f"{i}@many.example", "name": f"n{i}"} for i in range(100)]
+    assert email["to"] == summary["to"]
+    assert email["cc"][0] == {"address": "a@x.example", "name": "\ufffd\ufffd\ufffd!"}
+    assert email["replyTo"] == [{"address": "a" * 320, "name": "n" * 320}]
+    to = next(field["value"] for field in email["headers"] if field["name"] == "To")
+    assert "299@many.example" in to, "the header itself is whole"
 
 
 def test_text_and_codes_come_when_they_are_asked_for(

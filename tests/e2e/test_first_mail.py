@@ -27,6 +27,7 @@ _SUMMARY_FIELDS = {
     "from",
     "fromName",
     "to",
+    "recipients",
     "subject",
     "preview",
     "receivedAt",
@@ -35,7 +36,6 @@ _SUMMARY_FIELDS = {
     "isRead",
 }
 _EMAIL_FIELDS = _SUMMARY_FIELDS | {
-    "toHeader",
     "cc",
     "replyTo",
     "messageId",
@@ -94,7 +94,8 @@ def test_a_mail_is_read_with_its_code(suite: Suite, api: Api) -> None:
     assert set(email) == _EMAIL_FIELDS
     assert email["codes"][0]["value"] == "482913"
     assert "482913" in email["text"]
-    assert email["envelope"]["rcptTo"] == [inbox["emailAddress"]]
+    assert email["recipients"] == summary["recipients"] == [inbox["emailAddress"]]
+    assert set(email["envelope"]) == {"mailFrom", "remoteAddress", "helo", "tls"}
 
 
 def test_the_mail_is_there_when_250_is(suite: Suite, api: Api) -> None:
@@ -153,7 +154,9 @@ def test_one_mail_to_two_inboxes_is_one_email_in_each(suite: Suite, api: Api) ->
 
     for inbox in (first, second):
         (email,) = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
-        assert email["to"] == [inbox["emailAddress"]], "another inbox's recipient must not show"
+        assert email["recipients"] == [inbox["emailAddress"]], (
+            "another inbox's recipient must not show"
+        )
 
 
 def test_a_dotted_and_encoded_message_arrives_as_sent(suite: Suite, api: Api) -> None:

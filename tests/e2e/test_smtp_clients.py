@@ -147,7 +147,8 @@ def test_smtputf8_addresses_and_subject(api: Api, client: smtplib.SMTP) -> None:
         assert client.send_message(message, sender, [recipient]) == {}
 
     email = _only_email(api, inbox)
-    assert (email["subject"], email["from"], email["to"]) == (subject, sender, [recipient])
+    assert (email["subject"], email["from"], email["recipients"]) == (subject, sender, [recipient])
+    assert email["to"] == [{"address": recipient, "name": ""}]
     assert email["text"].strip() == "Привет"
     assert email["envelope"]["mailFrom"] == sender
 
@@ -228,10 +229,10 @@ def test_one_mail_to_many_inboxes(api: Api, client: smtplib.SMTP) -> None:
     assert {address: code for address, (code, _) in refused.items()} == {recipients[-1]: 550}
     emails = [_only_email(api, inbox) for inbox in inboxes]
     assert len({email["emailId"] for email in emails}) == len(inboxes)
-    assert emails[0]["to"] == [inboxes[0]["emailAddress"], f"{local}+again@{domain}"], (
+    assert emails[0]["recipients"] == [inboxes[0]["emailAddress"], f"{local}+again@{domain}"], (
         "named twice: one email, both forms"
     )
-    assert [email["to"] for email in emails[1:]] == [
+    assert [email["recipients"] for email in emails[1:]] == [
         [inbox["emailAddress"]] for inbox in inboxes[1:]
     ]
 

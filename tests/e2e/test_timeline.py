@@ -65,7 +65,7 @@ def test_a_timeline_shows_the_way_from_the_mail_server_to_the_second_attempt(
     assert connected["remoteAddress"]
     assert accepted["at"] == account.api.get("/v1/emails/" + email)["receivedAt"]
     assert accepted["mailFrom"] == SENDER
-    assert accepted["rcptTo"] == [inbox["emailAddress"]]
+    assert accepted["recipients"] == [inbox["emailAddress"]]
     assert published["isPublished"]
     for step in (connected, stored, published):
         assert step["at"] is not None or step["note"]

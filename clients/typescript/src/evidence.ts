@@ -77,7 +77,7 @@ function summary(email: EmailSummary): string[] {
   const codes = (email.codes ?? []).map((code) => code.value).join(', ');
   return [
     `  ${email.sequence}: ${quoted(email.subject)} from ${quoted(email.from)} to ` +
-      `${quoted(email.to.join(', '))} at ${email.receivedAt}`,
+      `${quoted(email.recipients.join(', '))} at ${email.receivedAt}`,
     ...(codes ? [`     codes: ${quoted(codes)}`] : []),
     `     ${quoted(email.preview, 200)}`,
   ];

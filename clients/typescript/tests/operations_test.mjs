@@ -79,6 +79,8 @@ test('an email is read in every form, marked and deleted', async () => {
     assert.equal((await client.listEmails({ subject: 'Forms' }).toArray(1)).length, 1);
     const withText = await client.listInboxEmails(inbox, { include: ['text', 'codes'] }).toArray();
     assert.equal(withText[0].text.trim(), 'Hello');
+    assert.deepEqual(withText[0].to, [{ address: inbox.emailAddress, name: '' }]);
+    assert.deepEqual(withText[0].recipients, [inbox.emailAddress]);
     assert.deepEqual(await client.listRejections(inbox), []);
     await client.deleteEmail(emailId);
     await assert.rejects(client.getEmail(emailId), NotFound);

@@ -9,6 +9,13 @@
 namespace tempinbox::gateway {
 namespace {
 
+using addresses = google::protobuf::RepeatedPtrField<inbox::v1::EmailAddress>;
+
+void put_address(json::writer& out, const inbox::v1::EmailAddress& one)
+{
+    out.begin_object().member("address", one.address()).member("name", one.name()).end_object();
+}
+
 // Writes a field of a summary by its type.
 class summary_writer
 {
@@ -33,6 +40,11 @@ public:
                     const google::protobuf::RepeatedPtrField<std::string>& texts) const
     {
         put_texts(out_, name, texts);
+    }
+
+    void operator()(std::string_view name, const addresses& list) const
+    {
+        put_objects(out_, name, list, put_address);
     }
 
     // A list adds codes on request, and a whole email has them elsewhere.
@@ -102,7 +114,6 @@ void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)
 {
     out.key("envelope").begin_object();
     out.member("mailFrom", envelope.mail_from());
-    put_texts(out, "rcptTo", envelope.rcpt_to());
     out.member("remoteAddress", envelope.remote_address());
     out.member("helo", envelope.helo());
     put_text(out, "tls", envelope.has_tls(), envelope.tls());
@@ -124,9 +135,8 @@ std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutin
     json::writer out;
     out.begin_object();
     put_summary_members(out, email.summary());
-    put_texts(out, "toHeader", email.to_header());
-    put_texts(out, "cc", email.cc());
-    put_texts(out, "replyTo", email.reply_to());
+    put_objects(out, "cc", email.cc(), put_address);
+    put_objects(out, "replyTo", email.reply_to(), put_address);
     put_text(out, "messageId", email.has_message_id(), email.message_id());
     put_time(out, "date", email.has_date(), email.date());
     put_objects(out, "headers", email.headers(), put_header);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t max_name = 200;    // of senders, files, links
 constexpr std::size_t max_subject = 500; // of subjects and addresses
 constexpr std::size_t max_url = 2'000;
-constexpr std::size_t max_listed = 20; // recipients, links, attachments
+constexpr std::size_t max_listed = 20; // addresses, links, attachments
 constexpr std::size_t max_code = 32;
 constexpr std::size_t max_codes = 5;
 
@@ -100,6 +100,18 @@ void put_links(json::writer& out, const std::vector<json::value>& links,
     out.end_array().member("linkCount", links.size());
 }
 
+void put_addresses(json::writer& out, const std::vector<json::value>& addresses, fence& marks)
+{
+    out.key("to").begin_array();
+    for (std::size_t i = 0; i < std::min(addresses.size(), max_listed); ++i) {
+        out.begin_object();
+        put_fenced(out, "address", text_of(addresses[i], "address"), max_subject, marks);
+        put_fenced(out, "name", text_of(addresses[i], "name"), max_name, marks);
+        out.end_object();
+    }
+    out.end_array();
+}
+
 void put_attachments(json::writer& out, const std::vector<json::value>& attachments, fence& marks)
 {
     out.key("attachments").begin_array();
@@ -128,11 +140,7 @@ std::string whole_email(const json::value& email, std::size_t max_characters)
     copy(out, email, {"emailId", "inboxId", "sequence", "receivedAt"});
     put_fenced(out, "from", text_of(email, "from"), max_subject, marks);
     put_fenced(out, "fromName", text_of(email, "fromName"), max_name, marks);
-    out.key("to").begin_array();
-    const auto recipients = email["toHeader"].items();
-    for (std::size_t i = 0; i < std::min(recipients.size(), max_listed); ++i)
-        out.value(marks.wrap(html::without_link_marks(recipients[i].text()), max_subject));
-    out.end_array();
+    put_addresses(out, email["to"].items(), marks);
     put_fenced(out, "subject", text_of(email, "subject"), max_subject, marks);
     out.member("text", seen.text.empty() ? std::nullopt
                                          : std::optional(marks.wrap(seen.text, max_characters)));

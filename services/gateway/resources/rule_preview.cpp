@@ -114,7 +114,7 @@ inbox::v1::GetEmailRequest email_request(const caller& who, email_id id)
 void take_mail(webhooks::v1::TestRulesRequest& request, const inbox::v1::EmailSummary& email)
 {
     request.set_from(email.from());
-    *request.mutable_to() = email.to();
+    *request.mutable_to() = email.recipients();
     request.set_subject(email.subject());
 }
 

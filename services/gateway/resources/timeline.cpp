@@ -189,7 +189,7 @@ void put_step(json::writer& out, const timeline& line, const timeline_step& step
         break;
     case step_kind::accepted:
         out.member("mailFrom", envelope.mail_from());
-        put_texts(out, "rcptTo", envelope.rcpt_to());
+        put_texts(out, "recipients", line.arrival.recipients());
         out.member("sizeBytes", line.arrival.size_bytes());
         break;
     case step_kind::stored:

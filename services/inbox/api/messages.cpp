@@ -17,20 +17,21 @@ void add_all(Repeated& target, const Texts& texts)
         *target.Add() = text;
 }
 
-void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target,
+void add_addresses(google::protobuf::RepeatedPtrField<v1::EmailAddress>& target,
                    const std::vector<mime::email_address>& addresses)
 {
-    for (const auto& each : addresses)
-        *target.Add() = each.address;
+    for (const auto& each : addresses) {
+        auto& added = *target.Add();
+        added.set_address(each.address);
+        added.set_name(each.name);
+    }
 }
 
-// `Email` has the envelope's fields but the recipients.
 template <class Email>
-v1::Envelope envelope_of(const Email& email, const std::vector<std::string>& rcpt_to)
+v1::Envelope envelope_of(const Email& email)
 {
     v1::Envelope envelope;
     envelope.set_mail_from(email.mail_from);
-    add_all(*envelope.mutable_rcpt_to(), rcpt_to);
     envelope.set_remote_address(email.remote_address);
     envelope.set_helo(email.helo);
     if (email.tls)
@@ -66,6 +67,12 @@ private:
                     const std::vector<std::string>& texts)
     {
         add_all(target, texts);
+    }
+
+    static void put(google::protobuf::RepeatedPtrField<v1::EmailAddress>& target,
+                    const std::vector<mime::email_address>& addresses)
+    {
+        add_addresses(target, addresses);
     }
 
     static void put(google::protobuf::Timestamp& target, time_point time)
@@ -150,10 +157,15 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
                      bool with_text_and_html)
 {
     v1::Email message;
-    *message.mutable_summary() = to_message(email.summary);
-    add_all(*message.mutable_to_header(), email.to_header);
-    add_addresses(*message.mutable_cc(), view.cc);
-    add_addresses(*message.mutable_reply_to(), view.reply_to);
+    auto& summary = *message.mutable_summary();
+    summary = to_message(email.summary);
+    const auto addresses = email.addresses ? *email.addresses : mailbox::take_addresses(view);
+    if (!email.addresses) { // the row has no names
+        summary.clear_to();
+        add_addresses(*summary.mutable_to(), addresses.to);
+    }
+    add_addresses(*message.mutable_cc(), addresses.cc);
+    add_addresses(*message.mutable_reply_to(), addresses.reply_to);
     if (email.message_id)
         message.set_message_id(*email.message_id);
     if (view.date)
@@ -175,7 +187,7 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
         added.set_text(link.text);
         added.set_kind(link.kind);
     }
-    *message.mutable_envelope() = envelope_of(email, email.summary.rcpt_to);
+    *message.mutable_envelope() = envelope_of(email);
     add_all(*message.mutable_defects(), email.defects);
     return message;
 }
@@ -186,7 +198,8 @@ v1::GetEmailArrivalResponse to_message(const mailbox::email_arrival& arrival)
     message.set_inbox_id(arrival.inbox.text());
     *message.mutable_received_at() = rpc::to_timestamp(arrival.received_at);
     message.set_size_bytes(arrival.size);
-    *message.mutable_envelope() = envelope_of(arrival, arrival.rcpt_to);
+    *message.mutable_envelope() = envelope_of(arrival);
+    add_all(*message.mutable_recipients(), arrival.rcpt_to);
     if (arrival.unpublished_since)
         *message.mutable_unpublished_since() = rpc::to_timestamp(*arrival.unpublished_since);
     return message;

@@ -46,8 +46,6 @@ std::size_t bytes_of(const mime::view& view)
     const auto& summary = view.summary;
     bytes += summary.subject.size() + summary.from.size() + summary.from_name.size() +
              (summary.message_id ? summary.message_id->size() : 0);
-    for (const auto& each : summary.to_header)
-        bytes += item_overhead + each.size();
     for (const auto& each : view.defects)
         bytes += item_overhead + each.size();
     for (const auto& [name, value] : view.headers)

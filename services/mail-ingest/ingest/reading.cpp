@@ -110,7 +110,7 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     message->preview = std::move(view.summary.preview);
     if (view.summary.message_id)
         message->message_id = cut(std::move(*view.summary.message_id), max_name_bytes);
-    message->to_header = std::move(view.summary.to_header);
+    message->header_addresses = mailbox::to_json(mailbox::take_addresses(view));
     message->mail_from = facts.envelope.mail_from;
     message->remote_address = facts.remote_address;
     message->helo = facts.envelope.helo;

@@ -19,7 +19,7 @@ _INBOX_COLUMNS = (
 )
 _EMAIL_COLUMNS = (
     "account_id, email_id, inbox_id, sequence, received_at, from_address, from_name, subject, "
-    "preview, rcpt_to, to_header, mail_from, "
+    "preview, rcpt_to, header_addresses, mail_from, "
     "remote_address, helo, size_bytes, attachment_count, codes, links, defects, content_sha256, "
     "body_hour, body_id, is_body_shared"
 )
@@ -71,7 +71,9 @@ def _strangers(begin: int, end: int, rows: int) -> str:
         SELECT address, account_id, inbox_id, 'live', expires_at FROM stranger;
         INSERT INTO mailbox.emails ({_EMAIL_COLUMNS})
         SELECT account_id, email_id, inbox_id, 1, at, 'ann@sender.example', 'Ann', 'Mail ' || n,
-            'Hello', ARRAY[address], ARRAY[address], 'ann@sender.example', '192.0.2.1',
+            'Hello', ARRAY[address], jsonb_build_object('to', jsonb_build_array(jsonb_build_object(
+                'address', address, 'name', '')), 'cc', '[]'::jsonb, 'replyTo', '[]'::jsonb),
+            'ann@sender.example', '192.0.2.1',
             'mx.example', 2000, 0, '[]', '[]', '{{}}', '\\x00',
             date_trunc('hour', expires_at, 'UTC'), inbox_id, false
         FROM stranger"""

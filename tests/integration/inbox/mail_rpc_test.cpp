@@ -295,8 +295,8 @@ TEST_CASE("how an email came is answered to its account alone", "[inbox][postgre
     CHECK(found.has_received_at());
     CHECK(found.size_bytes() == static_cast<std::int64_t>(message.size()));
     CHECK(found.envelope().mail_from() == "bounce@example.org");
-    REQUIRE(found.envelope().rcpt_to_size() == 1);
-    CHECK(found.envelope().rcpt_to(0) == running.inbox.email_address());
+    REQUIRE(found.recipients_size() == 1);
+    CHECK(found.recipients(0) == running.inbox.email_address());
     CHECK(found.envelope().remote_address() == "192.0.2.1");
     CHECK(found.envelope().tls() == "TLSv1.3");
     CHECK(running.call<v1::GetEmailArrivalResponse>("GetEmailArrival", foreign).error().code ==

@@ -63,6 +63,24 @@ TEST_CASE("a list holds what contains every condition, whatever the case",
     CHECK(listed("bob", std::nullopt, std::nullopt).empty());
 }
 
+TEST_CASE("a list names whom the header names, beside the recipients",
+          "[mailbox][email-list][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account, "ann");
+    world.add_email({inbox}, "mail");
+    auto query = world.query(inbox.id);
+    const std::vector<mime::email_address> named{{"List", "list@example.org"}};
+
+    const auto of_inbox = world.list(query).value().items.at(0);
+    query.inbox.reset();
+    const auto of_account = world.list(query).value().items.at(0);
+
+    CHECK(of_inbox.to == named);
+    CHECK(of_inbox.rcpt_to == std::vector<std::string>{"ann@mail.test"});
+    CHECK(of_account.to == named);
+}
+
 TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them",
           "[mailbox][email-list][postgres]")
 {

@@ -143,7 +143,11 @@ TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][post
     const auto message = make_message({box}, raw);
     message->from_name = "Ann \"A\" {x}, \\";
     message->subject = "hi 'there' €";
-    message->to_header = {"box@mail.test", "with \"quotes\", {braces} and \\"};
+    const header_addresses named{
+        {{"Böx", "box@mail.test"}, {"", "with \"quotes\", {braces} and \\"}},
+        {{"Cy\t\x01", "cy@example.org"}},
+        {{"", "reply@example.org"}}};
+    message->header_addresses = to_json(named);
     message->attachment_count = 2;
     message->defects = {"bare_newline", "nul"};
 
@@ -160,7 +164,8 @@ TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][post
     CHECK(found.summary.rcpt_to == std::vector<std::string>{"box@mail.test"});
     CHECK(found.summary.codes.at(0).value == "123456");
     CHECK(found.summary.attachment_count == 2);
-    CHECK(found.to_header == message->to_header);
+    CHECK(found.addresses == named);
+    CHECK(found.summary.to == named.to);
     CHECK(found.defects == message->defects);
     CHECK(found.tls == "TLSv1.3");
     const auto inbox_now = testing::await(world.inboxes.find(box.account, box.id)).value();

@@ -49,7 +49,8 @@ make_message(const std::vector<inbox>& to, const std::string& raw = "Subject: hi
     message->subject = "Subject 1";
     message->preview = "preview";
     message->message_id = "<1@example.org>";
-    message->to_header = {"list@example.org"};
+    message->header_addresses =
+        to_json(header_addresses{{{"List", "list@example.org"}}, {{"Cy", "cy@example.org"}}, {}});
     message->mail_from = "bounce@example.org";
     message->remote_address = "192.0.2.1";
     message->helo = "mx.example.org";

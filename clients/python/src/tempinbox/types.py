@@ -30,6 +30,7 @@ __all__ = [
     "Domain",
     "DomainList",
     "Email",
+    "EmailAddress",
     "EmailList",
     "EmailReceivedEvent",
     "EmailReceivedEventData",
@@ -122,6 +123,18 @@ class DeletedInbox(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EmailAddress(Answer):
+    """An address that a header names. Of a field the first 100 are shown, of an address and of a
+    name the first 320 bytes; `headers` and `raw` have all.
+    """
+
+    address: str
+    """As it stands in the header - also a text that is no address."""
+    name: str
+    """The display name, decoded, or `""`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Code(Answer):
     """`Code` of the contract."""
 
@@ -150,8 +163,10 @@ class EmailSummary(Answer):
     """
     from_name: str
     """The display name in From, or `""`."""
-    to: list[str]
-    """This inbox's recipients as the sender gave them."""
+    to: list[EmailAddress]
+    """The To header; it need not name the recipients."""
+    recipients: list[str]
+    """This inbox's recipients as the sender gave them in the SMTP envelope, with their `+tag`."""
     subject: str
     """Decoded, in one line; `""` where there is none."""
     preview: str
@@ -233,12 +248,12 @@ class Authentication(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Envelope(Answer):
-    """The values of the SMTP envelope, as opposed to those of the header."""
+    """The values of the SMTP envelope, as opposed to those of the header. Its recipients stand in
+    `recipients`.
+    """
 
     mail_from: str
     """`""` for bounces."""
-    rcpt_to: list[str]
-    """This inbox's own recipients as given."""
     remote_address: str
     helo: str
     tls: str | None
@@ -268,8 +283,10 @@ class Email(Answer):
     """
     from_name: str
     """The display name in From, or `""`."""
-    to: list[str]
-    """This inbox's recipients as the sender gave them."""
+    to: list[EmailAddress]
+    """The To header; it need not name the recipients."""
+    recipients: list[str]
+    """This inbox's recipients as the sender gave them in the SMTP envelope, with their `+tag`."""
     subject: str
     """Decoded, in one line; `""` where there is none."""
     preview: str
@@ -280,12 +297,10 @@ class Email(Answer):
     attachment_count: int
     is_read: bool
     """Yours to set."""
-    to_header: list[str]
-    """Addresses of the To header"""
-    cc: list[str]
-    """Addresses of the Cc header."""
-    reply_to: list[str]
-    """Addresses of the Reply-To header."""
+    cc: list[EmailAddress]
+    """The Cc header."""
+    reply_to: list[EmailAddress]
+    """The Reply-To header."""
     message_id: str | None
     """Of the Message-ID header."""
     date: datetime | None
@@ -426,7 +441,7 @@ class AcceptedStep(Answer):
     note: str | None
     mail_from: str
     """The envelope sender; `""` for bounces."""
-    rcpt_to: list[str]
+    recipients: list[str]
     """This inbox's recipients as the sender gave them."""
     size_bytes: int
 

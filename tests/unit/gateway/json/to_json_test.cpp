@@ -86,13 +86,13 @@ TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")
 TEST_CASE("a list's emails are summaries", "[gateway][json]")
 {
     const auto list = message_of<inbox::v1::ListEmailsResponse>(
-        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":"4","from":"s@y.test","fromName":"S","to":["a+t@x.test"],"subject":"Hi",)"
+        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":"4","from":"s@y.test","fromName":"S","to":[{"address":"a@x.test","name":"A"}],"recipients":["a+t@x.test"],"subject":"Hi",)"
         R"("preview":"Hello","receivedAt":"2026-11-21T10:00:00Z","sizeBytes":"1234","attachmentCount":1,"isRead":true,)"
         R"("codes":[{"value":"123456"}]}]})");
 
     CHECK(
         to_json(list) ==
-        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":4,"from":"s@y.test","fromName":"S","to":["a+t@x.test"],)"
+        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":4,"from":"s@y.test","fromName":"S","to":[{"address":"a@x.test","name":"A"}],"recipients":["a+t@x.test"],)"
         R"("subject":"Hi","preview":"Hello","receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":1234,)"
         R"("attachmentCount":1,"isRead":true}],"nextCursor":null})");
 }
@@ -104,10 +104,10 @@ TEST_CASE("a bare email has null, empty text and empty lists in their places", "
 
     CHECK(
         to_json(email) ==
-        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"subject":"","preview":"",)"
-        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"toHeader":[],"cc":[],"replyTo":[],)"
+        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"recipients":[],"subject":"","preview":"",)"
+        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"cc":[],"replyTo":[],)"
         R"("messageId":null,"date":null,"headers":[],"text":null,"html":null,"attachments":[],"codes":[],"links":[],)"
-        R"("authentication":null,"envelope":{"mailFrom":"","rcptTo":[],"remoteAddress":"","helo":"","tls":null},"routing":null,"defects":[]})");
+        R"("authentication":null,"envelope":{"mailFrom":"","remoteAddress":"","helo":"","tls":null},"routing":null,"defects":[]})");
 }
 
 TEST_CASE("an email with everything", "[gateway][json]")
@@ -115,23 +115,23 @@ TEST_CASE("an email with everything", "[gateway][json]")
     const auto email = message_of<inbox::v1::Email>(
         R"({"summary":{"emailId":"e1","inboxId":"i1","sequence":"1","receivedAt":"2026-11-21T10:00:00Z",)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}]},)"
-        R"("toHeader":["A <a@x.test>"],"cc":["c@x.test"],"replyTo":["r@x.test"],"messageId":"<m@y>","date":"2026-11-21T09:59:59Z",)"
+        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"replyTo":[{"address":"r@x.test"}],"messageId":"<m@y>","date":"2026-11-21T09:59:59Z",)"
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
         R"("contentType":"application/pdf","sizeBytes":"10","contentId":"c","inline":true,"sha256":"2cf2"}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],)"
-        R"("envelope":{"mailFrom":"s@y.test","rcptTo":["a@x.test"],"remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
         R"("defects":["no date"]})");
 
     CHECK(
         to_json(email) ==
-        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"subject":"","preview":"",)"
-        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"toHeader":["A <a@x.test>"],)"
-        R"("cc":["c@x.test"],"replyTo":["r@x.test"],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
+        R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"recipients":[],"subject":"","preview":"",)"
+        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,)"
+        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"replyTo":[{"address":"r@x.test","name":""}],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
         R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","inline":true,"sha256":"2cf2"}],)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],"authentication":null,)"
-        R"("envelope":{"mailFrom":"s@y.test","rcptTo":["a@x.test"],"remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
         R"("routing":null,"defects":["no date"]})");
 }
 

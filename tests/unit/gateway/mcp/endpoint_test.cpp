@@ -406,7 +406,7 @@ std::string email_json(std::int64_t sequence, const std::string& html)
     out.begin_object().member("emailId", email_id::make().text()).member("inboxId", "i");
     out.member("sequence", sequence).member("receivedAt", "2026-11-21T12:00:00Z");
     out.member("from", "a@sender.example").member("fromName", "a").member("subject", "s");
-    out.key("toHeader").begin_array().end_array();
+    out.key("to").begin_array().end_array();
     out.member("text", "").member("html", html);
     out.key("codes").begin_array();
     for (const auto& code : extract::find_codes("s", std::nullopt, page))

@@ -28,7 +28,8 @@ json::value email_of(const std::string& raw)
     stored.summary.codes = found.codes;
     stored.links = found.links;
     stored.defects = view.defects;
-    stored.to_header = view.summary.to_header;
+    stored.addresses = mailbox::take_addresses(view);
+    stored.summary.to = stored.addresses->to;
     stored.raw = raw;
     const json::limits large{64 * 1024 * 1024, 32};
     return json::value::parse(gateway::to_json(inbox::to_message(stored, view)), large).value();
@@ -102,6 +103,24 @@ TEST_CASE("nothing of the injection mails is outside the fence or of what nobody
         with_hidden += result["hiddenCharactersRemoved"].integer() > 0 ? 1 : 0;
     }
     CHECK(with_hidden >= 20);
+}
+
+TEST_CASE("whom the header names is shown with names, each fenced, twenty at most",
+          "[gateway][mcp]")
+{
+    std::string list = "\"Ann\" <ann@x.test>";
+    for (int i = 0; i < 30; ++i)
+        list += ", b" + std::to_string(i) + "@x.test";
+
+    const auto result = read(email_of("To: " + list + "\r\nSubject: s\r\n\r\nhi\r\n"));
+
+    const auto to = result["to"].items();
+    const auto open = result["mailFence"]["open"].text(),
+               close = result["mailFence"]["close"].text();
+    REQUIRE(to.size() == 20);
+    CHECK(to[0]["address"].text() == open + "ann@x.test" + close);
+    CHECK(to[0]["name"].text() == open + "Ann" + close);
+    CHECK(to[1]["address"].text() == open + "b0@x.test" + close);
 }
 
 TEST_CASE("reading an email twice gives two fences", "[gateway][mcp]")

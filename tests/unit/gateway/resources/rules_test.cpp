@@ -34,7 +34,8 @@ public:
                 inbox::v1::GetEmailResponse response;
                 auto& email = *response.mutable_email()->mutable_summary();
                 email.set_from("robot@sender.example");
-                email.add_to("box+tag@example.org");
+                email.add_recipients("box+tag@example.org");
+                email.add_to()->set_address("list@example.org");
                 email.set_subject("Stored");
                 return result<inbox::v1::GetEmailResponse>(response);
             });

@@ -28,7 +28,7 @@ GetEmailArrivalResponse arrival_at(time_point received_at)
     arrival.set_size_bytes(812);
     auto& envelope = *arrival.mutable_envelope();
     envelope.set_mail_from("bounce@sender.example");
-    envelope.add_rcpt_to("ann@mail.test");
+    arrival.add_recipients("ann@mail.test");
     envelope.set_remote_address("192.0.2.7");
     envelope.set_helo("mx.sender.example");
     return arrival;

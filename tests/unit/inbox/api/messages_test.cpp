@@ -59,7 +59,9 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
     email.mail_from = "bounce@example.org";
     email.defects = {"bare_newline"};
     mime::view view;
-    view.cc = {{"Bob", "bob@example.org"}};
+    email.addresses = mailbox::header_addresses{
+        {{"Ann", "ann@mail.test"}}, {{"Bob", "bob@example.org"}}, {{"", "reply@example.org"}}};
+    email.summary.to = email.addresses->to;
     view.text = "hello";
     view.headers = {{"Subject", "hi"}};
     mime::attachment part;
@@ -74,10 +76,15 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
 
     CHECK(message.summary().email_id() == email.summary.id.text());
     CHECK(message.summary().codes(0).value() == "123456");
-    CHECK(message.envelope().rcpt_to(0) == "ann+tag@mail.test");
+    CHECK(message.summary().recipients(0) == "ann+tag@mail.test");
+    REQUIRE(message.summary().to_size() == 1);
+    CHECK(message.summary().to(0).name() == "Ann");
+    CHECK(message.summary().to(0).address() == "ann@mail.test");
     CHECK(message.envelope().mail_from() == "bounce@example.org");
     CHECK_FALSE(message.envelope().has_tls());
-    CHECK(message.cc(0) == "bob@example.org");
+    CHECK(message.cc(0).name() == "Bob");
+    CHECK(message.cc(0).address() == "bob@example.org");
+    CHECK(message.reply_to(0).address() == "reply@example.org");
     CHECK(message.text() == "hello");
     CHECK_FALSE(message.has_html());
     CHECK_FALSE(message.has_date());
@@ -87,6 +94,22 @@ TEST_CASE("an email's message has what its row and its view say", "[inbox]")
     CHECK(message.attachments(0).inline_());
     CHECK(message.attachments(0).sha256() == "2cf24d");
     CHECK(message.defects(0) == "bare_newline");
+}
+
+TEST_CASE("a message that an earlier release stored says itself whom its header names", "[inbox]")
+{
+    mailbox::stored_email email;
+    email.summary.to = {{"", "ann@mail.test"}};
+    mime::view view;
+    view.to = {{"Ann", "ann@mail.test"}};
+    view.cc.assign(200, {"Bob", "bob@example.org"});
+
+    const auto message = to_message(email, view);
+
+    REQUIRE(message.summary().to_size() == 1);
+    CHECK(message.summary().to(0).name() == "Ann");
+    CHECK(message.cc_size() == 100);
+    CHECK(message.reply_to_size() == 0);
 }
 
 TEST_CASE("every field of a summary is in its message, and every field there one of a summary",
@@ -111,6 +134,7 @@ TEST_CASE("a summary's message says what the row said", "[inbox]")
     email.sequence = 7;
     email.from = "robot@sender.example";
     email.from_name = "Robot";
+    email.to = {{"List", "list@x.test"}};
     email.rcpt_to = {"a@x.test", "b@x.test"};
     email.subject = "Hi";
     email.preview = "Hello";
@@ -127,7 +151,11 @@ TEST_CASE("a summary's message says what the row said", "[inbox]")
     CHECK(message.sequence() == 7);
     CHECK(message.from() == "robot@sender.example");
     CHECK(message.from_name() == "Robot");
-    CHECK(std::vector<std::string>(message.to().begin(), message.to().end()) == email.rcpt_to);
+    REQUIRE(message.to_size() == 1);
+    CHECK(message.to(0).name() == "List");
+    CHECK(message.to(0).address() == "list@x.test");
+    const auto& recipients = message.recipients();
+    CHECK(std::vector<std::string>(recipients.begin(), recipients.end()) == email.rcpt_to);
     CHECK(message.subject() == "Hi");
     CHECK(message.preview() == "Hello");
     CHECK(message.received_at().seconds() == 1'795'305'600);

@@ -1,5 +1,6 @@
 #include "mail-ingest/ingest/reading.hpp"
 
+#include "mailbox/header_addresses.hpp"
 #include "mime/view.hpp"
 
 #include <catch2/catch.hpp>
@@ -133,4 +134,15 @@ TEST_CASE("broken mail is read, its faults are noted, and one inbox by two names
     REQUIRE(outcome.message->deliveries.size() == 1);
     CHECK(outcome.message->deliveries[0].rcpt_to ==
           std::vector<std::string>{"box+a@in.test", "box+b@in.test"});
+}
+
+TEST_CASE("whom the header names is stored with the mail, whoever its recipients are",
+          "[mail-ingest]")
+{
+    const auto message = read("To: All <list@lists.test>\r\nCc: c@x.test\r\n\r\nx\r\n").message;
+
+    const auto named = mailbox::header_addresses_from_json(message->header_addresses);
+    CHECK(named.to == std::vector<mime::email_address>{{"All", "list@lists.test"}});
+    CHECK(named.cc == std::vector<mime::email_address>{{"", "c@x.test"}});
+    CHECK(named.reply_to.empty());
 }

@@ -122,7 +122,7 @@ export function MailDetails({ email }: { email: Email }) {
     ['Received', moment(email.receivedAt)],
     ['Sent, as it says', moment(email.date)],
     ['Envelope sender', envelope.mailFrom || '(empty)'],
-    ['Envelope recipients', envelope.rcptTo.join(', ')],
+    ['Envelope recipients', email.recipients.join(', ')],
     [
       'Came from',
       `${envelope.remoteAddress}${envelope.helo && `, which calls itself ${envelope.helo}`}`,

@@ -73,6 +73,13 @@ function CodeFound({ value }: { value: string }) {
   );
 }
 
+// `Ann <ann@example.com>, bob@example.com`
+function named(addresses: Email['to']): string {
+  return addresses
+    .map(({ address, name }) => (name === '' ? address : `${name} <${address}>`))
+    .join(', ');
+}
+
 function MailHead({ email }: { email: Email }) {
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -97,14 +104,14 @@ function MailHead({ email }: { email: Email }) {
         <div>
           <dt>To</dt>
           <dd class="breaks">
-            <bdi>{(email.toHeader.length > 0 ? email.toHeader : email.to).join(', ')}</bdi>
+            <bdi>{named(email.to) || email.recipients.join(', ')}</bdi>
           </dd>
         </div>
         {email.cc.length > 0 && (
           <div>
             <dt>Copy</dt>
             <dd class="breaks">
-              <bdi>{email.cc.join(', ')}</bdi>
+              <bdi>{named(email.cc)}</bdi>
             </dd>
           </div>
         )}

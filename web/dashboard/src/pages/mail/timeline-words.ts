@@ -32,7 +32,7 @@ export function stepDetail(step: TimelineStep): string | null {
     case 'accepted':
       return (
         `${bytes(step.sizeBytes)} from ${step.mailFrom || '(empty)'} ` +
-        `for ${step.rcptTo.join(', ')}`
+        `for ${step.recipients.join(', ')}`
       );
     case 'stored':
       return 'It can be read from then on.';
