@@ -23,6 +23,7 @@ _SCOPES = [
 _NEEDED = {
     "listInboxes": "inboxes:read",
     "createInbox": "inboxes:write",
+    "createInboxes": "inboxes:write",
     "deleteInboxesByTag": "inboxes:write",
     "getInbox": "inboxes:read",
     "updateInbox": "inboxes:write",

@@ -164,6 +164,9 @@ def _bounds(document: Document, schema: Node) -> Node:
     for name in ("items", "propertyNames", "additionalProperties"):
         if isinstance(resolved.get(name), dict):
             kept[name] = _bounds(document, resolved[name])
+    if "properties" in resolved:
+        fields = resolved["properties"].items()
+        kept["properties"] = {name: _bounds(document, field) for name, field in fields}
     return kept
 
 

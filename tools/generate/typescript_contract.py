@@ -91,6 +91,8 @@ def _rule_of(document: dict[str, Any], kind: str, schema: dict[str, Any]) -> dic
     if kind == "array":
         items = _rule(document, schema["items"])
         return {"is": "list", "of": items, **_given(schema, min="minItems", max="maxItems")}
+    if kind == "object" and "properties" in schema:
+        return {"is": "object", "fields": _fields(document, schema)}
     if kind == "object":
         names = {"is": "text", **_given(schema["propertyNames"], min="minLength", max="maxLength")}
         values = _rule(document, schema["additionalProperties"])

@@ -76,6 +76,26 @@ def test_a_wrong_argument_is_refused_before_the_call(given: dict[str, Any], says
         assert caught.value.argument
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([], "inboxes must be a list of 1 to 100 items, not an empty one"),
+        ([{}] * 101, "inboxes must be a list of 1 to 100 items, not 101 items"),
+        ({}, "inboxes must be a list"),
+        ([{}, "x"], r"inboxes\[1\] must be a dict, not \"x\""),
+        ([{"nme": "x"}], r"inboxes\[0\]\['nme'\] is unknown; known are local_part, domain"),
+        ([{"ttl_seconds": 59}], r"inboxes\[0\]\['ttl_seconds'\] must be an integer from 60"),
+        ([{"tags": ["ok", ""]}], r"inboxes\[0\]\['tags'\]\[1\] must be a string of 1 to 50"),
+    ],
+)
+def test_a_wrong_inbox_of_a_batch_is_refused_before_the_call(given: Any, says: str) -> None:
+    with (
+        Tempinbox(base_url="http://127.0.0.1:1", api_key="x") as client,
+        pytest.raises(InvalidArgument, match=says),
+    ):
+        client.create_inboxes(given)
+
+
 def test_other_calls_refuse_theirs() -> None:
     wrong: Any = "x"
     with Tempinbox(base_url="http://127.0.0.1:1", api_key="x") as client:

@@ -16,12 +16,15 @@ from tempinbox import (
     Conflict,
     ConnectionFailed,
     Forbidden,
+    Inbox,
     NotFound,
     RateLimited,
     Tempinbox,
     Unauthorized,
     UnexpectedEmail,
     WaitTimeout,
+    error_codes,
+    types,
 )
 
 MAIL = "Your verification code is 482913.\n\nhttps://shop.example/verify?t=ab12\n"
@@ -41,6 +44,22 @@ def test_an_inbox_from_its_making_to_its_end(client: Tempinbox) -> None:
     with pytest.raises(NotFound):
         client.delete_inbox(inbox)
     assert inbox.refresh().status == "expired"
+
+
+def test_inboxes_are_made_together(client: Tempinbox) -> None:
+    tag = f"py-{os.getpid()}-batch"
+    taken = client.create_inbox(tags=[tag]).email_address.partition("@")[0]
+
+    first, second, third = client.create_inboxes(
+        [{"name": "a", "tags": [tag], "ttl_seconds": 600}, {"local_part": taken}, {"tags": (tag,)}]
+    )
+
+    assert isinstance(first, Inbox)
+    assert isinstance(third, Inbox)
+    assert isinstance(second, types.CreationError)
+    assert (first.name, third.refresh().status) == ("a", "active")
+    assert (second.status_code, second.code) == (409, error_codes.ADDRESS_TAKEN)
+    assert client.delete_inboxes_by_tag(tag) == 3
 
 
 def test_a_block_that_fails_ends_its_inbox_all_the_same(client: Tempinbox) -> None:

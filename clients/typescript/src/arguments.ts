@@ -9,6 +9,7 @@ export type Rule = { readonly required?: boolean; readonly nullable?: boolean } 
   | { readonly is: 'oneOf'; readonly values: readonly string[] }
   | { readonly is: 'text'; readonly min?: number; readonly max?: number; readonly pattern?: string }
   | { readonly is: 'list'; readonly of: Rule; readonly min?: number; readonly max?: number }
+  | { readonly is: 'object'; readonly fields: Rules }
   | { readonly is: 'pairs'; readonly name: Rule; readonly value: Rule; readonly max: number }
 );
 
@@ -29,18 +30,21 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const CONTROL = /(?![\t\n\r\x80-\x9f])\p{Cc}/u;
 
-/** Refuses names that are not among the rules, what is missing, and values out of bounds. */
-export function checkAll(given: object, rules: Rules, minFields = 0): void {
+/**
+ * Refuses names that are not among the rules, what is missing, and values out of bounds; `within`
+ * stands before the names.
+ */
+export function checkAll(given: object, rules: Rules, minFields = 0, within = ''): void {
   const values = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [name, value] of values) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === undefined)
-      throw new InvalidArgument(name, `is unknown here; there are: ${namesOf(rules)}`);
-    check(name, value, rule);
+      throw new InvalidArgument(within + name, `is unknown here; there are: ${namesOf(rules)}`);
+    check(within + name, value, rule);
   }
   for (const [name, rule] of Object.entries(rules))
     if (rule.required && !values.some(([known]) => known === name))
-      throw new InvalidArgument(name, `is missing: it ${allowed(rule)}`);
+      throw new InvalidArgument(within + name, `is missing: it ${allowed(rule)}`);
   if (values.length < minFields)
     throw new InvalidArgument('the change', `must have at least one of: ${namesOf(rules)}`);
 }
@@ -74,6 +78,10 @@ function isAllowed(name: string, value: unknown, rule: Rule): boolean {
     case 'list':
       if (!Array.isArray(value) || !isWithin(value.length, rule)) return false;
       value.forEach((item, index) => check(`${name}[${index}]`, item, rule.of));
+      return true;
+    case 'object':
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+      checkAll(value, rule.fields, 0, `${name}.`);
       return true;
     case 'pairs': {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -110,6 +118,8 @@ function allowed(rule: Rule): string {
       );
     case 'list':
       return `must be an array ${range(rule)} items`;
+    case 'object':
+      return 'must be an object';
     case 'pairs':
       return `must be an object of at most ${rule.max} pairs of strings`;
   }

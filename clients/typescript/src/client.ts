@@ -25,6 +25,7 @@ type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters
 export type Inbox = Schemas['Inbox'];
 export type Email = Schemas['Email'];
 export type EmailSummary = Schemas['EmailSummary'];
+export type CreationResult = Schemas['CreationResult'];
 export type Webhook = Schemas['Webhook'];
 export type Delivery = Schemas['Delivery'];
 
@@ -122,6 +123,16 @@ export class Tempinbox {
   /** Makes an inbox. */
   async createInbox(newInbox: Schemas['NewInbox'] = {}, options?: CallOptions): Promise<Inbox> {
     return await this.#json('createInbox', { body: newInbox }, options);
+  }
+
+  /** Makes up to 100 inboxes by one request of the day: for each the inbox, or why not. */
+  async createInboxes(
+    newInboxes: Schemas['NewInbox'][],
+    options?: CallOptions,
+  ): Promise<CreationResult[]> {
+    const body = { inboxes: newInboxes };
+    const made = await this.#json<Schemas['CreatedInboxes']>('createInboxes', { body }, options);
+    return made.results;
   }
 
   /** The account's inboxes, newest first; those that take mail unless `status` says otherwise. */

@@ -44,6 +44,33 @@ test('an inbox is made, found, changed and ended', async () => {
   assert.ok((await client.listDomains()).some((one) => one.default));
 });
 
+test('inboxes are made together, each made or refused for itself', async () => {
+  const tag = `tag-${randomUUID()}`;
+  const taken = (await client.createInbox({ tags: [tag] })).emailAddress.split('@')[0];
+
+  const [first, second, third] = await client.createInboxes([
+    { name: 'a', tags: [tag] },
+    { localPart: taken },
+    { tags: [tag] },
+  ]);
+
+  assert.equal(first.inbox.name, 'a');
+  assert.equal(first.error, null);
+  assert.deepEqual([second.inbox, second.error.code], [null, 'address_taken']);
+  assert.equal((await client.getInbox(third.inbox)).status, 'active');
+  assert.deepEqual(await client.deleteInboxesByTag(tag), { deleted: 3 });
+  for (const [given, what] of [
+    [[], /inboxes must be an array of 1 to 100 items, not 0/],
+    [[{}, { ttlSeconds: 59 }], /inboxes\[1\]\.ttlSeconds must be an integer from 60/],
+    [[{ nme: 'x' }], /inboxes\[0\]\.nme is unknown here; there are: localPart/],
+    [['x'], /inboxes\[0\] must be an object/],
+  ])
+    await assert.rejects(
+      client.createInboxes(given),
+      (error) => error instanceof InvalidArgument && what.test(error.message),
+    );
+});
+
 test('withInbox ends the inbox, also when the callback throws', async () => {
   const seen = [];
   const value = await client.withInbox({ name: 'x' }, (inbox) => seen.push(inbox));

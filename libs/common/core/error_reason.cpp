@@ -104,10 +104,11 @@ constexpr std::array table{
     error_reason_facts{error_reason::daily_limit, "daily_limit", 429,
                        "The plan's requests of the UTC day are used up.",
                        "Wait until X-RateLimit-Reset, or choose a larger plan."},
-    error_reason_facts{error_reason::burst, "burst", 429,
-                       "The key sent more requests in a second than the plan allows; this one did "
-                       "not count against the day.",
-                       "Send it again after Retry-After."},
+    error_reason_facts{
+        error_reason::burst, "burst", 429,
+        "The key sent more requests in a second than the plan allows, each inbox of a "
+        "batch counted as one; this one did not count against the day.",
+        "Send it again after Retry-After."},
     error_reason_facts{error_reason::authentication_limit, "authentication_limit", 429,
                        "Too many requests without a valid key came from this address.",
                        "Wait for Retry-After, with a valid key."},

@@ -43,7 +43,7 @@ public:
         filled_at_ = now;
         return left_;
     }
-    void take_one() { left_ -= 1; }
+    void take(double count = 1) { left_ -= count; }
     void give_back_one(const token_rate& rate) { left_ = std::min(rate.burst, left_ + 1); }
     // Takes more than there may be, so that the next wait longer; the debt never exceeds `count`.
     void overdraw(double count) { left_ = std::max(-count, left_ - count); }
@@ -80,8 +80,22 @@ public:
         const auto [bucket, left] = find_refilled(key, rate, now);
         if (left < 1)
             return false;
-        bucket->take_one();
+        bucket->take();
         return true;
+    }
+    // Takes more than there may be: as many calls are refused later.
+    void take_beyond(const Key& key, const token_rate& rate, double count, time_point now)
+    {
+        if (!rate.is_unlimited())
+            find_refilled(key, rate, now).first->take(count);
+    }
+    // Until the next `take` succeeds, if nobody else takes.
+    std::chrono::duration<double> wait(const Key& key, const token_rate& rate, time_point now)
+    {
+        if (rate.is_unlimited())
+            return std::chrono::duration<double>::zero();
+        const auto missing = std::max(0.0, 1 - find_refilled(key, rate, now).second);
+        return missing * std::chrono::duration<double>(rate.period) / rate.tokens;
     }
     // Returns a token whose use did not happen.
     void give_back(const Key& key)

@@ -1,5 +1,6 @@
 #include "gateway/json/resources.hpp"
 
+#include "common/http/message.hpp"
 #include "gateway/json/fields.hpp"
 
 #include <map>
@@ -38,6 +39,32 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_ext
     out.end_object();
 }
 
+// As in the body of an error, with what is a header there.
+void put_refusal(json::writer& out, const failure& refused)
+{
+    const auto status = http::status_of(refused.code);
+    out.begin_object()
+        .member("statusCode", status)
+        .member("error", http::status_name(status))
+        .member("message", refused.message)
+        .member("code", to_string(http::reason_of(refused)))
+        .end_object();
+}
+
+void put_created(json::writer& out, const created_inbox& created)
+{
+    out.begin_object();
+    if (created) {
+        out.key("inbox");
+        put_inbox(out, created->inbox(), inbox_extras());
+        out.null_member("error");
+    } else {
+        out.null_member("inbox").key("error");
+        put_refusal(out, created.error());
+    }
+    out.end_object();
+}
+
 void put_rejection(json::writer& out, const inbox::v1::Rejection& rejection)
 {
     out.begin_object();
@@ -64,6 +91,16 @@ std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras)
 {
     json::writer out;
     put_inbox(out, inbox, extras);
+    return out.take();
+}
+
+std::string to_json(const std::vector<created_inbox>& batch)
+{
+    json::writer out;
+    out.begin_object().key("results").begin_array();
+    for (const auto& created : batch)
+        put_created(out, created);
+    out.end_array().end_object();
     return out.take();
 }
 

@@ -2,6 +2,7 @@
 
 #include "accounts/account.hpp"
 #include "accounts/plan.hpp"
+#include "common/core/errors.hpp"
 #include "common/core/time.hpp"
 #include "common/json/writer.hpp"
 
@@ -22,6 +23,9 @@ struct inbox_extras
     bool fullness = false;
 };
 std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = {});
+// An inbox of a batch: created, or why it was refused.
+using created_inbox = result<inbox::v1::CreateInboxResponse>;
+std::string to_json(const std::vector<created_inbox>& batch);
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListRejectionsResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);

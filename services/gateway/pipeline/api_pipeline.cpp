@@ -123,6 +123,9 @@ awaitable<http::response> api_pipeline::perform_for(passed_checks passed, http::
 awaitable<http::response> api_pipeline::call(request_context& context)
 {
     const auto& operation = *context.target.operation;
+    context.who.add_to_burst = [this, &context](std::size_t count) {
+        add_to_burst(bursts_, context, count);
+    };
     if (operation.calls_others)
         context.who.call = [this, passed = passed_checks(context)](http::request& inner) {
             return perform_for(passed, inner);

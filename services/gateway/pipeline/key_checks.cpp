@@ -25,6 +25,11 @@ http::response refuse_key(client_failures& failures, request_context& context,
                              context.rate_limit, context.who.now);
 }
 
+token_rate burst_of(const request_context& context)
+{
+    return token_rate::per_second(context.who.limits().burst_per_second);
+}
+
 } // namespace
 
 request_context::request_context(http::request& received, routes::match matched,
@@ -103,17 +108,25 @@ refusal check_plan(request_context& context)
 
 refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& context)
 {
-    const auto max_burst = context.who.limits().burst_per_second;
-    if (bursts.take(context.owner->key, token_rate::per_second(max_burst), context.who.now))
+    const auto rate = burst_of(context);
+    if (bursts.take(context.owner->key, rate, context.who.now))
         return std::nullopt;
     context.is_burst_used_up = true;
     context.rate_limit = quota.last_known(context.who.state);
     auto refused = http::error_response(
         error_reason::burst,
-        "More than " + std::to_string(max_burst) +
-            " requests in one second with this API key; this one was not counted against the day");
-    refused.set("Retry-After", 1);
+        "More than " + std::to_string(context.who.limits().burst_per_second) +
+            " requests in one second with this API key, counting each inbox of a batch; this one "
+            "was not counted against the day");
+    const auto wait = bursts.wait(context.owner->key, rate, context.who.now);
+    refused.set("Retry-After", std::chrono::ceil<std::chrono::seconds>(wait).count());
     return refused;
+}
+
+void add_to_burst(key_bursts& bursts, const request_context& context, std::size_t count)
+{
+    bursts.take_beyond(context.owner->key, burst_of(context), static_cast<double>(count),
+                       context.who.now);
 }
 
 awaitable<refusal> check_quota(quota_client& quota, request_context& context)

@@ -65,6 +65,8 @@ refusal check_plan(request_context& context);
 // 429 past the plan's burst. Such a request does not count against the day: `quota` only gives the
 // last known numbers.
 refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& context);
+// What an operation does beyond one request: later requests of the key wait for it.
+void add_to_burst(key_bursts& bursts, const request_context& context, std::size_t count);
 // Counts the request against the account's day: 429 if that is used up.
 awaitable<refusal> check_quota(quota_client& quota, request_context& context);
 

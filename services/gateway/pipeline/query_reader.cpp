@@ -133,4 +133,15 @@ result<json::object_reader> read_body(const http::request& received)
     return json::object_reader::parse(received.body);
 }
 
+void report_inner_error(json::object_reader& body, const std::string& field_path,
+                        json::object_reader& inner)
+{
+    const auto outcome = inner.finish();
+    if (outcome)
+        return;
+    const auto& message = outcome.error().message;
+    body.fail(message.starts_with("unknown field") ? field_path + " has an " + message
+                                                   : field_path + "." + message);
+}
+
 } // namespace tempinbox::gateway

@@ -51,5 +51,8 @@ page read_page(query_reader& query);
 result<void> expect_no_query(const http::request& received);
 // The fields of the body, for operations whose parameters all stand there.
 result<json::object_reader> read_body(const http::request& received);
+// For an object inside the body: reports its error as one of the body.
+void report_inner_error(json::object_reader& body, const std::string& field_path,
+                        json::object_reader& inner);
 
 } // namespace tempinbox::gateway

@@ -17,11 +17,11 @@ public:
     // 404 for an inbox or email outside the caller's tag. Ids that are none are left to the
     // operation. The path parameters are filled in.
     awaitable<refusal> check(const http::request& received, const caller& who);
-    // The same for the inbox that a response to a POST names, before it is given again.
+    // The same for the inboxes that a response to a POST names, before it is given again.
     awaitable<refusal> check_created(const http::response& created, const caller& who);
 
 private:
-    awaitable<refusal> ask(inbox::v1::CheckTagRequest request);
+    awaitable<refusal> ask(inbox::v1::CheckTagRequest request, account_id account);
 
     inbox_client& inboxes_;
 };

@@ -18,5 +18,7 @@ constexpr std::size_t max_metadata = 20;
 constexpr std::size_t max_metadata_key_length = 50;
 constexpr std::size_t max_metadata_value_length = 500;
 constexpr std::int64_t min_ttl = 60;
+// Inboxes that one request creates.
+constexpr std::size_t max_batch = 100;
 
 } // namespace tempinbox::gateway

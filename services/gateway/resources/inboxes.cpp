@@ -1,6 +1,8 @@
 #include "gateway/resources/inboxes.hpp"
 
+#include "common/async/gather.hpp"
 #include "common/core/text.hpp"
+#include "common/crypto/digest.hpp"
 #include "common/json/object_reader.hpp"
 #include "gateway/json/resources.hpp"
 #include "gateway/pipeline/query_reader.hpp"
@@ -26,30 +28,23 @@ std::vector<std::string> with_tag_of_key(json::object_reader& body, std::vector<
     return tags;
 }
 
-// Reads the body of POST /v1/inboxes. The inbox service decides which local parts and domains are
-// available.
-result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
-                                                     const caller& who)
+// Reads the fields of a new inbox; errors are left to its reader. The inbox service decides which
+// local parts and domains are available.
+inbox::v1::CreateInboxRequest read_fields(json::object_reader& body, const caller& who)
 {
-    auto body = read_body(received);
-    if (!body)
-        return body.error();
-    const auto local_part = body->text("localPart", 1, max_local_part_length);
-    const auto domain = body->text("domain", 1, max_domain_length);
-    const auto ttl = body->integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
-    const auto name = body->text("name", 1, max_name_length);
-    auto tags = body->texts("tags", max_tags, 1, max_tag_length);
+    const auto local_part = body.text("localPart", 1, max_local_part_length);
+    const auto domain = body.text("domain", 1, max_domain_length);
+    const auto ttl = body.integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
+    const auto name = body.text("name", 1, max_name_length);
+    auto tags = body.texts("tags", max_tags, 1, max_tag_length);
     if (who.tag())
-        tags = with_tag_of_key(*body, std::move(tags).value_or(std::vector<std::string>()),
-                               *who.tag());
-    const auto metadata = body->text_map("metadata", max_metadata, max_metadata_key_length,
-                                         max_metadata_value_length);
-    if (const auto all_known = body->finish(); !all_known)
-        return all_known.error();
+        tags =
+            with_tag_of_key(body, std::move(tags).value_or(std::vector<std::string>()), *who.tag());
+    const auto metadata =
+        body.text_map("metadata", max_metadata, max_metadata_key_length, max_metadata_value_length);
 
     inbox::v1::CreateInboxRequest request;
     *request.mutable_account() = plans::to_proto(who.state);
-    request.set_inbox_id(who.new_id<inbox_id>().text());
     if (local_part)
         request.set_local_part(*local_part);
     if (domain)
@@ -63,6 +58,68 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
     if (metadata)
         request.mutable_metadata()->insert(metadata->begin(), metadata->end());
     return request;
+}
+
+// Reads the body of POST /v1/inboxes.
+result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
+                                                     const caller& who)
+{
+    auto body = read_body(received);
+    if (!body)
+        return body.error();
+    auto request = read_fields(*body, who);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    request.set_inbox_id(who.new_id<inbox_id>().text());
+    return request;
+}
+
+// Inboxes of a batch have ids that follow from its own, so that a repeat creates the same. Of its
+// time, they are in the batch's order and otherwise as random as any (RFC 9562 5.7).
+inbox_id id_in_batch(const uuid& batch, std::size_t index)
+{
+    auto bytes = batch.bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto digest = crypto::sha256("inbox " + std::to_string(index) + " " + std::string(text));
+    bytes[6] = 0x70;
+    bytes[7] = static_cast<std::uint8_t>(index);
+    for (std::size_t i = 8; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::uint8_t>(digest[i]);
+    bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3f) | 0x80);
+    return inbox_id(uuid(bytes));
+}
+
+// Reads the body of POST /v1/inboxes:batch. What is wrong with one refuses all.
+result<std::vector<inbox::v1::CreateInboxRequest>> read_new_inboxes(const http::request& received,
+                                                                    const caller& who)
+{
+    auto body = read_body(received);
+    if (!body)
+        return body.error();
+    const auto given = body->objects("inboxes", max_batch);
+    if (!given || given->empty())
+        body->fail("inboxes must be an array of 1 to " + std::to_string(max_batch) +
+                   " objects, one for each inbox");
+    const auto batch = who.new_id<inbox_id>().value();
+    std::vector<inbox::v1::CreateInboxRequest> requests;
+    for (const auto& item : given.value_or(std::vector<json::value>())) {
+        json::object_reader fields(item);
+        requests.push_back(read_fields(fields, who));
+        report_inner_error(*body, "inboxes[" + std::to_string(requests.size() - 1) + "]", fields);
+        requests.back().set_inbox_id(id_in_batch(batch, requests.size() - 1).text());
+    }
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    return requests;
+}
+
+// Whether it is unknown what became of a creation.
+bool is_undecided(const created_inbox& outcome)
+{
+    if (outcome)
+        return false;
+    const auto code = outcome.error().code;
+    return code == errc::unavailable || code == errc::deadline_exceeded || code == errc::internal;
 }
 
 inbox::v1::InboxStatus to_status(const std::string& text)
@@ -125,6 +182,38 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
     if (!checked)
         co_return http::error_response(checked.error());
 
+    co_return http::response(204, "", "");
+}
+
+// POST /v1/inboxes:batch
+awaitable<http::response> create_inboxes(const http::request& received, const caller& who,
+                                         inbox_client& inboxes)
+{
+    auto requests = read_new_inboxes(received, who);
+    if (!requests)
+        co_return http::error_response(requests.error());
+
+    // The request itself is counted.
+    if (who.add_to_burst)
+        who.add_to_burst(requests->size() - 1);
+    std::vector<awaitable<created_inbox>> creations;
+    for (auto& request : *requests)
+        creations.push_back(
+            inboxes.call_batched(inbox_methods::create_inbox, std::move(request), who.account()));
+    const auto created = co_await async::gather(std::move(creations));
+    const auto undecided = std::find_if(created.begin(), created.end(), is_undecided);
+    if (undecided != created.end())
+        co_return http::error_response(undecided->error());
+
+    co_return http::ok_json(to_json(created));
+}
+
+awaitable<http::response> check_new_inboxes(const http::request& received, const caller& who,
+                                            inbox_client&)
+{
+    const auto requests = read_new_inboxes(received, who);
+    if (!requests)
+        co_return http::error_response(requests.error());
     co_return http::response(204, "", "");
 }
 

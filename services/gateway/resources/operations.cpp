@@ -52,6 +52,8 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                      on(inboxes, list_inboxes));
     all.emplace_back("POST", root + "/inboxes", scope::inboxes_write, body_kind::json,
                      on(inboxes, create_inbox), on(inboxes, check_new_inbox));
+    all.emplace_back("POST", root + "/inboxes:batch", scope::inboxes_write, body_kind::json,
+                     on(inboxes, create_inboxes), on(inboxes, check_new_inboxes));
     all.emplace_back("DELETE", root + "/inboxes", scope::inboxes_write, body_kind::none,
                      on(inboxes, delete_tagged_inboxes));
     all.emplace_back("GET", root + "/inboxes/{inboxId}", scope::inboxes_read, body_kind::none,

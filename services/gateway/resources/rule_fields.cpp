@@ -1,6 +1,7 @@
 #include "gateway/resources/rule_fields.hpp"
 
 #include "common/core/ids.hpp"
+#include "gateway/pipeline/query_reader.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -23,17 +24,6 @@ std::string required_choice(json::object_reader& body, std::string_view name,
 }
 
 } // namespace
-
-void report_inner_error(json::object_reader& body, const std::string& field_path,
-                        json::object_reader& inner)
-{
-    const auto outcome = inner.finish();
-    if (outcome)
-        return;
-    const auto& message = outcome.error().message;
-    body.fail(message.starts_with("unknown field") ? field_path + " has an " + message
-                                                   : field_path + "." + message);
-}
 
 std::optional<std::string> read_webhook_id(json::object_reader& body)
 {

@@ -17,8 +17,4 @@ inline constexpr std::size_t max_rule_name_length = 100;
 std::optional<std::string> read_webhook_id(json::object_reader& body);
 std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object_reader& body);
 
-// For an object inside the body: reports its error as one of the body.
-void report_inner_error(json::object_reader& body, const std::string& field_path,
-                        json::object_reader& inner);
-
 } // namespace tempinbox::gateway

@@ -35,6 +35,9 @@ struct caller
     std::optional<key_id> owner_of_responses;
     // The id of the object that this request creates, set when a retry must create the same one.
     std::optional<uuid> chosen_id;
+    // Counts as so many further requests of the key in this second, which later ones wait for.
+    // Empty for a session.
+    std::function<void(std::size_t)> add_to_burst;
     // Set for operations that are made of others (route::calls_others).
     operation_call call;
 

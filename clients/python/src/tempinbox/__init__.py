@@ -3,7 +3,7 @@
 from tempinbox._arguments import UNSET
 from tempinbox._async_client import AsyncInbox, AsyncTempinbox
 from tempinbox._client import Inbox, Tempinbox
-from tempinbox._values import AttachmentFile
+from tempinbox._values import AttachmentFile, NewInbox
 from tempinbox.errors import (
     ApiError,
     BadRequest,
@@ -38,6 +38,7 @@ __all__ = [
     "Forbidden",
     "Inbox",
     "InvalidArgument",
+    "NewInbox",
     "NotFound",
     "RateLimited",
     "ServiceUnavailable",

@@ -62,10 +62,22 @@ def _is_allowed(name: str, kind: str, rule: Mapping[str, Any], value: Any) -> bo
         return _is_within(len(value), rule.get("minItems"), rule.get("maxItems"))
     if not isinstance(value, Mapping):
         return False
+    if "properties" in rule:
+        for key, item in value.items():
+            _check_field(name, rule["properties"], key, item)
+        return True
     for key, item in value.items():
         check(f"a name in {name}", {"type": "string", **rule.get("propertyNames", {})}, key)
         check(f"{name}[{key!r}]", rule["additionalProperties"], item)
     return _is_within(len(value), rule.get("minProperties"), rule.get("maxProperties"))
+
+
+def _check_field(name: str, fields: Mapping[str, Any], key: object, value: Any) -> None:
+    """Refuses a field of an object that is unknown or out of bounds."""
+    if key not in fields:
+        known = ", ".join(snake_case(one) for one in fields)
+        raise InvalidArgument(f"{name}[{key!r}]", f"is unknown; known are {known}")
+    check(f"{name}[{snake_case(str(key))!r}]", fields[str(key)], value)
 
 
 def _is_allowed_text(rule: Mapping[str, Any], value: str) -> bool:
@@ -99,6 +111,8 @@ def _allowed(kind: str, rule: Mapping[str, Any]) -> str:
         return f"an integer {_range(rule.get('minimum'), rule.get('maximum'))}".rstrip()
     if kind == "array":
         return f"a list of {_items(rule.get('minItems'), rule.get('maxItems'))}"
+    if kind == "object" and "properties" in rule:
+        return "a dict"
     if kind == "object":
         return f"a dict of at most {rule.get('maxProperties')} pairs of strings"
     if rule.get("format") == "uuid":

@@ -13,7 +13,7 @@ from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
 from tempinbox._calls import call, read_json
 from tempinbox._transport import AsyncTransport
-from tempinbox._values import AttachmentFile, items_of, without_none
+from tempinbox._values import AttachmentFile, NewInbox, in_contract, items_of, without_none
 from tempinbox._waiting import InboxReference, Position, id_of
 from tempinbox.errors import NotFound, TempinboxError
 from tempinbox.settings import read_settings
@@ -189,6 +189,19 @@ class AsyncTempinbox:
             metadata=metadata,
         )
         return self._inbox(await self._json("createInbox", given, key=idempotency_key))
+
+    async def create_inboxes(
+        self, inboxes: Sequence[NewInbox], *, idempotency_key: str | None = None
+    ) -> "list[AsyncInbox | types.CreationError]":
+        """Up to 100 new inboxes by one request of the day, each with the arguments of
+        `create_inbox`; in the place of one that was refused, why.
+        """
+        given = {"inboxes": in_contract(inboxes)}
+        found = await self._json("createInboxes", given, key=idempotency_key)
+        return [
+            read(types.CreationError, one["error"]) if one["error"] else self._inbox(one["inbox"])
+            for one in found["results"]
+        ]
 
     async def list_inboxes(
         self,

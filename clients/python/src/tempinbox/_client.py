@@ -15,7 +15,7 @@ from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
 from tempinbox._calls import call, read_json
 from tempinbox._transport import Transport
-from tempinbox._values import AttachmentFile, items_of, without_none
+from tempinbox._values import AttachmentFile, NewInbox, in_contract, items_of, without_none
 from tempinbox._waiting import InboxReference, Position, id_of
 from tempinbox.errors import NotFound, TempinboxError
 from tempinbox.settings import read_settings
@@ -191,6 +191,19 @@ class Tempinbox:
             metadata=metadata,
         )
         return self._inbox(self._json("createInbox", given, key=idempotency_key))
+
+    def create_inboxes(
+        self, inboxes: Sequence[NewInbox], *, idempotency_key: str | None = None
+    ) -> "list[Inbox | types.CreationError]":
+        """Up to 100 new inboxes by one request of the day, each with the arguments of
+        `create_inbox`; in the place of one that was refused, why.
+        """
+        given = {"inboxes": in_contract(inboxes)}
+        found = self._json("createInboxes", given, key=idempotency_key)
+        return [
+            read(types.CreationError, one["error"]) if one["error"] else self._inbox(one["inbox"])
+            for one in found["results"]
+        ]
 
     def list_inboxes(
         self,

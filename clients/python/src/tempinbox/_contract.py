@@ -59,6 +59,50 @@ OPERATIONS = {
         body=None,
         has_key=False,
     ),
+    "createInboxes": Operation(
+        id="createInboxes",
+        method="POST",
+        path="/v1/inboxes:batch",
+        in_path={},
+        query={},
+        body={
+            "inboxes": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 100,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "localPart": {
+                            "type": ["string", "null"],
+                            "minLength": 1,
+                            "maxLength": 63,
+                            "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9_-]|\\.(?!\\.|$))*$",
+                        },
+                        "domain": {"type": ["string", "null"], "minLength": 1, "maxLength": 190},
+                        "ttlSeconds": {
+                            "type": ["integer", "null"],
+                            "format": "int64",
+                            "minimum": 60,
+                        },
+                        "name": {"type": ["string", "null"], "minLength": 1, "maxLength": 100},
+                        "tags": {
+                            "type": ["array", "null"],
+                            "maxItems": 10,
+                            "items": {"type": "string", "minLength": 1, "maxLength": 50},
+                        },
+                        "metadata": {
+                            "type": ["object", "null"],
+                            "maxProperties": 20,
+                            "propertyNames": {"minLength": 1, "maxLength": 50},
+                            "additionalProperties": {"type": "string", "maxLength": 500},
+                        },
+                    },
+                },
+            }
+        },
+        has_key=True,
+    ),
     "getInbox": Operation(
         id="getInbox",
         method="GET",

@@ -1,8 +1,10 @@
 """The arguments and results of both clients beside the types of the contract."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
+
+from tempinbox._answers import camel_case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,6 +14,29 @@ class AttachmentFile:
     filename: str
     content_type: str
     content: bytes = field(repr=False)
+
+
+class NewInbox(TypedDict, total=False):
+    """An inbox to create in a batch: the arguments of `create_inbox`."""
+
+    local_part: str | None
+    domain: str | None
+    ttl_seconds: int | None
+    name: str | None
+    tags: Sequence[str] | None
+    metadata: Mapping[str, str] | None
+
+
+def in_contract(given: Any) -> Any:
+    """Returns a batch with the names of the API; what is no inbox is left, and refused later."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        return given
+    return [
+        {camel_case(str(name)): items_of(value) for name, value in one.items()}
+        if isinstance(one, Mapping)
+        else one
+        for one in given
+    ]
 
 
 def without_none(**given: Any) -> dict[str, Any]:

@@ -159,8 +159,8 @@ Wait until X-RateLimit-Reset, or choose a larger plan.
 """
 
 BURST = "burst"
-"""429: The key sent more requests in a second than the plan allows; this one did not count against
-the day.
+"""429: The key sent more requests in a second than the plan allows, each inbox of a batch counted
+as one; this one did not count against the day.
 
 Send it again after Retry-After.
 """

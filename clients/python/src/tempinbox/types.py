@@ -18,7 +18,10 @@ __all__ = [
     "Authentication",
     "Code",
     "ConnectedStep",
+    "CreatedInboxes",
     "CreatedWebhook",
+    "CreationError",
+    "CreationResult",
     "DeletedEmail",
     "DeletedInbox",
     "DeletedInboxes",
@@ -112,6 +115,38 @@ class DeletedInboxes(Answer):
 
     deleted: int
     """How many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreationError(Answer):
+    """Why one inbox of a batch was refused, as the response to its own request would say."""
+
+    status_code: int
+    """The HTTP status."""
+    error: str
+    """Its name."""
+    message: str
+    """For people."""
+    code: str
+    """The reason for programs, as in `X-Error-Code`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreationResult(Answer):
+    """`CreationResult` of the contract."""
+
+    inbox: Inbox | None
+    """The new inbox; null if it was refused."""
+    error: CreationError | None
+    """Why it was refused; null if it was created."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatedInboxes(Answer):
+    """`CreatedInboxes` of the contract."""
+
+    results: list[CreationResult]
+    """A result for each inbox of the request, in its order."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,6 +111,24 @@ TEST_CASE("the buckets are bounded: the least recently used key starts anew", "[
     CHECK(passing(limit, first, 5, wall_noon, 10) == 5);
 }
 
+TEST_CASE("what is taken beyond the tokens is waited for in full", "[core]")
+{
+    key_bucket limit(100);
+    const auto key = key_id::make();
+    const auto rate = token_rate::per_second(10);
+    CHECK(limit.take(key, rate, wall_noon));
+
+    limit.take_beyond(key, rate, 29, wall_noon);
+
+    CHECK(limit.wait(key, rate, wall_noon).count() == Approx(2.1));
+    CHECK_FALSE(limit.take(key, rate, wall_noon + 2s));
+    CHECK(limit.wait(key, rate, wall_noon + 2s).count() == Approx(0.1));
+    CHECK(limit.take(key, rate, wall_noon + 2200ms));
+    const auto unlimited = token_rate::per_second(0);
+    limit.take_beyond(key, unlimited, 29, wall_noon + 2200ms);
+    CHECK(limit.wait(key, unlimited, wall_noon + 2200ms).count() == 0);
+}
+
 TEST_CASE("an overdrawn bucket owes no more than what was last taken", "[core]")
 {
     const token_rate rate = token_rate::per_second(10);

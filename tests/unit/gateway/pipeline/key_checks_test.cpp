@@ -133,6 +133,27 @@ TEST_CASE("past the plan's burst a key gets its own 429 with the last known numb
     CHECK(rate_limit.calls.size() == 1);
 }
 
+TEST_CASE("what an operation adds to the burst is waited for, as Retry-After says",
+          "[gateway][pipeline]")
+{
+    testing::fake_rate_limit rate_limit;
+    testing::running_quota_client quota(rate_limit);
+    auto owner = premium_owner();
+    owner.account.limits.burst_per_second = 10;
+    arranged_request arranged(owner);
+    key_bursts bursts;
+
+    CHECK_FALSE(check_burst(bursts, *quota, arranged.context));
+    add_to_burst(bursts, arranged.context, 29);
+    const auto refused = check_burst(bursts, *quota, arranged.context);
+    arranged.context.who.now += 3s;
+    const auto later = check_burst(bursts, *quota, arranged.context);
+
+    REQUIRE(refused);
+    CHECK(number(*refused, "Retry-After") == 3);
+    CHECK_FALSE(later);
+}
+
 TEST_CASE("a used-up day says when it ends", "[gateway][pipeline]")
 {
     testing::fake_rate_limit rate_limit;

@@ -2,6 +2,8 @@
 
 #include "unit/gateway/resources/operations_fixture.hpp"
 
+#include <set>
+
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace inbox::v1;
@@ -21,7 +23,8 @@ public:
             "tempinbox.inbox.v1.InboxService/CheckTag",
             [this](const CheckTagRequest& request) -> result<CheckTagResponse> {
                 asked = request;
-                if (is_outside)
+                all_asked.insert(request.inbox_id());
+                if (is_outside || (!outside.empty() && request.inbox_id() == outside))
                     return failure{errc::not_found, "It does not exist"};
                 return CheckTagResponse();
             });
@@ -44,9 +47,17 @@ public:
         tag_check checked(*client_);
         return testing::await(checked.check_created(created, who));
     }
+    std::optional<http::response> check_batch(const std::string& results)
+    {
+        const http::response created(200, "application/json", "{\"results\":[" + results + "]}");
+        tag_check checked(*client_);
+        return testing::await(checked.check_created(created, who));
+    }
 
     caller who = testing::premium_caller();
     bool is_outside = false;
+    std::string outside; // this inbox alone
+    std::set<std::string> all_asked;
     std::optional<CheckTagRequest> asked;
 
 private:
@@ -109,4 +120,22 @@ TEST_CASE("an id that is none is left to the operation, and so is a response wit
     CHECK_FALSE(arranged.check_created(""));
 
     CHECK_FALSE(arranged.asked);
+}
+
+TEST_CASE("of a batch that is given again each inbox must have the tag", "[gateway][key-access]")
+{
+    arranged_check arranged;
+    const std::string other_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e60";
+    const auto inbox = [](const std::string& id, const std::string& name) {
+        return R"({"inbox":{"inboxId":")" + id + R"(","name":")" + name + R"("},"error":null})";
+    };
+    const auto batch = inbox(some_id, std::string(70'000, 'x')) +
+                       R"(,{"inbox":null,"error":{"statusCode":403}},)" + inbox(other_id, "");
+
+    CHECK_FALSE(arranged.check_batch(batch));
+    CHECK(arranged.all_asked == std::set{some_id, other_id});
+    arranged.outside = other_id;
+    const auto refused = arranged.check_batch(batch);
+    REQUIRE(refused);
+    CHECK(refused->status == 404);
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <set>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -392,4 +393,177 @@ TEST_CASE("lists of a key with a tag name the tag in place of the account",
     CHECK(arranged.listed.tagged_account().account_id() == arranged.who.account().text());
     CHECK(arranged.listed_emails.account_id().empty());
     CHECK(arranged.listed_emails.tagged_account().tag() == "ci");
+}
+
+namespace {
+
+// A batch against an inbox service that has room for some.
+class arranged_batch
+{
+public:
+    arranged_batch()
+    {
+        service_.response<CreateInboxRequest, CreateInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/CreateInbox",
+            [this](const CreateInboxRequest& request) { return create(request); });
+        rpc::client_settings counted;
+        counted.send = [this](http::client_request outgoing) {
+            ++calls;
+            return connections_.send(std::move(outgoing));
+        };
+        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
+                                                 service_.tokens(), counted);
+        who.add_to_burst = [this](std::size_t count) { added_to_burst += count; };
+    }
+
+    http::response post(const std::string& body)
+    {
+        http::request received;
+        received.method = "POST";
+        received.body = body;
+        return testing::await(create_inboxes(received, who, *client_));
+    }
+    http::response check(const std::string& body)
+    {
+        http::request received;
+        received.body = body;
+        return testing::await(check_new_inboxes(received, who, *client_));
+    }
+
+    caller who = testing::premium_caller();
+    std::size_t room = 100;
+    std::optional<failure> failure_past_room;
+    std::vector<CreateInboxRequest> created;
+    std::size_t calls = 0;
+    std::size_t added_to_burst = 0;
+
+private:
+    result<CreateInboxResponse> create(const CreateInboxRequest& request)
+    {
+        if (created.size() >= room)
+            return failure_past_room.value_or(failure{
+                errc::permission_denied, "All inboxes are used", error_reason::inbox_limit});
+        created.push_back(request);
+        CreateInboxResponse response;
+        response.mutable_inbox()->set_inbox_id(request.inbox_id());
+        return response;
+    }
+
+    testing::fake_service service_;
+    http::client connections_{testing::test_host(), {}};
+    std::unique_ptr<inbox_client> client_;
+};
+
+std::string batch_of(std::size_t count)
+{
+    std::string items;
+    for (std::size_t i = 0; i < count; ++i)
+        items += (i == 0 ? "{" : ",{") + std::string("\"name\":\"n") + std::to_string(i) + "\"}";
+    return "{\"inboxes\":[" + items + "]}";
+}
+
+std::vector<std::string> ids_of(const std::vector<CreateInboxRequest>& requests)
+{
+    std::vector<std::string> ids;
+    for (const auto& each : requests)
+        ids.push_back(each.inbox_id());
+    return ids;
+}
+
+} // namespace
+
+TEST_CASE("a batch of a hundred inboxes is created by two calls, each for itself",
+          "[gateway][inboxes]")
+{
+    arranged_batch arranged;
+    arranged.room = 99;
+
+    const auto response = arranged.post(batch_of(100));
+
+    REQUIRE(response.status == 200);
+    const auto results = json::value::parse(response.body).value()["results"];
+    REQUIRE(results.size() == 100);
+    for (std::size_t i = 0; i < 99; ++i) {
+        CHECK(results[i]["inbox"]["inboxId"].text() == arranged.created[i].inbox_id());
+        CHECK(arranged.created[i].name() == "n" + std::to_string(i));
+        CHECK(results[i]["error"].is_null());
+    }
+    CHECK(results[99]["inbox"].is_null());
+    CHECK(
+        results[99]["error"].to_string() ==
+        R"({"statusCode":403,"error":"Forbidden","message":"All inboxes are used","code":"inbox_limit"})");
+    CHECK(arranged.calls == 2);
+    CHECK(arranged.added_to_burst == 99);
+}
+
+TEST_CASE("the ids of a batch differ, are in its order, and follow from its own",
+          "[gateway][inboxes]")
+{
+    arranged_batch arranged;
+    arranged.who.chosen_id = uuid::make_v7();
+    arranged.post(batch_of(100));
+    const auto first = ids_of(std::exchange(arranged.created, {}));
+    arranged.post(batch_of(100));
+    const auto again = ids_of(std::exchange(arranged.created, {}));
+    arranged.who.chosen_id = uuid::make_v7();
+    arranged.post(batch_of(1));
+
+    CHECK(first == again);
+    CHECK(std::is_sorted(first.begin(), first.end()));
+    CHECK(std::set<std::string>(first.begin(), first.end()).size() == 100);
+    CHECK(std::find(first.begin(), first.end(), arranged.created[0].inbox_id()) == first.end());
+    const auto parsed = uuid::parse(first[99]);
+    REQUIRE(parsed);
+    CHECK(parsed->version() == 7);
+}
+
+TEST_CASE("a batch of which something is not known is 503, so that its repeat finds it out",
+          "[gateway][inboxes]")
+{
+    arranged_batch arranged;
+    arranged.room = 2;
+    arranged.failure_past_room = failure{errc::unavailable, "PostgreSQL is away"};
+
+    const auto response = arranged.post(batch_of(3));
+
+    CHECK(response.status == 503);
+    CHECK(arranged.created.size() == 2);
+}
+
+TEST_CASE("what is wrong with one inbox of a batch refuses all, by its place", "[gateway][inboxes]")
+{
+    arranged_batch arranged;
+    const std::vector<std::pair<std::string, std::string>> bad{
+        {"", "inboxes must be an array of 1 to 100 objects"},
+        {R"({"inboxes":[]})", "inboxes must be an array of 1 to 100 objects"},
+        {batch_of(101), "inboxes must be an array of at most 100 objects, not of 101"},
+        {R"({"inboxes":{}})", "inboxes must be an array"},
+        {R"({"inboxes":[{},3]})", "inboxes[1] must be an object"},
+        {R"({"inboxes":[{},{"ttlSeconds":1}]})", "inboxes[1].ttlSeconds must be"},
+        {R"({"inboxes":[{"nme":"x"}]})", "inboxes[0] has an unknown field"},
+        {R"({"inboxes":[{}],"tag":"x"})", "unknown field"},
+    };
+    for (const auto& [body, reason] : bad) {
+        INFO(body.substr(0, 100));
+        const auto refused = arranged.post(body);
+        CHECK(refused.status == 400);
+        CHECK_THAT(message(refused), Catch::StartsWith(reason));
+        CHECK(arranged.check(body).status == 400);
+    }
+    CHECK(arranged.check(batch_of(100)).status == 204);
+    CHECK(arranged.created.empty());
+    CHECK(arranged.added_to_burst == 0);
+}
+
+TEST_CASE("a key with a tag gives it to every inbox of a batch", "[gateway][inboxes][key-access]")
+{
+    arranged_batch arranged;
+    arranged.who.access.tag = "ci";
+
+    CHECK(arranged.post(R"({"inboxes":[{},{"tags":["a","ci"]}]})").status == 200);
+
+    REQUIRE(arranged.created.size() == 2);
+    CHECK(arranged.created[0].tags_size() == 1);
+    CHECK(arranged.created[0].tags(0) == "ci");
+    CHECK(arranged.created[1].tags_size() == 2);
 }
