@@ -154,7 +154,7 @@ class Contract:
         value: Any = (
             int(text) if schema["type"] == "integer" and re.fullmatch(r"-?\d+", text) else text
         )
-        self._validate(value, schema, f"{where}: header {name}")
+        self.validate(value, schema, f"{where}: header {name}")
 
     def _check_body(self, answer: Answer, schema: dict[str, Any], where: str) -> None:
         if answer.method == "HEAD":
@@ -166,13 +166,14 @@ class Contract:
             raise AssertionError(
                 f"{where}: the body is not JSON ({problem}): {answer.body[:300]!r}"
             ) from None
-        self._validate(body, schema, f"{where}: body")
+        self.validate(body, schema, f"{where}: body")
         if isinstance(body, dict) and "statusCode" in body:
             assert body["statusCode"] == answer.status, (
                 f"{where}: body.statusCode is {body['statusCode']}"
             )
 
-    def _validate(self, value: Any, schema: dict[str, Any], where: str) -> None:
+    def validate(self, value: Any, schema: dict[str, Any], where: str) -> None:
+        """Fails with the field when a value is not as the schema says."""
         validator = Draft202012Validator(
             schema, registry=self._registry, format_checker=Draft202012Validator.FORMAT_CHECKER
         )
