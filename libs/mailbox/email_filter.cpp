@@ -36,7 +36,7 @@ std::string email_filter::text() const
     put(text, "to", fold_given(to));
     put(text, "subject", fold_given(subject));
     if (has_code)
-        text += " hasCode";
+        text += *has_code ? " hasCode" : " noCode";
     return text;
 }
 
@@ -114,7 +114,7 @@ std::optional<filter_field> compiled_filter::first_failing(const filtered_email&
         return filter_field::to;
     if (subject_ && !contains(seen.subject, *subject_))
         return filter_field::subject;
-    if (has_code_ && !email.has_code_)
+    if (has_code_ && *has_code_ != email.has_code_)
         return filter_field::has_code;
     return std::nullopt;
 }

@@ -15,7 +15,7 @@ struct email_filter
     std::optional<std::string> from;    // in the address or the display name
     std::optional<std::string> to;      // in a recipient as given or an address of To
     std::optional<std::string> subject; // in the decoded subject
-    bool has_code = false;              // at least one one-time code was found
+    std::optional<bool> has_code;       // whether a one-time code was found
 
     bool operator==(const email_filter&) const = default;
 
@@ -76,7 +76,7 @@ private:
     std::optional<std::string> from_;
     std::optional<std::string> to_;
     std::optional<std::string> subject_;
-    bool has_code_;
+    std::optional<bool> has_code_;
 };
 
 } // namespace tempinbox::mailbox

@@ -210,7 +210,7 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
         below.push_back(run->below_sequence());
         above.push_back(query.after);
         rows.push_back(run->rows_to_read());
-        with_codes.push_back(query.with_codes || query.filter.has_code);
+        with_codes.push_back(query.with_codes || query.filter.has_code.has_value());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
     return postgres::exec_prepared(tx, list_inboxes.name, accounts, ids, postgres::to_array(below),

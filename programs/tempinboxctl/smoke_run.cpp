@@ -274,7 +274,7 @@ awaitable<smoke_run::outcome> smoke_run::await_email()
 {
     const auto until = steady::now() + request_.wait;
     std::string outcome_text = "timeout";
-    while (outcome_text == "timeout" || outcome_text == "interrupted") {
+    while (outcome_text == "timeout" || outcome_text == "draining") {
         const auto left = std::chrono::ceil<std::chrono::seconds>(until - steady::now());
         if (left.count() <= 0)
             co_return failure(errc::deadline_exceeded, "no email with a code in " +

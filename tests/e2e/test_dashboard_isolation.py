@@ -161,7 +161,9 @@ def test_lists_hold_only_what_is_the_account_s_own(user: User, theirs: Belonging
     assert [rule["id"] for rule in dashboard.get("/rules")["rules"]] == [own]
     webhooks = {webhook["webhookId"] for webhook in dashboard.get("/webhooks")["webhooks"]}
     assert theirs.ids["webhookId"] not in webhooks
-    assert dashboard.call("DELETE", "/inboxes", params={"tag": "theirs"}).json() == {"deleted": 0}
+    assert dashboard.call("DELETE", "/inboxes", params={"tag": "theirs"}).json() == {
+        "deletedCount": 0
+    }
 
 
 def test_nothing_of_theirs_was_touched(theirs: Belongings) -> None:

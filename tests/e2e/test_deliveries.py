@@ -103,6 +103,24 @@ def test_a_test_is_signed_and_logged(account: Account) -> None:
         assert _log(account, hook) == [sent]
 
 
+def test_a_test_is_of_the_event_that_is_named(account: Account) -> None:
+    with Receiver() as receiver:
+        webhook = account.api.post(
+            "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]}
+        )
+        hook = "/v1/webhooks/" + webhook["webhookId"]
+        events = ["email.received", "inbox.created", "inbox.expired"]
+
+        sent = [account.api.post(hook + "/test", {"event": event}) for event in events]
+
+        assert [delivery["event"] for delivery in sent] == events
+        assert [request.json["event"] for request in receiver.wait_for_count(3)] == events
+        other = {"Idempotency-Key": uuid.uuid4().hex}
+        first = account.api.call("POST", hook + "/test", headers=other, json={"event": events[1]})
+        again = account.api.call("POST", hook + "/test", headers=other, json={"event": events[2]})
+        assert (first.status_code, again.status_code) == (200, 422)
+
+
 def test_a_test_says_what_went_wrong(account: Account) -> None:
     with Receiver(answer=lambda _number: 500) as receiver:
         hook = _hook(account, receiver)

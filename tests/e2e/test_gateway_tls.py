@@ -117,6 +117,6 @@ def test_a_drain_answers_those_who_wait_over_tls(
 
         answers = [answer.result(timeout=10) for answer in waiting]
     assert [(answer.status_code, answer.json()["outcome"]) for answer in answers] == [
-        (200, "interrupted")
+        (200, "draining")
     ] * 4
     assert gateway.wait() == 0

@@ -70,8 +70,8 @@ def test_the_end_of_a_test_run(account: Account, other_account: Account) -> None
     answer = account.api.call("DELETE", "/v1/inboxes", params={"tag": tag})
     again = account.api.call("DELETE", "/v1/inboxes", params={"tag": tag})
 
-    assert (answer.status_code, answer.json()) == (200, {"deleted": 3})
-    assert again.json() == {"deleted": 0}
+    assert (answer.status_code, answer.json()) == (200, {"deletedCount": 3})
+    assert again.json() == {"deletedCount": 0}
     assert {account.api.get("/v1/inboxes/" + inbox["inboxId"])["status"] for inbox in tagged} == {
         "expired"
     }
@@ -87,7 +87,7 @@ def test_an_inbox_is_emptied_and_its_sequence_goes_on(suite: Suite, account: Acc
 
     emptied = account.api.delete(path)
 
-    assert emptied == {"inboxId": inbox["inboxId"], "deletedEmails": 2}
+    assert emptied == {"inboxId": inbox["inboxId"], "deletedCount": 2}
     assert account.api.get(path) == {"emails": [], "nextCursor": None}
     assert [account.api.call("GET", "/v1/emails/" + email).status_code for email in sent] == [
         404,

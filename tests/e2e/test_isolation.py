@@ -158,7 +158,7 @@ def test_lists_hold_only_what_is_the_account_s_own(theirs: Belongings, account: 
     assert account.api.get("/v1/emails")["emails"] == []
     assert account.api.get("/v1/webhooks")["webhooks"] == []
     assert account.api.call("DELETE", "/v1/inboxes", params={"tag": "theirs"}).json() == {
-        "deleted": 0
+        "deletedCount": 0
     }
 
 

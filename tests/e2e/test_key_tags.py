@@ -191,10 +191,10 @@ def test_a_list_is_paged_through_the_tag_alone(world: _World) -> None:
 def test_bulk_deletion_ends_what_has_both_tags(world: _World) -> None:
     both = world.tagged.new_inbox(tags=["other"])["inboxId"]
 
-    assert world.tagged.call("DELETE", "/v1/inboxes?tag=other").json() == {"deleted": 1}
+    assert world.tagged.call("DELETE", "/v1/inboxes?tag=other").json() == {"deletedCount": 1}
     assert world.all.get(f"/v1/inboxes/{both}")["status"] == "expired"
     assert world.all.get(f"/v1/inboxes/{world.outside['inboxId']}")["status"] == "active"
-    assert world.tagged.call("DELETE", "/v1/inboxes?tag=ci").json() == {"deleted": 1}
+    assert world.tagged.call("DELETE", "/v1/inboxes?tag=ci").json() == {"deletedCount": 1}
     assert world.all.get(f"/v1/inboxes/{world.outside['inboxId']}")["status"] == "active"
 
 

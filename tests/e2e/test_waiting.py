@@ -74,6 +74,22 @@ def test_mail_that_comes_ends_the_wait(
     assert answer["nearMisses"] == []
 
 
+def test_a_wait_takes_any_mail_or_only_with_a_code_or_only_without(suite: Suite, api: Api) -> None:
+    inbox = api.new_inbox()
+    for subject, text in (("plain", "hi"), ("code", "Your verification code is 482913.")):
+        assert send_raw(suite, [inbox["emailAddress"]], _message(subject, text)) == {}
+
+    def subject_of(**query: Any) -> str:
+        return str(_wait(api, inbox, **query)["email"]["subject"])
+
+    assert subject_of() == "plain"
+    assert subject_of(hasCode="true") == "code"
+    assert subject_of(hasCode="false") == "plain"
+    none = _wait(api, inbox, after=1, hasCode="false", timeoutSeconds=1)
+    (miss,) = none["nearMisses"]
+    assert (miss["field"], miss["expected"], miss["actual"]) == ("hasCode", "false", "true")
+
+
 def test_mail_that_is_there_counts_and_after_passes_it_over(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
     for subject in ("one", "two"):
@@ -189,7 +205,7 @@ def _timed_wait(api: Api, inbox: dict[str, Any], after: int) -> float:
     return time.monotonic()
 
 
-def test_the_end_of_the_inbox_interrupts(
+def test_the_end_of_the_inbox_ends_the_wait(
     suite: Suite, api: Api, account: Account, pool: concurrent.futures.ThreadPoolExecutor
 ) -> None:
     inbox = api.new_inbox()
@@ -199,9 +215,12 @@ def test_the_end_of_the_inbox_interrupts(
 
     api.delete("/v1/inboxes/" + inbox["inboxId"])
 
-    assert waiting.result(timeout=10)["outcome"] == "interrupted"
+    assert waiting.result(timeout=10)["outcome"] == "inbox_ended"
     path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
-    assert api.call("GET", path).status_code == 404
+    refused = api.call("GET", path)
+    ended_at = api.get("/v1/inboxes/" + inbox["inboxId"])["expiredAt"]
+    assert (refused.status_code, refused.headers["X-Error-Code"]) == (404, "inbox_ended")
+    assert refused.json()["message"] == f"Inbox {inbox['inboxId']} ended at {ended_at}"
     assert (
         account.api.call("GET", f"/v1/inboxes/{api.new_inbox()['inboxId']}/emails/wait").status_code
         == 404
@@ -287,7 +306,7 @@ def test_a_revoked_key_gets_no_mail_at_the_end_of_its_wait(
     assert waiting.result(timeout=10).status_code == 401
 
 
-def test_a_restart_interrupts_and_breaks_nothing(
+def test_a_restart_ends_waits_and_breaks_nothing(
     suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
 ) -> None:
     inbox = account.api.new_inbox()
@@ -304,7 +323,7 @@ def test_a_restart_interrupts_and_breaks_nothing(
 
         answers = [answer.result(timeout=20) for answer in waiting]
         assert {answer.status_code for answer in answers} == {200}
-        assert {answer.json()["outcome"] for answer in answers} == {"interrupted"}
+        assert {answer.json()["outcome"] for answer in answers} == {"draining"}
         assert {answer.headers.get("Connection", "").lower() for answer in answers} == {"close"}
         assert time.monotonic() - began < 20
         assert set(load.result(timeout=30)) == {200}

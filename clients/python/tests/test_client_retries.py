@@ -445,7 +445,7 @@ def test_what_is_no_answer_of_the_api_is_said_to_be(
 
 def test_a_cut_wait_goes_on_after_the_same_position(driver: Driver) -> None:
     miss = {"emailId": INBOX_ID, "field": "subject", "expected": "code", "actual": "Hi\u202e\n"}
-    outcomes: list[Outcome] = [RESET, answer(200, NO_EMAIL | {"outcome": "interrupted"})]
+    outcomes: list[Outcome] = [RESET, answer(200, NO_EMAIL | {"outcome": "draining"})]
 
     def respond(request: Send) -> Outcome:
         if outcomes:
@@ -504,7 +504,7 @@ def test_a_silent_host_ends_a_wait_within_seconds_of_its_deadline(
 
 @pytest.mark.parametrize(
     "reached",
-    [answer(200, NO_EMAIL), answer(200, NO_EMAIL | {"outcome": "interrupted"}), RESET, answer(503)],
+    [answer(200, NO_EMAIL), answer(200, NO_EMAIL | {"outcome": "draining"}), RESET, answer(503)],
 )
 @pytest.mark.parametrize("away", [NOT_CONNECTED, RESET, answer(502), answer(503), answer(504)])
 def test_a_wait_lives_through_minutes_of_a_service_that_is_away(

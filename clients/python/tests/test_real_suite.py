@@ -69,6 +69,20 @@ def test_a_block_that_fails_ends_its_inbox_all_the_same(client: Tempinbox) -> No
     assert client.get_inbox(inbox).expired_at
 
 
+def test_a_wait_ends_with_its_inbox_and_says_so(client: Tempinbox) -> None:
+    inbox = client.create_inbox()
+    ending = threading.Timer(1, client.delete_inbox, [inbox])
+    ending.start()
+    began = time.monotonic()
+
+    with pytest.raises(NotFound, match="ended at") as refused:
+        inbox.wait_for_email(timeout=40)
+
+    ending.join()
+    assert refused.value.code == error_codes.INBOX_ENDED
+    assert time.monotonic() - began < 20
+
+
 def test_lists_go_on_over_their_pages(client: Tempinbox) -> None:
     tag = f"py-{os.getpid()}-pages"
     made = [client.create_inbox(tags=[tag]).inbox_id for _ in range(5)]

@@ -286,9 +286,16 @@ export class Tempinbox {
     return await this.#json('deleteWebhook', { path: { webhookId } }, options);
   }
 
-  /** Sends a made-up event now; what the receiver answered. */
-  async testWebhook(webhookId: string, options?: CallOptions): Promise<Delivery> {
-    return await this.#json('testWebhook', { path: { webhookId } }, options);
+  /**
+   * Sends a made-up event now, by default of the first kind that the webhook subscribes to; what
+   * the receiver answered.
+   */
+  async testWebhook(
+    webhookId: string,
+    body: Schemas['NewTest'] = {},
+    options?: CallOptions,
+  ): Promise<Delivery> {
+    return await this.#json('testWebhook', { path: { webhookId }, body }, options);
   }
 
   /** Lists the deliveries of a webhook, newest event first. */

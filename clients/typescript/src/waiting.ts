@@ -32,7 +32,7 @@ export interface WaitConditions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly subject?: string | undefined;
-  /** Only emails in which a one-time code was found. */
+  /** Only emails in which a one-time code was found, or where `false`, in which none was. */
   readonly hasCode?: boolean | undefined;
   /**
    * Only emails behind this position. Otherwise: those that came since the inbox object was read,
@@ -270,8 +270,8 @@ async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResu
     { path: { inboxId: wait.about.inboxId }, query, holdSeconds },
     { timeoutSeconds: Math.max(1, wait.deadline.secondsLeft), signal: wait.signal },
   );
-  // The service is being replaced, or the inbox ended, which the next poll says.
-  if (result.outcome === 'interrupted') await waitFor(0.25, wait.signal);
+  // Its part of the service is being replaced. Where the inbox ended, the next poll says when.
+  if (result.outcome === 'draining') await waitFor(0.25, wait.signal);
   return result;
 }
 

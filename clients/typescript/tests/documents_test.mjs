@@ -81,6 +81,6 @@ test("the tasks of the Cypress page work as Cypress' process calls them", async 
     (error) => error.name === WaitTimeout.name,
   );
   for (const [, name] of spec.matchAll(/cy\.task\('(\w+)'/g)) assert.ok(name in tasks, name);
-  assert.deepEqual(await tasks.endInboxes(), { deleted: 1 });
+  assert.deepEqual(await tasks.endInboxes(), { deletedCount: 1 });
   await assert.rejects(new Tempinbox().waitForEmail(inbox), NotFound);
 });

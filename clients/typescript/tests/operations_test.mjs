@@ -40,7 +40,7 @@ test('an inbox is made, found, changed and ended', async () => {
   assert.deepEqual(changed.metadata, {});
   assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray()).length, 2);
   assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray(1)).length, 1);
-  assert.deepEqual(await client.deleteInboxesByTag(tag), { deleted: 2 });
+  assert.deepEqual(await client.deleteInboxesByTag(tag), { deletedCount: 2 });
   assert.ok((await client.listDomains()).some((one) => one.default));
 });
 
@@ -111,7 +111,7 @@ test('an email is read in every form, marked and deleted', async () => {
     assert.deepEqual(await client.listRejections(inbox), []);
     await client.deleteEmail(emailId);
     await assert.rejects(client.getEmail(emailId), NotFound);
-    assert.equal((await client.emptyInbox(inbox)).deletedEmails, 0);
+    assert.equal((await client.emptyInbox(inbox)).deletedCount, 0);
   });
   assert.equal((await client.getUsage()).length, 30);
 });
@@ -136,12 +136,14 @@ test('a webhook is made, tested, sent again and verified', async (t) => {
     assert.equal(delivery.status, 'succeeded');
     const event = verifyWebhook(requests[0].body, requests[0].headers, secret);
     assert.equal(event.event, 'email.received');
+    const named = await client.testWebhook(webhookId, { event: 'inbox.created' });
+    assert.equal(named.event, 'inbox.created');
     await client.retryDelivery(webhookId, delivery.deliveryId);
     const rotated = await client.rotateWebhookSecret(webhookId);
     await client.testWebhook(webhookId);
     for (const one of [secret, rotated.secret])
       verifyWebhook(requests.at(-1).body, requests.at(-1).headers, one);
-    assert.equal((await client.listDeliveries(webhookId).toArray()).length, 2);
+    assert.equal((await client.listDeliveries(webhookId).toArray()).length, 3);
     const since = new Date(Date.now() - 60_000).toISOString();
     assert.equal((await client.replayDeliveries(webhookId, { since })).replayed, 0);
     assert.equal((await client.updateWebhook(webhookId, { description: 'x' })).description, 'x');

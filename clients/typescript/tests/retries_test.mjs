@@ -559,6 +559,22 @@ test('fields that the contract does not have are kept and break nothing', async 
   assert.deepEqual(await client.listInboxes().toArray(), [body]);
 });
 
+test('a wait whose inbox ends is refused at once, with when it ended', async (t) => {
+  const time = clock(t);
+  const ended = { body: { outcome: 'inbox_ended', email: null, nearMisses: [] } };
+  const refusal = {
+    status: 404,
+    headers: { 'X-Error-Code': 'inbox_ended' },
+    body: { statusCode: 404, error: 'Not Found', message: `Inbox ${ID} ended at …` },
+  };
+  const server = await scripted(t, [ended, refusal]);
+
+  const error = await failure(clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 60 }));
+
+  assert.equal(error.code, 'inbox_ended');
+  assertDelays(time, []);
+});
+
 test('a list that never ends is noticed', async (t) => {
   const server = await scripted(t, [{ body: { inboxes: [], nextCursor: 'same' } }]);
 

@@ -1,6 +1,7 @@
 #include "gateway/dashboard/pipeline.hpp"
 
 #include "gateway/dashboard/errors.hpp"
+#include "gateway/pipeline/ended_inbox.hpp"
 #include "gateway/pipeline/request_checks.hpp"
 
 namespace tempinbox::gateway {
@@ -68,6 +69,8 @@ awaitable<http::response> dashboard_pipeline::run(dashboard_context& context)
         co_return std::move(*refused);
     context.who.quota = parts_.quota.last_known(context.who.state);
     auto response = co_await call(context);
+    response = co_await name_ended_inbox(std::move(response), context.request, context.who,
+                                         parts_.inboxes);
     if (context.target.operation->method != "GET")
         co_return response;
     co_return co_await complete_read(std::move(response), context.who, clock_,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "gateway/clients/inbox_client.hpp"
 #include "gateway/dashboard/session_checks.hpp"
 #include "gateway/idempotency/idempotent_calls.hpp"
 #include "gateway/pipeline/response_budget.hpp"
@@ -17,6 +18,7 @@ struct dashboard_parts
     session_day& day;
     quota_client& quota;
     idempotent_calls& idempotency;
+    inbox_client& inboxes;
     response_budget& response_memory;
 };
 

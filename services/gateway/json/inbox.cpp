@@ -145,14 +145,14 @@ std::string deleted_json(std::string_view id_name, std::string_view id)
 std::string deleted_count_json(std::int64_t count)
 {
     json::writer out;
-    out.begin_object().member("deleted", count).end_object();
+    out.begin_object().member("deletedCount", count).end_object();
     return out.take();
 }
 
 std::string emptied_json(std::string_view id, std::int64_t emails)
 {
     json::writer out;
-    out.begin_object().member("inboxId", id).member("deletedEmails", emails).end_object();
+    out.begin_object().member("inboxId", id).member("deletedCount", emails).end_object();
     return out.take();
 }
 

@@ -66,11 +66,11 @@ std::string to_json(const std::vector<accounts::plan>& plans);
 
 // `{"inboxId":"…","deleted":true}`
 std::string deleted_json(std::string_view id_name, std::string_view id);
-// `{"deleted":3}`
+// `{"deletedCount":3}`
 std::string deleted_count_json(std::int64_t count);
 // `{"webhookId":"…","replayed":3}`
 std::string replayed_json(std::string_view webhook, std::int64_t deliveries);
-// `{"inboxId":"…","deletedEmails":3}`
+// `{"inboxId":"…","deletedCount":3}`
 std::string emptied_json(std::string_view id, std::int64_t emails);
 
 } // namespace tempinbox::gateway

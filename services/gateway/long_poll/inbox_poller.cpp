@@ -87,16 +87,21 @@ void inbox_poller::end()
     polled_at_ = clock::now();
     for (const auto& one : waiters_)
         if (one->was_polled)
-            finish(*one, long_poll_outcome::interrupted);
+            finish(*one, long_poll_outcome::inbox_ended);
 }
 
 void inbox_poller::interrupt()
 {
     for (const auto& one : waiters_) {
-        one->final_outcome = long_poll_outcome::interrupted;
+        one->final_outcome = long_poll_outcome::draining;
         if (one->was_polled)
-            finish(*one, long_poll_outcome::interrupted);
+            finish(*one, long_poll_outcome::draining);
     }
+}
+
+void inbox_poller::give_up(poll_waiter& one)
+{
+    one.finish(failure{errc::unavailable, "The emails could not be looked through in time"});
 }
 
 awaitable<void> inbox_poller::run(std::shared_ptr<inbox_poller> self)
@@ -183,10 +188,13 @@ void inbox_poller::fail(const failure& reason)
 {
     has_failed_ = true;
     for (const auto& one : waiters_) {
+        const bool is_last = one->final_outcome == long_poll_outcome::timeout;
         if (!one->was_polled)
             one->finish(reason);
-        else if (reason.code == errc::not_found || one->final_outcome)
-            finish(*one, long_poll_outcome::interrupted);
+        else if (reason.code == errc::not_found)
+            finish(*one, long_poll_outcome::inbox_ended);
+        else if (is_last)
+            one->finish(reason);
     }
 }
 
@@ -210,7 +218,7 @@ void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResul
             continue;
         }
         one->was_polled = true;
-        if (one->final_outcome && (is_last || one->final_outcome == long_poll_outcome::interrupted))
+        if (one->final_outcome && (is_last || one->final_outcome == long_poll_outcome::draining))
             finish(*one, *one->final_outcome);
     }
 }

@@ -46,8 +46,8 @@ public:
     void end();
     // Ends every waiter at once; one that was not polled for yet ends after its first poll.
     void interrupt();
-    // Ends one waiter at once, with what is known.
-    void interrupt(poll_waiter& one) { finish(one, long_poll_outcome::interrupted); }
+    // Ends one waiter whose last poll has not come in time.
+    static void give_up(poll_waiter& one);
 
     // Whether the inbox's last sequence was last learned before `before` and no poll is in flight.
     bool is_due(clock::time_point before) const { return !is_polling_ && polled_at_ < before; }

@@ -78,7 +78,7 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
     const auto poller = find_poller(request.account, request.inbox);
     const auto one = std::make_shared<poll_waiter>(host_.executor(), std::move(request));
     if (is_ending_)
-        one->final_outcome = long_poll_outcome::interrupted;
+        one->final_outcome = long_poll_outcome::draining;
     const slot taken(*this, poller, one);
     received.on_hang_up = [weak_waiter = std::weak_ptr(one)] {
         if (const auto alone = weak_waiter.lock())
@@ -96,7 +96,7 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
     }
     received.on_hang_up = nullptr;
     if (!is_answered)
-        poller->interrupt(*one);
+        inbox_poller::give_up(*one);
     co_return std::move(*one->final_result);
 }
 

@@ -47,16 +47,16 @@ public:
     void start();
     awaitable<void> stop();
 
-    // Ends with the matched email, at the timeout, when the hub drains, or when the client hangs
-    // up. Fails with the error of the first poll (not_found or unavailable), with unavailable when
-    // the hub is full, and with rate_limited past the account's share.
+    // Ends with the matched email, at the timeout, with the inbox, when the hub drains, or when the
+    // client hangs up. Fails with the error of the first poll (not_found or unavailable) or of the
+    // last, with unavailable when the hub is full, and with rate_limited past the account's share.
     awaitable<result<long_poll_result>>
     wait(long_poll_request request, std::chrono::milliseconds timeout, http::request& received);
 
     // inbox.activity and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
 
-    // From now on every waiter is interrupted as soon as it was polled for once.
+    // From now on every wait ends as draining, as soon as it was polled for once.
     void interrupt();
 
     std::size_t waiters() const { return waiters_; }

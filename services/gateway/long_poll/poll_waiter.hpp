@@ -29,14 +29,15 @@ struct long_poll_request
 
 enum class long_poll_outcome {
     matched,
-    timeout,    // the full timeout passed, and a poll after it found nothing
-    interrupted // no poll has decided it
+    timeout, // the full timeout passed, and a poll after it found nothing
+    inbox_ended,
+    draining // this process ends; no poll has decided it
 };
 
 // The result of a long poll.
 struct long_poll_result
 {
-    long_poll_outcome end = long_poll_outcome::interrupted;
+    long_poll_outcome end = long_poll_outcome::draining;
     std::shared_ptr<const std::string> email; // as JSON, shared by all waiters that get it
     std::int64_t last_sequence = 0;
     std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, by ascending sequence

@@ -71,9 +71,10 @@ result<mail_wait> mail_wait::read(purpose chosen, const json::value& arguments)
     read_condition(from, "subject", made.conditions_);
     if (chosen == purpose::email)
         read_condition(from, "to", made.conditions_);
-    if (chosen == purpose::code ||
-        (chosen == purpose::email && from.boolean("hasCode").value_or(false)))
-        made.conditions_.emplace_back("hasCode", "true");
+    const auto has_code =
+        chosen == purpose::email ? from.boolean("hasCode") : std::optional<bool>();
+    if (chosen == purpose::code || has_code)
+        made.conditions_.emplace_back("hasCode", has_code.value_or(true) ? "true" : "false");
     if (chosen == purpose::link)
         made.kind_ = from.choice("kind", {"verify", "reset", "unsubscribe", "other"});
     made.after_ = from.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
@@ -129,7 +130,9 @@ awaitable<std::optional<tool_result>> mail_wait::step(api_calls& calls, std::chr
             co_return not_yet(nullptr); // from behind the emails that it looked into
         if (!read)
             co_return refused(read.error());
-        if (read->outcome == "interrupted" || (read->outcome != "matched" && left() <= 0s))
+        if (read->outcome == "inbox_ended")
+            continue; // the next poll is refused, and says when it ended
+        if (read->outcome == "draining" || (read->outcome != "matched" && left() <= 0s))
             co_return read->result;
         if (read->outcome == "matched") {
             after_ = read->sequence;

@@ -64,6 +64,14 @@ std::string query_reader::choice(std::string_view name, std::string_view fallbac
     return std::string(*given);
 }
 
+std::optional<bool> query_reader::boolean(std::string_view name)
+{
+    const auto chosen = choice(name, "", {"true", "false"});
+    if (chosen.empty())
+        return std::nullopt;
+    return chosen == "true";
+}
+
 std::vector<std::string> query_reader::choices(std::string_view name,
                                                const std::vector<std::string>& allowed)
 {

@@ -24,6 +24,8 @@ public:
                          std::int64_t max);
     std::string choice(std::string_view name, std::string_view fallback,
                        const std::vector<std::string>& allowed);
+    // Absent is neither: a filter that is absent takes any.
+    std::optional<bool> boolean(std::string_view name);
     // Some of `allowed`, comma-separated; absent: none.
     std::vector<std::string> choices(std::string_view name,
                                      const std::vector<std::string>& allowed);

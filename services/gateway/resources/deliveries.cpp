@@ -44,9 +44,14 @@ result<webhooks::v1::TestWebhookRequest> read_test(const http::request& received
     auto request = read_webhook_path<webhooks::v1::TestWebhookRequest>(received, who);
     if (!request)
         return request.error();
-    if (const auto nothing = expect_nothing(received); !nothing)
-        return nothing.error();
+    auto body = read_body(received);
+    if (!body)
+        return body.error();
+    const auto event = body->choice("event", {"email.received", "inbox.created", "inbox.expired"});
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
     request->set_event_id(who.new_id<event_id>().text());
+    request->set_event(event.value_or(""));
     return request;
 }
 

@@ -28,7 +28,7 @@ result<wait_params> read_wait(const http::request& received, const caller& who)
     const auto to = query.text("to", 1, max_filter_length);
     const auto subject = query.text("subject", 1, max_filter_length);
     const auto after = query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max());
-    const auto has_code = query.choice("hasCode", "false", {"true", "false"});
+    const auto has_code = query.boolean("hasCode");
     const auto timeout = query.integer("timeoutSeconds", 30, 1, 60);
     const auto expected = query.choice("expect", "one", {"one", "none"});
     if (const auto all_known = query.finish(); !all_known)
@@ -47,7 +47,8 @@ result<wait_params> read_wait(const http::request& received, const caller& who)
         filter.set_to(*to);
     if (subject)
         filter.set_subject(*subject);
-    filter.set_has_code(has_code == "true");
+    if (has_code)
+        filter.set_has_code(*has_code);
     params.timeout = std::chrono::seconds(timeout);
     params.expects_none = expected == "none";
     return params;
@@ -60,8 +61,10 @@ std::string_view outcome_name(long_poll_outcome end, bool expects_none)
         return expects_none ? "violated" : "matched";
     case long_poll_outcome::timeout:
         return "timeout";
-    case long_poll_outcome::interrupted:
-        return "interrupted";
+    case long_poll_outcome::inbox_ended:
+        return "inbox_ended";
+    case long_poll_outcome::draining:
+        return "draining";
     }
     return {};
 }
@@ -72,7 +75,9 @@ std::string expected_text(const inbox::v1::EmailFilter& filter, const std::strin
         return filter.from();
     if (field == "to")
         return filter.to();
-    return field == "subject" ? filter.subject() : "true";
+    if (field == "subject")
+        return filter.subject();
+    return filter.has_code() ? "true" : "false";
 }
 
 // Newest first, like every list.

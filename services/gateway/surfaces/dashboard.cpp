@@ -37,7 +37,7 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
                 dashboard_operations(shared.services(), keys_, sign_ins_, passwords_, event_stream_,
                                      session_issuer_),
                 dashboard_parts{session_lookups_, session_day_, shared.quota, shared.idempotency,
-                                shared.response_memory},
+                                shared.inboxes, shared.response_memory},
                 chosen.trusted_proxies),
       assets_(chosen.dashboard_files, chosen.base_path)
 {}

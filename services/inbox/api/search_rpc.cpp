@@ -19,7 +19,8 @@ mailbox::email_search read_search(const v1::EmailSearch& message)
         search.filter.to = filter.to();
     if (filter.has_subject())
         search.filter.subject = filter.subject();
-    search.filter.has_code = filter.has_code();
+    if (filter.has_has_code())
+        search.filter.has_code = filter.has_code();
     return search;
 }
 

@@ -65,7 +65,14 @@ awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookReq
     const auto event = event_id::parse(request.event_id());
     if (!event)
         co_return event.error();
-    const auto sent = co_await sender_.test(*account, *webhook, *event);
+    std::optional<event_kind> kind;
+    if (!request.event().empty()) {
+        const auto named = parse_event_kind(request.event());
+        if (!named)
+            co_return failure(errc::invalid_argument, "event " + named.error().message);
+        kind = *named;
+    }
+    const auto sent = co_await sender_.test(*account, *webhook, *event, kind);
     if (!sent)
         co_return sent.error();
     const auto delivery = co_await deliveries_.find(*account, *webhook, *event);

@@ -144,7 +144,8 @@ awaitable<result<manual_sender::receiver_ptr>> manual_sender::find_receiver(acco
     co_return to;
 }
 
-awaitable<result<void>> manual_sender::test(account_id account, webhook_id webhook, event_id event)
+awaitable<result<void>> manual_sender::test(account_id account, webhook_id webhook, event_id event,
+                                            std::optional<event_kind> kind)
 {
     const auto capacity = check_capacity(account);
     if (!capacity)
@@ -153,7 +154,8 @@ awaitable<result<void>> manual_sender::test(account_id account, webhook_id webho
     auto to = co_await find_receiver(account, webhook);
     if (!to)
         co_return to.error();
-    const auto sample = make_sample(first_of((*to)->events), event, account, host_.clock().now());
+    const auto sample =
+        make_sample(kind ? *kind : first_of((*to)->events), event, account, host_.clock().now());
     auto stored = stored_form(sample);
     const auto lease = uuid::make_v7();
     // After a crash, the process that takes over makes the last attempt.

@@ -7,6 +7,7 @@
 #include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 namespace tempinbox::webhooks {
@@ -27,9 +28,10 @@ public:
     // it.
     awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
 
-    // Sends a made-up event with that id, even to a webhook that is switched off. A failure changes
-    // nothing about the webhook.
-    awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event);
+    // Sends a made-up event with that id, even to a webhook that is switched off, by default of the
+    // first kind that it subscribes to. A failure changes nothing about the webhook.
+    awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event,
+                                 std::optional<event_kind> kind);
     // Conflict while the delivery is being sent, and if the webhook is switched off. Repeating the
     // call with the same lease sends nothing.
     awaitable<result<void>> retry(account_id account, webhook_id webhook, event_id event,

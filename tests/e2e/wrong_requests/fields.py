@@ -134,10 +134,12 @@ ROWS: list[Row] = [
         for given in ("pending", "FAILED", "", 1, ["failed"], True)
     ),
     send("POST", _REPLAY, {"since": _PAST, "until": _PAST}, "unknown field", "until"),
+    send("POST", _RETRY, {"event": "email.received"}, "unknown field", "event"),
     *(
-        send("POST", path, {"event": "email.received"}, "unknown field", "event")
-        for path in (_TEST, _RETRY)
+        send("POST", _TEST, {"event": given}, "event must be")
+        for given in ("", "email.sent", "EMAIL.RECEIVED", 1, ["email.received"], True)
     ),
+    send("POST", _TEST, {"events": ["email.received"]}, "unknown field", "events"),
     *(
         send("POST", path, body, "body must be")
         for path in (_TEST, _RETRY, _REPLAY)

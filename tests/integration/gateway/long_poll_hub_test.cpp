@@ -104,7 +104,7 @@ TEST_CASE("an event on the brokers wakes those who wait at every replica",
     CHECK(there->email_id() == id);
 }
 
-TEST_CASE("the end of an inbox on the brokers interrupts those who wait at every replica",
+TEST_CASE("the end of an inbox on the brokers ends the waits at every replica",
           "[gateway][long_poll][kafka]")
 {
     two_hubs arranged;
@@ -116,6 +116,6 @@ TEST_CASE("the end of an inbox on the brokers interrupts those who wait at every
     arranged.publish_end();
 
     REQUIRE(eventually([&] { return here->final_result && there->final_result; }));
-    CHECK(here->end() == long_poll_outcome::interrupted);
-    CHECK(there->end() == long_poll_outcome::interrupted);
+    CHECK(here->end() == long_poll_outcome::inbox_ended);
+    CHECK(there->end() == long_poll_outcome::inbox_ended);
 }

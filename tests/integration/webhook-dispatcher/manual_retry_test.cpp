@@ -37,6 +37,24 @@ TEST_CASE("a test sends a signed sample and returns what the receiver answered",
     CHECK(s.hook.requests().size() == 1);
 }
 
+TEST_CASE("a test sends the event that is named, whatever the webhook subscribes to",
+          "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    auto request = s.test_request(webhook);
+    request.set_event("inbox.expired");
+    auto wrong = s.test_request(webhook);
+    wrong.set_event("inbox.ended");
+
+    const auto sent = await(s.process.delivery_rpc.test(request)).value().delivery();
+
+    CHECK(sent.event() == "inbox.expired");
+    REQUIRE(s.hook.requests().size() == 1);
+    CHECK(s.hook.requests()[0].body.find(R"("event":"inbox.expired")") != std::string::npos);
+    CHECK(await(s.process.delivery_rpc.test(wrong)).error().code == errc::invalid_argument);
+}
+
 TEST_CASE("a test that fails is not tried again and changes nothing about the webhook",
           "[webhooks][postgres]")
 {

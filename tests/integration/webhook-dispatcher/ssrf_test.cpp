@@ -265,7 +265,7 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so",
     CHECK(shown.disabled_reason().find("url must begin with https://") != std::string::npos);
 
     const auto refused = await(process.manual_sender.test(
-        s.account, webhook_id::parse(webhook).value(), event_id::make()));
+        s.account, webhook_id::parse(webhook).value(), event_id::make(), std::nullopt));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::conflict);
 

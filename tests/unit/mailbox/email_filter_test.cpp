@@ -14,7 +14,7 @@ filtered_email some_email(bool has_code = true)
 }
 
 email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {},
-                    std::optional<std::string> subject = {}, bool has_code = false)
+                    std::optional<std::string> subject = {}, std::optional<bool> has_code = {})
 {
     email_filter requested;
     requested.from = std::move(from);
@@ -65,8 +65,11 @@ TEST_CASE("subject is compared after full Unicode case folding", "[mailbox][filt
     CHECK(first_failing(filter({}, {}, "grosse")) == filter_field::subject);
 }
 
-TEST_CASE("hasCode asks for a code that was found", "[mailbox][filter]")
+TEST_CASE("hasCode asks for a code that was found, or for none", "[mailbox][filter]")
 {
+    CHECK_FALSE(first_failing(filter({}, {}, {}, false), some_email(false)));
+    CHECK(first_failing(filter({}, {}, {}, false)) == filter_field::has_code);
+    CHECK_FALSE(compiled_filter(filter({}, {}, {}, false)).is_empty());
     CHECK_FALSE(first_failing(filter({}, {}, {}, true)));
     CHECK(first_failing(filter({}, {}, {}, true), some_email(false)) == filter_field::has_code);
     CHECK_FALSE(first_failing(filter({}), some_email(false)));
@@ -101,5 +104,6 @@ TEST_CASE("no two filters have one text, and spelling is no difference", "[mailb
     CHECK(filter("a").text() != filter({}, "a").text());
     CHECK(filter("a to 1:b").text() != filter("a", "b").text());
     CHECK(filter("A").text() == filter("a").text());
+    CHECK(filter({}, {}, {}, true).text() != filter({}, {}, {}, false).text());
     CHECK(email_filter().text().empty());
 }

@@ -6,6 +6,7 @@ import type {
   RequestOf,
   DraftRule,
   ErrorCode,
+  EventKind,
   InboxChange,
   NewInbox,
   Method,
@@ -228,8 +229,8 @@ export const api = {
     ask('delete', '/webhooks/{webhookId}', { path: { webhookId } }),
   rotateSecret: (webhookId: string) =>
     ask('post', '/webhooks/{webhookId}/rotate-secret', { path: { webhookId } }),
-  testWebhook: (webhookId: string) =>
-    ask('post', '/webhooks/{webhookId}/test', { path: { webhookId } }),
+  testWebhook: (webhookId: string, event: EventKind) =>
+    ask('post', '/webhooks/{webhookId}/test', { path: { webhookId }, body: { event } }),
   deliveries: (
     webhookId: string,
     query: Query<'/webhooks/{webhookId}/deliveries'>,

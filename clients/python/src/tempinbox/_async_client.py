@@ -219,7 +219,7 @@ class AsyncTempinbox:
     async def delete_inboxes_by_tag(self, tag: str) -> int:
         """Ends all live inboxes with the tag; how many."""
         found = await self._json("deleteInboxesByTag", {"tag": tag})
-        return read(types.DeletedInboxes, found).deleted
+        return read(types.DeletedInboxes, found).deleted_count
 
     async def get_inbox(self, inbox: InboxReference) -> "AsyncInbox":
         """The inbox as it is now."""
@@ -271,7 +271,7 @@ class AsyncTempinbox:
     async def empty_inbox(self, inbox: InboxReference) -> int:
         """Deletes the mail that is there now; how many emails."""
         found = await self._json("emptyInbox", {"inboxId": id_of(inbox)})
-        return read(types.EmptiedInbox, found).deleted_emails
+        return read(types.EmptiedInbox, found).deleted_count
 
     async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""
@@ -383,10 +383,16 @@ class AsyncTempinbox:
         await self._json("deleteWebhook", {"webhookId": webhook_id})
 
     async def test_webhook(
-        self, webhook_id: str, *, idempotency_key: str | None = None
+        self,
+        webhook_id: str,
+        event: EventName | None = None,
+        *,
+        idempotency_key: str | None = None,
     ) -> types.Delivery:
-        """Sends a made-up event now; the delivery with what the receiver answered."""
-        given = {"webhookId": webhook_id}
+        """Sends a made-up event now, by default of the first kind that the webhook subscribes to;
+        the delivery with what the receiver answered.
+        """
+        given = {"webhookId": webhook_id, **without_none(event=event)}
         return read(types.Delivery, await self._json("testWebhook", given, key=idempotency_key))
 
     async def list_deliveries(

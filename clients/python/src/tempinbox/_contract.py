@@ -365,7 +365,12 @@ OPERATIONS = {
         path="/v1/webhooks/{webhookId}/test",
         in_path={"webhookId": {"type": "string", "format": "uuid"}},
         query={},
-        body={},
+        body={
+            "event": {
+                "type": ["string", "null"],
+                "enum": ["email.received", "inbox.created", "inbox.expired", None],
+            }
+        },
         has_key=True,
     ),
     "listDeliveries": Operation(

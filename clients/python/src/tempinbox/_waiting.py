@@ -15,7 +15,7 @@ from tempinbox.settings import MAX_SECONDS, Settings, is_timeout
 MAX_HOLD = 55  # seconds; the API's is 60, but many proxies end a request at 60
 _MAX_MISSES = 10
 _RETRY_DELAY_SECONDS = (
-    0.25  # after an interrupted hold: the next one goes to another replica, or is refused
+    0.25  # after a hold that ended with its replica: the next one goes to another
 )
 _KINDS = ("verify", "reset", "other", "unsubscribe")  # the best first
 
@@ -170,7 +170,8 @@ def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
         was_reached=was_reached,
     )
     result = read(types.WaitResult, read_json(response))
-    if result.outcome == "interrupted":
+    # Where the inbox ended, the next hold is refused, and says when.
+    if result.outcome == "draining":
         yield Sleep(_RETRY_DELAY_SECONDS)
     return result
 

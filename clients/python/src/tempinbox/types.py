@@ -113,8 +113,8 @@ class InboxList(Answer):
 class DeletedInboxes(Answer):
     """`DeletedInboxes` of the contract."""
 
-    deleted: int
-    """How many."""
+    deleted_count: int
+    """How many inboxes were ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,8 +231,8 @@ class EmptiedInbox(Answer):
     """`EmptiedInbox` of the contract."""
 
     inbox_id: str
-    deleted_emails: int
-    """How many."""
+    deleted_count: int
+    """How many emails were deleted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,7 +383,7 @@ class NearMiss(Answer):
 class WaitResult(Answer):
     """`WaitResult` of the contract."""
 
-    outcome: Literal["matched", "violated", "timeout", "interrupted"]
+    outcome: Literal["matched", "violated", "timeout", "inbox_ended", "draining"]
     """`matched` means that `email` is the matching one with the lowest sequence"""
     email: Email | None
     last_sequence: int

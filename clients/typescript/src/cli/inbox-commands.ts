@@ -200,9 +200,9 @@ async function list(session: Session, given: Arguments): Promise<CommandOutput> 
 }
 
 async function removeByTag(session: Session, tag: string): Promise<CommandOutput> {
-  const deleted = integerOf(await session.client.deleteInboxesByTag(tag), 'deleted');
-  const text = `ended ${deleted} inboxes with the tag ${quote(printableLine(tag))}\n`;
-  return { text, json: { deleted } };
+  const deletedCount = integerOf(await session.client.deleteInboxesByTag(tag), 'deletedCount');
+  const text = `ended ${deletedCount} inboxes with the tag ${quote(printableLine(tag))}\n`;
+  return { text, json: { deletedCount } };
 }
 
 /** Each of them, also after one that is not there; the first failure decides the exit code. */
@@ -237,7 +237,7 @@ async function remove(session: Session, given: Arguments): Promise<CommandOutput
       failures.push(explain(error, session.origin));
     }
   }
-  const json = { deleted: deletions.length - failures.length };
+  const json = { deletedCount: deletions.length - failures.length };
   const [first] = failures;
   if (first === undefined) return { text, json };
   const complaint = failures.map(({ message }) => message).join('\ntempinbox: ');

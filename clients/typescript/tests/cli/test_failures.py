@@ -144,10 +144,10 @@ def test_a_deletion_whose_answer_was_cut_is_done(cli: Cli) -> None:
 
     with Service(lambda number, _: CUT if number == 1 else gone) as service:
         user = cli.with_(TEMPINBOX_BASE_URL=service.url)
-        assert user.json("rm", _INBOX) == {"deleted": 1}
+        assert user.json("rm", _INBOX) == {"deletedCount": 1}
     with Service(lambda number, _: Reply(503) if number == 1 else gone) as service:
         user = cli.with_(TEMPINBOX_BASE_URL=service.url)
-        assert user.json("rm", _INBOX) == {"deleted": 1}
+        assert user.json("rm", _INBOX) == {"deletedCount": 1}
     with Service(lambda *_: gone) as service:
         cli.with_(TEMPINBOX_BASE_URL=service.url).fails(4, "rm", _INBOX)
 

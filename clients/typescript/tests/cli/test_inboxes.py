@@ -16,7 +16,7 @@ def test_create_makes_an_inbox_with_everything_it_was_given(cli: Cli, tag: str) 
     assert made["name"] == "Sign-up"
     assert made["tags"] == [tag, "other"]
     assert made["metadata"] == {"branch": "main", "empty": ""}
-    assert cli.json("rm", made["emailAddress"]) == {"deleted": 1}
+    assert cli.json("rm", made["emailAddress"]) == {"deletedCount": 1}
 
 
 def test_create_prints_address_and_id(cli: Cli) -> None:
@@ -46,7 +46,7 @@ def test_list_shows_inboxes_by_tag_and_past_one_page(cli: Cli, tag: str) -> None
     assert page["nextCursor"]
     assert table.splitlines()[0].split() == ["ADDRESS", "INBOX", "STATUS", "EMAILS", "ENDS", "NAME"]
     assert all(each in table for each in ids)
-    assert cli.json("rm", "--tag", tag) == {"deleted": 3}
+    assert cli.json("rm", "--tag", tag) == {"deletedCount": 3}
     assert cli.text("list", "--tag", tag) == ""
     assert len(cli.json("list", "--tag", tag, "--status", "expired")["inboxes"]) == 3
 

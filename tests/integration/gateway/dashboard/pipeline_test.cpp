@@ -28,6 +28,19 @@ awaitable<http::response> respond_with_account(const http::request&, const calle
                             who.location_of("things", "1") + "\"}");
 }
 
+awaitable<http::response> find_nothing(const http::request&, const caller&)
+{
+    co_return http::error_response(404, "does not exist");
+}
+
+awaitable<result<inbox::v1::GetInboxResponse>> find_ended_inbox(inbox::v1::GetInboxRequest)
+{
+    inbox::v1::GetInboxResponse found;
+    found.mutable_inbox()->set_status(inbox::v1::INBOX_STATUS_EXPIRED);
+    found.mutable_inbox()->mutable_expired_at()->set_seconds(1'795'305'600);
+    co_return found;
+}
+
 std::vector<route> open_operations()
 {
     std::vector<route> all;
@@ -110,9 +123,16 @@ public:
         idempotency_keys,
         {crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value(), {}},
         10'000};
+    inbox_client inboxes{testing::test_host(),
+                         {testing::in_process_services::anywhere()},
+                         rate_limit.network->tokens(),
+                         rate_limit.network->client_settings()};
     response_budget memory{1'000'000};
-    dashboard_pipeline pipeline{
-        clock, open_operations(), operations(), {sessions, day, *quota, idempotency, memory}, {}};
+    dashboard_pipeline pipeline{clock,
+                                open_operations(),
+                                operations(),
+                                {sessions, day, *quota, idempotency, inboxes, memory},
+                                {}};
 
 private:
     std::vector<route> operations()
@@ -126,6 +146,7 @@ private:
         all.emplace_back("GET", root + "/large", body_kind::none, testing::respond_large);
         all.emplace_back("GET", root + "/lost", body_kind::none, testing::lose_dependency);
         all.emplace_back("GET", root + "/slow", body_kind::none, slow);
+        all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", body_kind::none, find_nothing);
         all.emplace_back("POST", root + "/password", body_kind::json, respond_with_account);
         all.back().holds_password = true;
         return all;
@@ -157,6 +178,21 @@ TEST_CASE("a session opens the operations of its account",
     CHECK(header(response, "Cache-Control") == "no-store");
     CHECK(header(response, "X-RateLimit-Limit").empty());
     CHECK(header(response, "Access-Control-Allow-Origin").empty());
+}
+
+TEST_CASE("a 404 of an inbox that ended says so, and when",
+          "[gateway][dashboard][pipeline][postgres]")
+{
+    arranged_dashboard dashboard;
+    dashboard.rate_limit.network->add(inbox_methods::get_inbox, find_ended_inbox);
+
+    const auto response =
+        dashboard.send("GET", "/dashboard/api/inboxes/" + inbox_id::make().text() + "/emails",
+                       dashboard.signed_in());
+
+    CHECK(response.status == 404);
+    CHECK(code_of(response) == "inbox_ended");
+    CHECK(message(response).find("ended at 2026-11-22T00:00:00.000Z") != std::string::npos);
 }
 
 TEST_CASE("without a session everything is 401, known or not, and an API key changes nothing",

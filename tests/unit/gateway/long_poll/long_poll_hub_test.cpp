@@ -180,7 +180,7 @@ TEST_CASE("a wait times out only after a poll that began after its deadline",
     CHECK(none->final_result->value().last_sequence == 1);
 }
 
-TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][long_poll]")
+TEST_CASE("when the last poll fails the wait fails as it did", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto wait = arranged.begin(0, "", 300ms);
@@ -188,11 +188,11 @@ TEST_CASE("when the last poll fails the wait is interrupted", "[gateway][long_po
 
     REQUIRE(eventually([&] { return wait->final_result.has_value(); }, 5s));
 
-    CHECK(wait->end() == long_poll_outcome::interrupted);
+    CHECK(wait->final_result->error().code == errc::unavailable);
+    CHECK(wait->final_result->error().message == "away");
 }
 
-TEST_CASE("when the last poll takes too long the wait is interrupted with what is known",
-          "[gateway][long_poll]")
+TEST_CASE("when the last poll takes too long the wait is unavailable", "[gateway][long_poll]")
 {
     fake_inbox mail;
     long_poll_hub hub(testing::test_host(), mail.client, mail.memory, long_poll_limits(10), 300ms);
@@ -206,11 +206,7 @@ TEST_CASE("when the last poll takes too long the wait is interrupted with what i
     mail.held->set();
     CHECK(eventually([&] { return hub.inboxes() == 0; }));
     CHECK(mail.polls == 2);
-    CHECK(wait->end() == long_poll_outcome::interrupted);
-    const auto& final_result = wait->final_result->value();
-    CHECK(final_result.last_sequence == 1);
-    REQUIRE(final_result.near_misses.size() == 1);
-    CHECK(final_result.near_misses[0].actual() == "one");
+    CHECK(wait->final_result->error().code == errc::unavailable);
     testing::test_host().loop().restart();
     testing::test_host().loop().poll(); // the held poll ends before its inbox
 }
@@ -254,7 +250,7 @@ TEST_CASE("a first poll that fails ends the wait; a later one is retried", "[gat
     testing::await(arranged.hub.stop());
 }
 
-TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile interrupts",
+TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile ends its waits",
           "[gateway][long_poll]")
 {
     arranged_hub arranged;
@@ -271,11 +267,11 @@ TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile in
     arranged.publish(events::topics::inbox_expired);
 
     REQUIRE(waiting->final_result);
-    CHECK(waiting->end() == long_poll_outcome::interrupted);
+    CHECK(waiting->end() == long_poll_outcome::inbox_ended);
     CHECK(arranged.begin()->final_result->error().code == errc::not_found);
 }
 
-TEST_CASE("an inbox that ends without an event interrupts within a second or so",
+TEST_CASE("an inbox that ends without an event ends its waits within a second or so",
           "[gateway][long_poll]")
 {
     arranged_hub arranged;
@@ -285,7 +281,7 @@ TEST_CASE("an inbox that ends without an event interrupts within a second or so"
 
     CHECK(eventually([&] { return waiting->final_result.has_value(); }, 5s));
 
-    CHECK(waiting->end() == long_poll_outcome::interrupted);
+    CHECK(waiting->end() == long_poll_outcome::inbox_ended);
     testing::await(arranged.hub.stop());
 }
 
@@ -357,8 +353,7 @@ TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][long_poll]"
     CHECK(arranged.hub.inboxes() == 0);
 }
 
-TEST_CASE("a drain interrupts every wait, and new ones after their first poll",
-          "[gateway][long_poll]")
+TEST_CASE("a drain ends every wait, and new ones after their first poll", "[gateway][long_poll]")
 {
     arranged_hub arranged;
     const auto waiting = arranged.begin();
@@ -368,18 +363,18 @@ TEST_CASE("a drain interrupts every wait, and new ones after their first poll",
     arranged.hub.interrupt();
     arranged.settle();
     REQUIRE(waiting->final_result);
-    CHECK(waiting->end() == long_poll_outcome::interrupted);
+    CHECK(waiting->end() == long_poll_outcome::draining);
     CHECK_FALSE(fresh->final_result);
 
     const auto held = std::exchange(arranged.mail.held, nullptr);
     held->set();
     arranged.settle();
     REQUIRE(fresh->final_result);
-    CHECK(fresh->end() == long_poll_outcome::interrupted);
+    CHECK(fresh->end() == long_poll_outcome::draining);
 
     const auto late = arranged.begin();
     REQUIRE(late->final_result);
-    CHECK(late->end() == long_poll_outcome::interrupted);
+    CHECK(late->end() == long_poll_outcome::draining);
     arranged.mail.add("there");
     CHECK(arranged.begin()->end() == long_poll_outcome::matched);
 }

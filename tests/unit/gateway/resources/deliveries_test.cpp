@@ -23,7 +23,10 @@ public:
             });
         service_.response<TestWebhookRequest, TestWebhookResponse>(
             "tempinbox.webhooks.v1.DeliveryService/TestWebhook",
-            [this](const TestWebhookRequest&) { return result<TestWebhookResponse>(refusal); });
+            [this](const TestWebhookRequest& request) {
+                tested = request;
+                return result<TestWebhookResponse>(refusal);
+            });
         service_.response<ReplayDeliveriesRequest, ReplayDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries",
             [this](const ReplayDeliveriesRequest& request) {
@@ -43,6 +46,11 @@ public:
         received.path_params = {{"webhookId", webhook.text()}, {"deliveryId", delivery.text()}};
         return received;
     }
+    http::response test(const std::string& body)
+    {
+        const auto received = request(body);
+        return testing::await(test_webhook(received, testing::premium_caller(), *client));
+    }
     http::response replay(const std::string& body)
     {
         const auto received = request(body);
@@ -54,6 +62,7 @@ public:
     ListDeliveriesResponse page;
     failure refusal{errc::rate_limited, "slow down"};
     std::optional<ListDeliveriesRequest> listed;
+    std::optional<TestWebhookRequest> tested;
     std::optional<ReplayDeliveriesRequest> replayed;
 
 private:
@@ -101,12 +110,27 @@ TEST_CASE("a test too many is 429 and says when there is room again", "[gateway]
 {
     arranged_deliveries arranged;
 
-    const auto received = arranged.request();
-    const auto response =
-        testing::await(test_webhook(received, testing::premium_caller(), *arranged.client));
+    const auto response = arranged.test("");
 
     CHECK(response.status == 429);
     CHECK(http::find_header(response.headers, "Retry-After") == "6");
+}
+
+TEST_CASE("a test is of the event that is named, or of the webhook's first",
+          "[gateway][deliveries]")
+{
+    arranged_deliveries arranged;
+
+    arranged.test(R"({"event":"inbox.expired"})");
+    CHECK(arranged.tested->event() == "inbox.expired");
+    arranged.test("{}");
+    CHECK(arranged.tested->event().empty());
+    arranged.tested.reset();
+    const auto refused = arranged.test(R"({"event":"inbox.ended"})");
+
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("event must be one of email.received") != std::string::npos);
+    CHECK_FALSE(arranged.tested);
 }
 
 TEST_CASE("a test that is repeated with its Idempotency-Key makes the same event",

@@ -175,7 +175,8 @@ TEST_CASE("ending inboxes together needs a tag", "[gateway][inbox-changes]")
     CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", ""}}).status == 400);
     CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", "a"}, {"tag", "b"}}).status == 400);
     CHECK_FALSE(arranged.tagged);
-    CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", "run 7"}}).body == R"({"deleted":0})");
+    CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", "run 7"}}).body ==
+          R"({"deletedCount":0})");
     CHECK(arranged.tagged->tag() == "run 7");
 }
 

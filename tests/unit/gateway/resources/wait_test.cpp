@@ -127,3 +127,18 @@ TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
     CHECK(seen.subject() == "c");
     CHECK(seen.has_code());
 }
+
+TEST_CASE("hasCode takes any email where it is absent, and those without a code where it is false",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+
+    arranged.get({{"timeoutSeconds", "1"}});
+    const auto absent = arranged.mail.last_filter;
+    arranged.get({{"timeoutSeconds", "1"}, {"hasCode", "false"}});
+    const auto without = arranged.mail.last_filter;
+
+    CHECK_FALSE(absent.has_has_code());
+    CHECK(without.has_has_code());
+    CHECK_FALSE(without.has_code());
+}

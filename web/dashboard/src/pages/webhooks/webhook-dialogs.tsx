@@ -21,7 +21,7 @@ const EVENT_HINTS: Record<EventKind, string> = {
   'inbox.created': 'an inbox was created',
   'inbox.expired': 'an inbox ended or was deleted',
 };
-const EVENT_KINDS = Object.keys(EVENT_HINTS) as EventKind[];
+export const EVENT_KINDS = Object.keys(EVENT_HINTS) as EventKind[];
 
 interface Done {
   onClose: () => void;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, type Delivery, type Webhook } from '../../api';
+import { api, type Delivery, type EventKind, type Webhook } from '../../api';
 import { hasFeature, isPastPlan } from '../../plans';
 import { useAction, useResource } from '../../resource';
 import { paths } from '../../routes';
@@ -14,6 +14,7 @@ import { PlansWith } from '../plans-with';
 import {
   DeleteWebhook,
   EditWebhook,
+  EVENT_KINDS,
   RotateSecret,
   TestResult,
   WebhookSecret,
@@ -62,6 +63,7 @@ function WebhookCard({
 }: Card & { onChanged: () => void }) {
   const testing = useAction();
   const switching = useAction();
+  const [tested, setTested] = useState<EventKind>(webhook.events[0] ?? 'email.received');
   const url = webhook.url;
   return (
     <li class="panel card">
@@ -90,6 +92,18 @@ function WebhookCard({
       </p>
       <ErrorNotice error={testing.error ?? switching.error} />
       <div class="row card-actions">
+        <select
+          class="input"
+          aria-label={`Event to test ${url} with`}
+          value={tested}
+          onChange={(event) => setTested(event.currentTarget.value as EventKind)}
+        >
+          {EVENT_KINDS.map((it) => (
+            <option key={it} value={it}>
+              {it}
+            </option>
+          ))}
+        </select>
         <Button
           size="small"
           icon="send"
@@ -97,7 +111,10 @@ function WebhookCard({
           label={`Test now: ${url}`}
           onClick={() =>
             void testing.run(async () =>
-              onOpenDialog({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }),
+              onOpenDialog({
+                what: 'tested',
+                delivery: await api.testWebhook(webhook.webhookId, tested),
+              }),
             )
           }
         >
