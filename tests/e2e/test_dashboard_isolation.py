@@ -32,6 +32,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{webhookId}/rotate-secret", {}),
     ("POST", "/webhooks/{webhookId}/test", {}),
     ("GET", "/webhooks/{webhookId}/deliveries", None),
+    ("GET", "/webhooks/{webhookId}/deliveries/{deliveryId}", None),
     ("POST", "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", {}),
     ("POST", "/webhooks/{webhookId}/replay", {"since": "2026-01-01T00:00:00Z"}),
     ("GET", "/rules/{ruleId}", None),

@@ -86,6 +86,23 @@ def test_the_log_is_read_in_pages(suite: Suite, account: Account) -> None:
         assert "cursor" in other_filter.json()["message"]
 
 
+def test_a_delivery_can_be_read_by_itself(account: Account) -> None:
+    with Receiver(answer=lambda number: 200 if number else 500) as receiver:
+        webhook = account.api.post("/v1/webhooks", {"url": receiver.url})
+        hook = "/v1/webhooks/" + webhook["webhookId"]
+        sent = account.api.post(hook + "/test")
+        path = f"{hook}/deliveries/{sent['deliveryId']}"
+        assert account.api.get(path) == sent
+
+        again = account.api.post(path + "/retry")
+
+        assert account.api.get(path) == again
+        assert [attempt["statusCode"] for attempt in again["attempts"]] == [500, 200]
+        account.api.delete(hook)
+        gone = account.api.call("GET", path)
+        assert (gone.status_code, gone.headers["X-Error-Code"]) == (404, "not_found")
+
+
 def test_a_test_is_signed_and_logged(account: Account) -> None:
     with Receiver() as receiver:
         webhook = account.api.post("/v1/webhooks", {"url": receiver.url})

@@ -5,7 +5,7 @@ it. The dashboard's API has one as well, which names every one of its routes.
 import functools
 import http.client
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -140,6 +140,42 @@ def test_a_path_allows_the_methods_of_the_contract(api: Api, path: str) -> None:
 
     assert answer.status_code == 204
     assert set(answer.headers["Allow"].split(", ")) - {"HEAD", "OPTIONS"} == documented
+
+
+def _ids(node: Any, schemas: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields each field that holds ids of ours, in the singular, and what is said of it."""
+    if isinstance(node, list):
+        for inner in node:
+            yield from _ids(inner, schemas)
+    if not isinstance(node, dict):
+        return
+    for name, schema in node.get("properties", {}).items():
+        item = schema.get("items", schema)
+        item = schemas[item["$ref"].rpartition("/")[2]] if "$ref" in item else item
+        if item.get("format") == "uuid":
+            yield name.removesuffix("s"), item.get("description", "")
+    for inner in node.values():
+        yield from _ids(inner, schemas)
+
+
+def test_an_id_that_an_answer_names_can_be_read_or_says_why_not() -> None:
+    readable = {
+        name
+        for method, path in contract().operations()
+        if method == "GET"
+        for name in re.findall(r"{(\w+)}$", path)
+    }
+    schemas = contract().content["components"]["schemas"]
+
+    named = list(_ids(list(schemas.values()), schemas))
+
+    assert {"inboxId", "deliveryId", "ruleId", "eventId"} <= {name for name, _ in named}
+    silent = {
+        name
+        for name, said in named
+        if name not in readable and not re.search(r"cannot be read[^.;]* because ", said, re.DOTALL)
+    }
+    assert not silent
 
 
 def _request_headers(node: Any) -> set[str]:

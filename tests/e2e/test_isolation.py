@@ -42,6 +42,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("DELETE", "/v1/webhooks/{webhookId}", None),
     ("POST", "/v1/webhooks/{webhookId}/test", {}),
     ("GET", "/v1/webhooks/{webhookId}/deliveries", None),
+    ("GET", "/v1/webhooks/{webhookId}/deliveries/{deliveryId}", None),
     ("POST", "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry", {}),
     ("POST", "/v1/webhooks/{webhookId}/replay", {"since": "2026-01-01T00:00:00Z"}),
 ]

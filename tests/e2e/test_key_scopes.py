@@ -48,6 +48,7 @@ _NEEDED = {
     "rotateWebhookSecret": "webhooks:write",
     "testWebhook": "webhooks:write",
     "listDeliveries": "webhooks:read",
+    "getDelivery": "webhooks:read",
     "retryDelivery": "webhooks:write",
     "replayDeliveries": "webhooks:write",
     "getAccount": "account:read",

@@ -212,6 +212,8 @@ def test_webhooks(client: Tempinbox) -> None:
             client.replay_deliveries(hook.webhook_id, since="2026-11-21T10:00:00Z")
         client.update_webhook(hook.webhook_id, is_enabled=True)
         with pytest.raises(NotFound):
+            client.get_delivery(hook.webhook_id, hook.webhook_id)
+        with pytest.raises(NotFound):
             client.retry_delivery(hook.webhook_id, hook.webhook_id)
         assert client.replay_deliveries(hook.webhook_id, since="2026-11-21T10:00:00Z") == 0
     finally:

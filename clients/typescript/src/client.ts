@@ -307,6 +307,15 @@ export class Tempinbox {
     return this.#list('listDeliveries', 'deliveries', { webhookId }, filter, options);
   }
 
+  /** A delivery with its attempts, as it is now. */
+  async getDelivery(
+    webhookId: string,
+    deliveryId: string,
+    options?: CallOptions,
+  ): Promise<Delivery> {
+    return await this.#json('getDelivery', { path: { webhookId, deliveryId } }, options);
+  }
+
   /** Sends a delivery again now; what the receiver answered. */
   async retryDelivery(
     webhookId: string,

@@ -143,6 +143,8 @@ test('a webhook is made, tested, sent again and verified', async (t) => {
     await client.testWebhook(webhookId);
     for (const one of [secret, rotated.secret])
       verifyWebhook(requests.at(-1).body, requests.at(-1).headers, one);
+    const { attempts } = await client.getDelivery(webhookId, delivery.deliveryId);
+    assert.equal(attempts.length, 2);
     assert.equal((await client.listDeliveries(webhookId).toArray()).length, 3);
     const since = new Date(Date.now() - 60_000).toISOString();
     assert.equal((await client.replayDeliveries(webhookId, { since })).replayed, 0);

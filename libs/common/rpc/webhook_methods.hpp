@@ -16,6 +16,8 @@ inline constexpr std::chrono::seconds exchange_timeout{20};
 inline constexpr rpc::method<webhooks::v1::ListDeliveriesRequest,
                              webhooks::v1::ListDeliveriesResponse>
     list_deliveries{"tempinbox.webhooks.v1.DeliveryService/ListDeliveries"};
+inline constexpr rpc::method<webhooks::v1::GetDeliveryRequest, webhooks::v1::GetDeliveryResponse>
+    get_delivery{"tempinbox.webhooks.v1.DeliveryService/GetDelivery"};
 inline constexpr rpc::method<webhooks::v1::TestWebhookRequest, webhooks::v1::TestWebhookResponse>
     test_webhook{"tempinbox.webhooks.v1.DeliveryService/TestWebhook", exchange_timeout};
 inline constexpr rpc::method<webhooks::v1::RetryDeliveryRequest,

@@ -39,6 +39,19 @@ result<webhooks::v1::ListDeliveriesRequest> read_list(const http::request& recei
     return request;
 }
 
+result<webhooks::v1::GetDeliveryRequest> read_one(const http::request& received, const caller& who)
+{
+    auto request =
+        without_query(received, read_webhook_path<webhooks::v1::GetDeliveryRequest>(received, who));
+    if (!request)
+        return request.error();
+    const auto delivery = uuid::parse(received.path_param("deliveryId"));
+    if (!delivery)
+        return bad_id("deliveryId", received.path_param("deliveryId"));
+    request->set_delivery_id(delivery->text());
+    return request;
+}
+
 result<webhooks::v1::TestWebhookRequest> read_test(const http::request& received, const caller& who)
 {
     auto request = read_webhook_path<webhooks::v1::TestWebhookRequest>(received, who);
@@ -119,6 +132,21 @@ awaitable<http::response> list_deliveries(const http::request& received, const c
         co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
+}
+
+// GET /v1/webhooks/{webhookId}/deliveries/{deliveryId}
+awaitable<http::response> get_delivery(const http::request& received, const caller& who,
+                                       webhook_client& webhooks)
+{
+    auto request = read_one(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found = co_await webhooks.call(webhook_methods::get_delivery, std::move(*request));
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(found->delivery()));
 }
 
 // POST /v1/webhooks/{webhookId}/test

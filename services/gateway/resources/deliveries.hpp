@@ -8,6 +8,8 @@ namespace tempinbox::gateway {
 
 awaitable<http::response> list_deliveries(const http::request& received, const caller& who,
                                           webhook_client& webhooks);
+awaitable<http::response> get_delivery(const http::request& received, const caller& who,
+                                       webhook_client& webhooks);
 awaitable<http::response> test_webhook(const http::request& received, const caller& who,
                                        webhook_client& webhooks);
 awaitable<http::response> retry_delivery(const http::request& received, const caller& who,

@@ -123,6 +123,8 @@ void add_deliveries(std::vector<route>& all, const std::string& root, webhook_cl
                      body_kind::json, on(webhooks, test_webhook), on(webhooks, check_webhook_test));
     all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries", scope::webhooks_read,
                      body_kind::none, on(webhooks, list_deliveries));
+    all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries/{deliveryId}",
+                     scope::webhooks_read, body_kind::none, on(webhooks, get_delivery));
     all.emplace_back("POST", root + "/webhooks/{webhookId}/deliveries/{deliveryId}/retry",
                      scope::webhooks_write, body_kind::json, on(webhooks, retry_delivery),
                      on(webhooks, check_retry));

@@ -30,6 +30,7 @@ delivery_rpc::delivery_rpc(runtime::host& host, delivery_repository& deliveries,
 void delivery_rpc::add_to(rpc::server& server)
 {
     server.add(webhook_methods::list_deliveries, *this, &delivery_rpc::list);
+    server.add(webhook_methods::get_delivery, *this, &delivery_rpc::get);
     server.add(webhook_methods::test_webhook, *this, &delivery_rpc::test);
     server.add(webhook_methods::retry_delivery, *this, &delivery_rpc::retry);
     server.add(webhook_methods::replay_deliveries, *this, &delivery_rpc::replay);
@@ -51,6 +52,25 @@ awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliver
         *response.add_deliveries() = to_message(delivery);
     if (page->next)
         response.set_next_cursor(make_log_cursor(*params, *page->next));
+    co_return response;
+}
+
+awaitable<result<v1::GetDeliveryResponse>> delivery_rpc::get(v1::GetDeliveryRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        co_return webhook.error();
+    const auto delivery = uuid::parse(request.delivery_id());
+    if (!delivery)
+        co_return bad_id("deliveryId", request.delivery_id());
+    const auto found = co_await deliveries_.find(*account, *webhook, event_of(*delivery, *webhook));
+    if (!found)
+        co_return found.error();
+    v1::GetDeliveryResponse response;
+    *response.mutable_delivery() = to_message(*found);
     co_return response;
 }
 

@@ -26,6 +26,7 @@ public:
     void add_to(rpc::server& server);
 
     awaitable<result<v1::ListDeliveriesResponse>> list(v1::ListDeliveriesRequest request);
+    awaitable<result<v1::GetDeliveryResponse>> get(v1::GetDeliveryRequest request);
     awaitable<result<v1::TestWebhookResponse>> test(v1::TestWebhookRequest request);
     awaitable<result<v1::RetryDeliveryResponse>> retry(v1::RetryDeliveryRequest request);
     awaitable<result<v1::ReplayDeliveriesResponse>> replay(v1::ReplayDeliveriesRequest request);

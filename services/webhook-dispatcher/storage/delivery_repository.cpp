@@ -244,6 +244,9 @@ awaitable<result<logged_delivery>> delivery_repository::find(account_id account,
 {
     return db_.transact([account, webhook, event](pqxx::work& tx) -> result<logged_delivery> {
         see_one_state(tx);
+        if (postgres::exec_prepared(tx, webhook_exists.name, account.text(), webhook.text())
+                .empty())
+            return no_such_webhook(webhook);
         const auto rows = postgres::exec_prepared(tx, find_one.name, account.text(), webhook.text(),
                                                   event_id::max().text(), 1, event.text());
         auto deliveries = read_deliveries(rows, rows.size(), webhook);

@@ -123,6 +123,7 @@ _WRONG_METHODS = [
     ("GET", "/v1/webhooks/{webhook}/test", "POST"),
     ("GET", "/v1/webhooks/{webhook}/replay", "POST"),
     ("POST", "/v1/webhooks/{webhook}/deliveries", "GET"),
+    ("POST", "/v1/webhooks/{webhook}/deliveries/" + UNKNOWN, "GET"),
     ("GET", "/v1/webhooks/{webhook}/deliveries/" + UNKNOWN + "/retry", "POST"),
     ("POST", "/v1/emails", "GET"),
     ("DELETE", "/v1/emails", "GET"),
@@ -150,6 +151,11 @@ ROWS: list[Row] = [
         for name, path in _BY_ID.items()
         if name != "emailId"
     ),
+    *(
+        get(f"/v1/webhooks/{{webhook}}/deliveries/{bad}", "deliveryId must be a UUID")
+        for bad in _BAD_IDS
+    ),
+    get(f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}?x=1", "takes none"),
     *(
         Row(
             f"POST …/{bad[:40]}/retry",
@@ -196,6 +202,7 @@ ROWS: list[Row] = [
     *(get(target, status=404) for target in _NO_PATHS),
     *(get(path.format(id=UNKNOWN), UNKNOWN, status=404) for path in _BY_ID.values()),
     get(f"/v1/webhooks/{UNKNOWN}/deliveries", UNKNOWN, status=404),
+    get(f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}", UNKNOWN, status=404),
     Row(
         "POST …/retry of no delivery",
         "POST",

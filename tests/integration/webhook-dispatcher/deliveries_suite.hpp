@@ -23,6 +23,15 @@ struct deliveries_suite : suite
         request.set_cursor(cursor);
         return await(process.delivery_rpc.list(request));
     }
+    result<webhooks::v1::GetDeliveryResponse> get(const std::string& webhook,
+                                                  const std::string& delivery)
+    {
+        webhooks::v1::GetDeliveryRequest request;
+        request.set_account_id(account.text());
+        request.set_webhook_id(webhook);
+        request.set_delivery_id(delivery);
+        return await(process.delivery_rpc.get(request));
+    }
     webhooks::v1::TestWebhookRequest test_request(const std::string& webhook)
     {
         webhooks::v1::TestWebhookRequest request;

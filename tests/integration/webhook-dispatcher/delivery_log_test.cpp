@@ -46,6 +46,8 @@ TEST_CASE("the log shows a delivery with its attempts, what the receiver said, a
     REQUIRE(done.attempts_size() == 2);
     CHECK(done.attempts(1).status_code() == 200);
     CHECK(done.created_at().seconds() == pending.created_at().seconds());
+    const auto alone = s.get(webhook, done.delivery_id()).value().delivery();
+    CHECK(alone.SerializeAsString() == done.SerializeAsString());
 }
 
 TEST_CASE("the log is read page by page, newest first, each delivery once while others come and go",
@@ -144,6 +146,7 @@ TEST_CASE("another account's log does not exist", "[webhooks][postgres]")
     replay.set_account_id(s.account.text());
 
     CHECK(s.list(webhook).error().code == errc::not_found);
+    CHECK(s.get(webhook, retry.delivery_id()).error().code == errc::not_found);
     CHECK(await(s.process.delivery_rpc.retry(retry)).error().code == errc::not_found);
     CHECK(await(s.process.delivery_rpc.test(test)).error().code == errc::not_found);
     CHECK(await(s.process.delivery_rpc.replay(replay)).error().code == errc::not_found);

@@ -409,6 +409,11 @@ class Tempinbox:
         for one in self._pages("listDeliveries", given, "deliveries"):
             yield read(types.Delivery, one)
 
+    def get_delivery(self, webhook_id: str, delivery_id: str) -> types.Delivery:
+        """The delivery with its attempts, as it is now."""
+        given = {"webhookId": webhook_id, "deliveryId": delivery_id}
+        return read(types.Delivery, self._json("getDelivery", given))
+
     def retry_delivery(
         self, webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None
     ) -> types.Delivery:

@@ -386,6 +386,18 @@ OPERATIONS = {
         body=None,
         has_key=False,
     ),
+    "getDelivery": Operation(
+        id="getDelivery",
+        method="GET",
+        path="/v1/webhooks/{webhookId}/deliveries/{deliveryId}",
+        in_path={
+            "webhookId": {"type": "string", "format": "uuid"},
+            "deliveryId": {"type": "string", "format": "uuid"},
+        },
+        query={},
+        body=None,
+        has_key=False,
+    ),
     "retryDelivery": Operation(
         id="retryDelivery",
         method="POST",

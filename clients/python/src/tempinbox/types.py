@@ -674,7 +674,7 @@ class Delivery(Answer):
 
     delivery_id: str
     event_id: str
-    """The `webhook-id` of every attempt; for `email.received` it is the email's id."""
+    """The `webhook-id` of every attempt"""
     event: Literal["email.received", "inbox.created", "inbox.expired"]
     status: Literal["pending", "succeeded", "failed"]
     attempts: list[DeliveryAttempt]
@@ -747,6 +747,7 @@ class Account(Answer):
     """`Account` of the contract."""
 
     account_id: str
+    """The account of the key"""
     email: str
     plan: Literal["free", "starter", "pass7", "pro", "business", "premium"]
     plan_ends_at: datetime | None

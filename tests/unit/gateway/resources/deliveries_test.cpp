@@ -21,6 +21,14 @@ public:
                 listed = request;
                 return result<ListDeliveriesResponse>(page);
             });
+        service_.response<GetDeliveryRequest, GetDeliveryResponse>(
+            "tempinbox.webhooks.v1.DeliveryService/GetDelivery",
+            [this](const GetDeliveryRequest& request) {
+                read = request;
+                GetDeliveryResponse response;
+                response.mutable_delivery()->set_delivery_id(request.delivery_id());
+                return result<GetDeliveryResponse>(response);
+            });
         service_.response<TestWebhookRequest, TestWebhookResponse>(
             "tempinbox.webhooks.v1.DeliveryService/TestWebhook",
             [this](const TestWebhookRequest& request) {
@@ -62,6 +70,7 @@ public:
     ListDeliveriesResponse page;
     failure refusal{errc::rate_limited, "slow down"};
     std::optional<ListDeliveriesRequest> listed;
+    std::optional<GetDeliveryRequest> read;
     std::optional<TestWebhookRequest> tested;
     std::optional<ReplayDeliveriesRequest> replayed;
 
@@ -104,6 +113,26 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     CHECK(arranged.listed->webhook_id() == arranged.webhook.text());
     CHECK(arranged.listed->status().empty());
     CHECK(arranged.listed->limit() == 25);
+}
+
+TEST_CASE("a delivery is read by its id and its webhook's", "[gateway][deliveries]")
+{
+    arranged_deliveries arranged;
+    const auto who = testing::premium_caller();
+    const auto received = arranged.request();
+    auto wrong = arranged.request();
+    wrong.path_params[1].second = "x";
+
+    const auto response = testing::await(get_delivery(received, who, *arranged.client));
+    const auto refused = testing::await(get_delivery(wrong, who, *arranged.client));
+
+    CHECK(response.status == 200);
+    CHECK(json::value::parse(response.body).value()["deliveryId"].text() ==
+          arranged.delivery.text());
+    CHECK(arranged.read->webhook_id() == arranged.webhook.text());
+    CHECK(arranged.read->account_id() == who.account().text());
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("deliveryId must be a UUID") != std::string::npos);
 }
 
 TEST_CASE("a test too many is 429 and says when there is room again", "[gateway][deliveries]")
