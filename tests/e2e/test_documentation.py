@@ -2,6 +2,7 @@
 it. The dashboard's API has one as well, which names every one of its routes.
 """
 
+import copy
 import functools
 import http.client
 import re
@@ -13,7 +14,7 @@ import pytest
 import requests
 import yaml
 from harness import Api, Dashboard, Suite, User
-from harness.contract import contract, dashboard_contract
+from harness.contract import Answer, Contract, contract, dashboard_contract
 from harness.suite import ROOT
 
 _FILES = [
@@ -140,6 +141,47 @@ def test_a_path_allows_the_methods_of_the_contract(api: Api, path: str) -> None:
 
     assert answer.status_code == 204
     assert set(answer.headers["Allow"].split(", ")) - {"HEAD", "OPTIONS"} == documented
+
+
+@pytest.fixture
+def outgoing(monkeypatch: pytest.MonkeyPatch) -> Contract:
+    """Returns the contract with reading the usage marked as deprecated."""
+    content = copy.deepcopy(contract().content)
+    content["paths"]["/v1/account/usage"]["get"]["deprecated"] = True
+    monkeypatch.setattr("harness.contract._read", lambda _name: content)
+    return Contract("openapi.yaml", "/v1")
+
+
+_SINCE, _LATER = "@1798761600", "Sat, 01 Jan 2028 00:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ({}, "header Deprecation must be"),
+        ({"sunset": _LATER}, "header Deprecation must be"),
+        ({"deprecation": "true", "sunset": _LATER}, "header Deprecation must be"),
+        ({"deprecation": _SINCE}, "header Sunset must be"),
+        ({"deprecation": _SINCE, "sunset": "2028-01-01"}, "header Sunset must be"),
+        (
+            {"deprecation": _SINCE, "sunset": "Thu, 30 Dec 2027 00:00:00 GMT"},
+            "Sunset is too soon",
+        ),
+        ({"deprecation": _SINCE, "sunset": _LATER}, None),
+    ],
+)
+def test_a_deprecated_operation_says_when_it_ends(
+    api: Api, outgoing: Contract, headers: dict[str, str], problem: str | None
+) -> None:
+    answer = api.call("GET", "/v1/account/usage")
+    sent = {name.lower(): value for name, value in answer.headers.items()} | headers
+    shown = Answer("GET", "/v1/account/usage", answer.status_code, sent, answer.content)
+
+    if problem is None:
+        outgoing.check(shown)
+        return
+    with pytest.raises(AssertionError, match=problem):
+        outgoing.check(shown)
 
 
 def _ids(node: Any, schemas: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import yaml
@@ -31,10 +32,13 @@ _ANYWHERE = {
     "505",
 }  # what the HTTP server says before an operation is known
 _NO_REQUEST = {"408", "431", "501", "505"}  # ... before it knows which API is asked
+_HTTP_DATE = "%a, %d %b %Y %H:%M:%S GMT"
+_SHORTEST_NOTICE = timedelta(days=365)  # docs/reference/versions.md
 _BEFORE_ROUTING = {"401", "403", "429", "500", "503"}
 # Headers of HTTP itself, of browsers' permissions, and what the file says once of all answers.
 _SENT_ANYWHERE = re.compile(
     "cache-control|connection|content-length|content-type|date|transfer-encoding|access-control-.+"
+    "|deprecation|sunset"
 )
 
 
@@ -87,6 +91,8 @@ class Contract:
             self._check_unrouted(answer, is_known_path=path is not None, where=where)
             return
         where += f" ({operation['operationId']})"
+        if operation.get("deprecated"):
+            _check_deprecation(answer, where)
         status = str(answer.status)
         if status in operation["responses"]:
             self._check_documented(answer, self.resolve(operation["responses"][status]), where)
@@ -203,6 +209,21 @@ class Contract:
                 found = found[part.replace("~1", "/").replace("~0", "~")]
             node = found | {key: inner for key, inner in node.items() if key != "$ref"}
         return node
+
+
+def _check_deprecation(answer: Answer, where: str) -> None:
+    """Fails unless the answer says since when its operation is deprecated (RFC 9745) and until when
+    it works (RFC 8594), as docs/reference/versions.md promises.
+    """
+    since = re.fullmatch(r"@(\d{1,12})", answer.headers.get("deprecation", ""))
+    assert since, f"{where}: is deprecated, so header Deprecation must be @ and Unix seconds"
+    try:
+        end = datetime.strptime(answer.headers.get("sunset", ""), _HTTP_DATE).replace(tzinfo=UTC)
+    except ValueError:
+        end = None
+    assert end is not None, f"{where}: is deprecated, so header Sunset must be a date of HTTP"
+    began = datetime.fromtimestamp(int(since[1]), UTC)
+    assert end - began >= _SHORTEST_NOTICE, f"{where}: Sunset is too soon after Deprecation"
 
 
 def _error_of(name: str) -> dict[str, Any]:
