@@ -189,7 +189,6 @@ TEST_CASE("when the last poll fails the wait fails as it did", "[gateway][long_p
     REQUIRE(eventually([&] { return wait->final_result.has_value(); }, 5s));
 
     CHECK(wait->final_result->error().code == errc::unavailable);
-    CHECK(wait->final_result->error().message == "away");
 }
 
 TEST_CASE("when the last poll takes too long the wait is unavailable", "[gateway][long_poll]")
