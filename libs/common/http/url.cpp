@@ -52,8 +52,13 @@ result<target_url> target_url::parse(std::string_view text)
     case urls::host_type::name:
         parts.host = url.host_name();
         break;
-    case urls::host_type::ipv4:
     case urls::host_type::ipv6:
+        // Such as `fe80::1%25eth0` (RFC 6874), which Boost 1.81 refuses and 1.83 reads.
+        if (url.encoded_authority().find('%') != std::string_view::npos)
+            return refuse("names a network interface");
+        parts.host = url.host_address();
+        break;
+    case urls::host_type::ipv4:
         parts.host = url.host_address();
         break;
     default:
