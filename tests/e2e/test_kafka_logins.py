@@ -6,7 +6,7 @@ Debian 12's librdkafka can neither; there the programs say which one they need.
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -223,18 +223,22 @@ def test_a_rotated_secret_is_used_for_the_next_login(
 ) -> None:
     services = running.services
     with_kafka = [services.gateway, services.inbox, services.ingest, services.dispatcher]
-    reloads = f'tempinbox_file_reloads_total{{setting="{login.setting}"}}'
-    before = {replica: replica.metric(reloads) for replica in with_kafka}
     tokens = brokers.issuer.tokens
 
+    def change(setting: str, put: Callable[[], None]) -> None:
+        """Returns once each has read the files anew."""
+        reloads = f'tempinbox_file_reloads_total{{setting="{setting}"}}'
+        before = {replica: replica.metric(reloads) for replica in with_kafka}
+        put()
+        eventually(
+            lambda: all(replica.metric(reloads) > before[replica] for replica in with_kafka),
+            f"each has read {setting}",
+            seconds=30,
+        )
+
     brokers.change_secret(login.mechanism)
-    login.put(brokers.secret(login.mechanism))
-    eventually(
-        lambda: all(replica.metric(reloads) > before[replica] for replica in with_kafka),
-        "each has read it",
-        seconds=30,
-    )
-    login.replace_clients()
+    change(login.setting, lambda: login.put(brokers.secret(login.mechanism)))
+    change("kafka-properties-file", login.replace_clients)
 
     if login.mechanism == _OAUTH:
         eventually(
