@@ -67,6 +67,32 @@ private:
     bool has_controls_; // of C1, at the bytes that have no other character
 };
 
+// The charset with the byte order of the text, whose mark is taken off; without a mark it is little
+// endian, as the web reads it. glibc's converters of UTF-16 and UTF-32 keep the order of an earlier
+// text when they are reset.
+const char* with_byte_order(const char* charset, std::string_view& bytes)
+{
+    const auto take = [&bytes](std::string_view mark) {
+        const bool is_marked = bytes.starts_with(mark);
+        bytes.remove_prefix(is_marked ? mark.size() : 0);
+        return is_marked;
+    };
+    const std::string_view name(charset);
+    if (name == "UTF-16") {
+        if (take("\xfe\xff"))
+            return "UTF-16BE";
+        take("\xff\xfe");
+        return "UTF-16LE";
+    }
+    if (name == "UTF-32") {
+        if (take(std::string_view("\0\0\xfe\xff", 4)))
+            return "UTF-32BE";
+        take(std::string_view("\xff\xfe\0\0", 4));
+        return "UTF-32LE";
+    }
+    return charset;
+}
+
 } // namespace
 
 // Converters stay open, since a header field may change its charset with each word. There are at
@@ -74,6 +100,7 @@ private:
 std::string convert(const char* charset, std::string_view bytes)
 {
     thread_local std::map<std::string_view, converter> open_ones;
+    charset = with_byte_order(charset, bytes);
     auto& named = open_ones.try_emplace(charset, charset).first->second;
     return named.is_open() ? named.convert(bytes) : std::string(bytes);
 }

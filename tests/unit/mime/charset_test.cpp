@@ -151,6 +151,19 @@ TEST_CASE("html may say its charset itself", "[mime]")
     CHECK(mime::meta_charset(std::string(1'024, ' ') + "<meta charset=gbk>").empty());
 }
 
+TEST_CASE("a text is not read in the byte order of the text before", "[mime]")
+{
+    for (int round = 0; round < 3; ++round) {
+        CHECK(mime::to_utf8(std::string_view("\xff\xfe\x61\x00", 4), "utf-16") == "a");
+        CHECK(mime::to_utf8(std::string_view("\xfe\xff\x00\x61", 4), "utf-16") == "a");
+        CHECK(mime::to_utf8(std::string_view("\x61\x00", 2), "utf-16") == "a");
+        CHECK(mime::to_utf8(std::string_view("\xff\xfe\x00\x00\x61\x00\x00\x00", 8), "utf-32") ==
+              "a");
+        CHECK(mime::to_utf8(std::string_view("\x00\x00\xfe\xff\x00\x00\x00\x61", 8), "utf-32") ==
+              "a");
+    }
+}
+
 TEST_CASE("rare and unknown charsets", "[mime][torture-10]")
 {
     CHECK(mime::to_utf8("Hi Mom +Jjo-!", "utf-7") == "Hi Mom ☺!");
