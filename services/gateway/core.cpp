@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 4;
 
 constexpr auto list_ttl = 60s;
 

@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 
 } // namespace
 
