@@ -21,11 +21,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +51,7 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
             sys.exit(
                 f"{corpus} holds no {FOLDER}: {packed.stderr.decode(errors='replace').strip()}"
             )
-        with tarfile.open(fileobj=BytesIO(packed.stdout)) as files:
-            files.extractall(scratch, filter="data")
+        subprocess.run(["tar", "-x", "-C", str(scratch)], input=packed.stdout, check=True)
     mails = [path for path in sorted(top.rglob("*.eml")) if path.with_suffix(EXPECTED).is_file()]
     for path in mails:
         path.write_bytes(re.sub(rb"(?<!\r)\n", b"\r\n", path.read_bytes()))

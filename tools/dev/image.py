@@ -148,8 +148,7 @@ def _export_source(context: Path) -> None:
     archive = context / "source.tar"
     command = ["git", "-C", str(paths.ROOT), "archive", "--output", str(archive), "HEAD"]
     subprocess.run(command, check=True)
-    with tarfile.open(archive) as source:
-        source.extractall(context, filter="data")
+    subprocess.run(["tar", "-x", "-C", str(context), "-f", str(archive)], check=True)
     archive.unlink()
 
 
