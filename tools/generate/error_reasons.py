@@ -18,7 +18,7 @@ DASHBOARD = _ROOT / "docs" / "dashboard-openapi.yaml"
 TYPESCRIPT = _ROOT / "clients" / "typescript" / "src" / "error-codes.ts"
 PYTHON = _ROOT / "clients" / "python" / "src" / "tempinbox" / "error_codes.py"
 _ROW = re.compile(
-    r'error_reason_facts\{error_reason::(\w+),\s*"(\w+)",\s*(\d+),((?:\s*"(?:[^"\\]|\\.)*",?)+)\}'
+    r'error_reason_facts\{\s*error_reason::(\w+),\s*"(\w+)",\s*(\d+),((?:\s*"(?:[^"\\]|\\.)*",?)+)\}'
 )
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(,?)')
 _PAGE_TABLE = re.compile(r"(?<=\n## Reasons\n\n)(?:\|[^\n]*\n)+")
