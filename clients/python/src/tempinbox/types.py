@@ -357,8 +357,8 @@ class Email(Answer):
     authentication: Authentication | None
     envelope: Envelope
     routing: list[RoutedRule] | None
-    """The routing rules that matched (Premium, for 30 days); null if that is not known, and for a
-    key without `webhooks:read`.
+    """Every routing rule of when the email came, and whether it matched (Premium, for 30 days);
+    null if that is not known, and for a key without `webhooks:read`.
     """
     defects: list[str]
     """The defects in the message's form, such as `missing_end_boundary`, and
@@ -406,7 +406,7 @@ class Rejection(Answer):
     reply: str
     """The last SMTP reply that the sender got."""
     attempts: int
-    """Refused recipients and messages."""
+    """How many times a recipient or a message was refused."""
     first_at: datetime
     """When the first of them was refused."""
     last_at: datetime
