@@ -35,7 +35,7 @@ from harness import (
     make_certificate,
     queued_id,
 )
-from harness.secure_suite import HOST, Settings, by_name
+from harness.secure_suite import HOST, Settings
 
 _WORKERS = 2
 _INTERVAL_SECONDS = 0.02
@@ -255,7 +255,7 @@ class _World:
         self.keys = mounted("keys", keys=_new_master_key())
         self.token = mounted("token", token=_new_token())
         self.admin_token = mounted("admin", token=_new_token())
-        self.calls = mounted("calls", **_files_of(self.inner.issue("calls", f"DNS:{HOST}")))
+        self.calls = mounted("calls", **_files_of(self.inner.issue("calls", names)))
         self.certificate = mounted("certificate", **_files_of(self.renew_public()))
         self.webhook_authorities = mounted("webhooks", ca=self.trusted)
         self.relay = mounted("relay", ca=self.trusted, password=_RELAY_FIRST)
@@ -341,7 +341,8 @@ class _World:
 
     def reseal(self, *others: WebhookDispatcher) -> dict[str, Any]:
         """The webhooks' secrets, when all replicas have the same first key."""
-        replicas = ",".join(by_name(it) for it in (self.services.dispatcher, *others))
+        # By address: every address of a name is a replica, and localhost may be ::1 as well.
+        replicas = ",".join(it.address for it in (self.services.dispatcher, *others))
         done: dict[str, Any] = self.services.operate(
             *("secrets", "reseal", "--idempotency-ttl", _TTL),
             *("--webhook-dispatcher-rpc", replicas),
@@ -457,7 +458,7 @@ def _rotate_admin_token(world: _World) -> None:
 
 def _rotate_certificates_of_calls(world: _World) -> None:
     own = world.admins(*_WITH_CALLS)
-    renewed = _files_of(world.next_inner.issue("calls", f"DNS:{HOST}"))
+    renewed = _files_of(world.next_inner.issue("calls", f"DNS:{HOST},IP:127.0.0.1"))
     old_authority = _text(world.inner.ca_file)
     for changed in (
         {"ca": old_authority + renewed["ca"]},

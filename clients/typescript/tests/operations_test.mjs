@@ -58,7 +58,7 @@ test('inboxes are made together, each made or refused for itself', async () => {
   assert.equal(first.error, null);
   assert.deepEqual([second.inbox, second.error.code], [null, 'address_taken']);
   assert.equal((await client.getInbox(third.inbox)).status, 'active');
-  assert.deepEqual(await client.deleteInboxesByTag(tag), { deleted: 3 });
+  assert.deepEqual(await client.deleteInboxesByTag(tag), { deletedCount: 3 });
   for (const [given, what] of [
     [[], /inboxes must be an array of 1 to 100 items, not 0/],
     [[{}, { ttlSeconds: 59 }], /inboxes\[1\]\.ttlSeconds must be an integer from 60/],
