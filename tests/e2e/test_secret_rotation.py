@@ -40,6 +40,7 @@ from harness.secure_suite import HOST, Settings
 _WORKERS = 2
 _INTERVAL_SECONDS = 0.02
 _MORE = 6
+_NAMES = f"DNS:{HOST},IP:127.0.0.1"  # of a certificate
 _TTL = "5s"
 _RELAY_USER, _RELAY_FIRST, _RELAY_SECOND = "tempinbox", "a first phrase", "a second phrase"
 _WITH_KEYS = ("gateway", "webhook-dispatcher")
@@ -215,23 +216,22 @@ class _World:
     def __init__(self, suite: Suite, folder: Path, running: contextlib.ExitStack) -> None:
         self.suite = suite
         self.folder = folder
-        names = f"DNS:{HOST},IP:127.0.0.1"
         # The certificates of the calls between services, of Kafka and its clients: the first and
         # the next.
         self.inner, self.next_inner, self.of_kafka, self.next_of_kafka, self.public = (
             Authority(folder / name)
             for name in ("inner", "next-inner", "kafka", "next-kafka", "public")
         )
-        self.renew_public: Callable[[], Path] = lambda: self.public.issue("public", names)
+        self.renew_public: Callable[[], Path] = lambda: self.public.issue("public", _NAMES)
         both = folder / "both.pem"
         both.write_text(_text(self.of_kafka.ca_file) + _text(self.next_of_kafka.ca_file))
         self.broker = running.enter_context(
-            SecureKafka(self.of_kafka.issue("broker", names), client_authorities=both)
+            SecureKafka(self.of_kafka.issue("broker", _NAMES), client_authorities=both)
         )
         self.database = running.enter_context(
-            Cluster(suite, identity=self.inner.issue("postgres", names))
+            Cluster(suite, identity=self.inner.issue("postgres", _NAMES))
         )
-        self.renew_postgres: Callable[[], Path] = lambda: self.inner.issue("postgres", names)
+        self.renew_postgres: Callable[[], Path] = lambda: self.inner.issue("postgres", _NAMES)
         self.role, self.next_role = (_Role(self.database, name) for name in ("first", "second"))
         self.trusted, _ = _self_signed(folder / "trusted")
         self._mount()
@@ -255,7 +255,7 @@ class _World:
         self.keys = mounted("keys", keys=_new_master_key())
         self.token = mounted("token", token=_new_token())
         self.admin_token = mounted("admin", token=_new_token())
-        self.calls = mounted("calls", **_files_of(self.inner.issue("calls", names)))
+        self.calls = mounted("calls", **_files_of(self.inner.issue("calls", _NAMES)))
         self.certificate = mounted("certificate", **_files_of(self.renew_public()))
         self.webhook_authorities = mounted("webhooks", ca=self.trusted)
         self.relay = mounted("relay", ca=self.trusted, password=_RELAY_FIRST)
@@ -458,7 +458,7 @@ def _rotate_admin_token(world: _World) -> None:
 
 def _rotate_certificates_of_calls(world: _World) -> None:
     own = world.admins(*_WITH_CALLS)
-    renewed = _files_of(world.next_inner.issue("calls", f"DNS:{HOST},IP:127.0.0.1"))
+    renewed = _files_of(world.next_inner.issue("calls", _NAMES))
     old_authority = _text(world.inner.ca_file)
     for changed in (
         {"ca": old_authority + renewed["ca"]},
@@ -545,8 +545,7 @@ def _rotate_kafka_certificates(world: _World) -> None:
     with _reload(own, "kafka-properties-file"):
         world.kafka_tls.put(ca=_text(world.of_kafka.ca_file) + renewed["ca"])
     world.events_arrive()
-    names = f"DNS:{HOST},IP:127.0.0.1"
-    world.broker.use_certificate(world.next_of_kafka.issue("broker", names))
+    world.broker.use_certificate(world.next_of_kafka.issue("broker", _NAMES))
     for changed in (
         {"certificate": renewed["certificate"], "key": renewed["key"]},
         {"ca": renewed["ca"]},
