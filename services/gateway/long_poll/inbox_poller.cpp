@@ -189,11 +189,9 @@ void inbox_poller::fail(const failure& reason)
     has_failed_ = true;
     for (const auto& one : waiters_) {
         const bool is_last = one->final_outcome == long_poll_outcome::timeout;
-        if (!one->was_polled)
-            one->finish(reason);
-        else if (reason.code == errc::not_found)
+        if (one->was_polled && reason.code == errc::not_found)
             finish(*one, long_poll_outcome::inbox_ended);
-        else if (is_last)
+        else if (!one->was_polled || is_last)
             one->finish(reason);
     }
 }

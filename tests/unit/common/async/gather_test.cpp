@@ -39,7 +39,9 @@ TEST_CASE("what runs at the same time returns in its order", "[async]")
     for (int i = 0; i < 3; ++i)
         all.push_back(wait_for_others(i, 3, begun, all_begun));
 
-    CHECK(testing::await(async::gather(std::move(all))) == std::vector{0, 1, 2});
+    const auto results = testing::await(async::gather(std::move(all)));
+
+    CHECK(results == std::vector{0, 1, 2});
     CHECK(testing::await(async::gather(std::vector<awaitable<int>>())).empty());
 }
 
