@@ -7,8 +7,9 @@
 namespace tempinbox {
 
 // Why the API refuses a request, for programs: each has a word, which X-Error-Code carries and
-// which keeps its meaning. The table in error_reason.cpp says what each means; docs/errors.md,
-// docs/openapi.yaml and the clients' constants are made of it (tools/generate/error_reasons.py).
+// which keeps its meaning. The table in error_reason.cpp says what each means;
+// docs/reference/errors.md, docs/openapi.yaml and the clients' constants are made of it
+// (tools/generate/error_reasons.py).
 enum class error_reason {
     none, // that of the status
 
