@@ -34,7 +34,8 @@ result<std::string> read_cursor(std::string_view cursor, std::string_view filter
     std::string position = bytes->substr(tag_size);
     if (bytes->substr(0, tag_size) != tag_of(filter, position))
         return failure{errc::invalid_argument,
-                       "cursor belongs to a list with other filters; start again without it",
+                       "cursor belongs to a list with other filters or another order; start "
+                       "again without it",
                        error_reason::invalid_cursor};
     return position;
 }

@@ -18,43 +18,68 @@ using postgres::column;
 
 constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
+constexpr std::int64_t max_sequence = std::numeric_limits<std::int64_t>::max();
 constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
 
-// After the summary, both statements return whether the email's inbox is live, which of the
-// requested lists the row is of, and that list's version. The rows of a list come newest first, as
+// After the summary, all statements return whether the email's inbox is live, which of the
+// requested lists the row is of, and that list's version. The rows of a list come in its order, as
 // its function returns them: a function in a LATERAL is only joined by calling it for each list,
 // which keeps its order.
-const std::string list_inboxes_sql = "SELECT" + summary_columns("requested.with_codes") +
-                                     R"(, true AS is_live, requested.ordinal, listed.version
+std::string inboxes_sql(std::string_view function)
+{
+    return "SELECT" + summary_columns("requested.with_codes") +
+           R"(, true AS is_live, requested.ordinal, listed.version
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[])
             WITH ORDINALITY AS requested (
             of_account, of_inbox, below, above, max_emails, with_codes, ordinal)
         CROSS JOIN LATERAL (
-            SELECT )" + std::string(list_version_column) +
-                                     R"( AS version FROM mailbox.inboxes
+            SELECT )" +
+           std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
             WHERE account_id = requested.of_account AND inbox_id = requested.of_inbox
             OFFSET 0) AS listed
-        CROSS JOIN LATERAL mailbox.list_emails(
+        CROSS JOIN LATERAL )" +
+           std::string(function) + R"((
             requested.of_account, requested.of_inbox, requested.below, requested.above, requested.max_emails))";
-const postgres::statement list_inboxes{"mailbox_list_emails", list_inboxes_sql.c_str()};
+}
 
-const std::string list_accounts_sql = "SELECT" + summary_columns() + R"(, EXISTS (
+const std::string list_inboxes_sql = inboxes_sql("mailbox.list_emails");
+const postgres::statement list_inboxes{"mailbox_list_emails", list_inboxes_sql.c_str()};
+const std::string list_inboxes_oldest_first_sql = inboxes_sql("mailbox.list_emails_oldest_first");
+const postgres::statement list_inboxes_oldest_first{"mailbox_list_emails_oldest_first",
+                                                    list_inboxes_oldest_first_sql.c_str()};
+
+std::string accounts_sql(std::string_view function)
+{
+    return "SELECT" + summary_columns() + R"(, EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
                 AND (requested.of_tag IS NULL OR requested.of_tag = ANY (i.tags))) AS is_live,
         requested.ordinal, NULL AS version
     FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[]) WITH ORDINALITY AS requested (
-            of_account, below, max_emails, of_tag, ordinal)
-        CROSS JOIN LATERAL mailbox.list_account_emails(
-            requested.of_account, requested.below, requested.max_emails) AS listed)";
+            of_account, last_read, max_emails, of_tag, ordinal)
+        CROSS JOIN LATERAL )" +
+           std::string(function) + R"((
+            requested.of_account, requested.last_read, requested.max_emails) AS listed)";
+}
+
+const std::string list_accounts_sql = accounts_sql("mailbox.list_account_emails");
 const postgres::statement list_accounts{"mailbox_list_all_emails", list_accounts_sql.c_str()};
+const std::string list_accounts_oldest_first_sql =
+    accounts_sql("mailbox.list_account_emails_oldest_first");
+const postgres::statement list_accounts_oldest_first{"mailbox_list_all_emails_oldest_first",
+                                                     list_accounts_oldest_first_sql.c_str()};
+
+bool is_oldest_first(const email_query& query)
+{
+    return query.order == list_order::oldest_first;
+}
 
 std::string text_of(const email_query& query)
 {
     const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
                                    : "of " + query.account.text();
-    return "emails " + scope + query.filter.text();
+    return (is_oldest_first(query) ? "emails asc " : "emails ") + scope + query.filter.text();
 }
 
 failure foreign_cursor()
@@ -70,7 +95,7 @@ int first_rows(const email_query& query)
     return query.filter == email_filter() ? query.limit + 1 : rows_per_query;
 }
 
-// The page of one query, filled by statements, newest first, until it is full, there are no more
+// The page of one query, filled by statements, in its order, until it is full, there are no more
 // rows, or max_rows_read were read.
 class page_run
 {
@@ -80,14 +105,27 @@ public:
           text_(text_of(query)),
           filter_(query.filter)
     {
+        if (is_oldest_first(query)) {
+            last_sequence_ = query.after;
+            last_id_ = uuid();
+        }
         if (!query.cursor.empty())
             continue_at(query.cursor);
     }
 
     const email_query& query() const { return query_; }
     bool is_done() const { return is_done_; }
-    std::int64_t below_sequence() const { return below_sequence_; }
-    const uuid& below_id() const { return below_id_; }
+
+    // The next statement reads between these.
+    std::int64_t below_sequence() const
+    {
+        return is_oldest_first(query_) ? max_sequence : last_sequence_;
+    }
+    std::int64_t above_sequence() const
+    {
+        return is_oldest_first(query_) ? std::max(query_.after, last_sequence_) : query_.after;
+    }
+    const uuid& last_id() const { return last_id_; }
 
     // How many rows the next statement is to read, at most.
     int rows_to_read() const
@@ -105,8 +143,8 @@ public:
         if (is_done_ || row["email_id"].is_null()) // of NULLs: the inbox has no such emails
             return;
         auto email = read_summary(row);
-        below_sequence_ = email.sequence;
-        below_id_ = email.id.value();
+        last_sequence_ = email.sequence;
+        last_id_ = email.id.value();
         if (!column<bool>(row, "is_live") || !passes(email))
             return;
         bytes_ += email.size;
@@ -150,10 +188,10 @@ private:
             return fail(position.error());
         if (query_.inbox) {
             const auto end = position->data() + position->size();
-            if (std::from_chars(position->data(), end, below_sequence_).ec != std::errc{})
+            if (std::from_chars(position->data(), end, last_sequence_).ec != std::errc{})
                 fail(foreign_cursor());
         } else if (const auto id = uuid::parse(*position)) {
-            below_id_ = *id;
+            last_id_ = *id;
         } else {
             fail(foreign_cursor());
         }
@@ -166,11 +204,11 @@ private:
                                               email.subject, !email.codes.empty()));
     }
 
-    // The next page begins below the email, or below all that was read.
+    // The next page begins past the email, or past all that was read.
     void end(const email_summary* last)
     {
-        const auto sequence = last ? last->sequence : below_sequence_;
-        const auto id = last ? last->id.value() : below_id_;
+        const auto sequence = last ? last->sequence : last_sequence_;
+        const auto id = last ? last->id.value() : last_id_;
         next_cursor_ = make_cursor(text_, query_.inbox ? std::to_string(sequence) : id.text());
         is_done_ = true;
     }
@@ -184,8 +222,9 @@ private:
     const email_query& query_;
     std::string text_;
     compiled_filter filter_;
-    std::int64_t below_sequence_ = std::numeric_limits<std::int64_t>::max();
-    uuid below_id_ = uuid::max();
+    // Of the last row read; initially before every row, in the order of the list.
+    std::int64_t last_sequence_ = max_sequence;
+    uuid last_id_ = uuid::max();
     int rows_read_ = 0;  // what earlier statements read, at most
     int rows_found_ = 0; // of this statement
     std::int64_t bytes_ = 0;
@@ -198,7 +237,7 @@ private:
 
 using page_runs = std::vector<page_run*>;
 
-pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
+pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs, list_order order)
 {
     std::vector<std::pair<account_id, inbox_id>> inboxes;
     std::vector<std::int64_t> below, above;
@@ -208,42 +247,48 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs)
         const auto& query = run->query();
         inboxes.emplace_back(query.account, *query.inbox);
         below.push_back(run->below_sequence());
-        above.push_back(query.after);
+        above.push_back(run->above_sequence());
         rows.push_back(run->rows_to_read());
         with_codes.push_back(query.with_codes || query.filter.has_code.has_value());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
-    return postgres::exec_prepared(tx, list_inboxes.name, accounts, ids, postgres::to_array(below),
+    const auto& statement =
+        order == list_order::oldest_first ? list_inboxes_oldest_first : list_inboxes;
+    return postgres::exec_prepared(tx, statement.name, accounts, ids, postgres::to_array(below),
                                    postgres::to_array(above), postgres::to_array(rows),
                                    postgres::to_array(with_codes));
 }
 
-pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs)
+pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, list_order order)
 {
     std::vector<account_id> accounts;
-    std::vector<uuid> below;
+    std::vector<uuid> last_read;
     std::vector<std::int32_t> rows;
     std::vector<std::optional<std::string>> tags;
     for (const auto* run : runs) {
         accounts.push_back(run->query().account);
-        below.push_back(run->below_id());
+        last_read.push_back(run->last_id());
         rows.push_back(run->rows_to_read());
         tags.push_back(run->query().tag);
     }
-    return postgres::exec_prepared(tx, list_accounts.name, postgres::to_array(accounts),
-                                   postgres::to_array(below), postgres::to_array(rows),
+    const auto& statement =
+        order == list_order::oldest_first ? list_accounts_oldest_first : list_accounts;
+    return postgres::exec_prepared(tx, statement.name, postgres::to_array(accounts),
+                                   postgres::to_array(last_read), postgres::to_array(rows),
                                    postgres::to_array(tags));
 }
 
-// One statement for those that are not done, of inboxes or of accounts; what does not fit waits for
-// the next.
+// One statement for those that are not done, of inboxes or of accounts, in one order; what does not
+// fit waits for the next.
 template <class Read>
-void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inboxes, Read read)
+void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inboxes,
+             list_order order, Read read)
 {
     page_runs runs;
     int row_count = 0;
     for (auto& run : all) {
-        if (run.is_done() || run.query().inbox.has_value() != of_inboxes)
+        const auto& query = run.query();
+        if (run.is_done() || query.inbox.has_value() != of_inboxes || query.order != order)
             continue;
         row_count += run.rows_to_read();
         if (!runs.empty() && row_count > max_rows_of_statement)
@@ -252,7 +297,7 @@ void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inb
     }
     if (runs.empty())
         return;
-    const pqxx::result rows = read(tx, runs);
+    const pqxx::result rows = read(tx, runs, order);
     for (const auto& row : rows)
         runs.at(column<std::size_t>(row, "ordinal") - 1)->take(row);
     for (auto* run : runs)
@@ -263,7 +308,7 @@ void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inb
 
 std::vector<postgres::statement> email_list_statements()
 {
-    return {list_inboxes, list_accounts};
+    return {list_inboxes, list_inboxes_oldest_first, list_accounts, list_accounts_oldest_first};
 }
 
 std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,
@@ -272,8 +317,10 @@ std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,
     std::vector<page_run> runs(queries.begin(), queries.end());
     const auto is_done = [](const page_run& run) { return run.is_done(); };
     while (!std::all_of(runs.begin(), runs.end(), is_done)) {
-        advance(tx, runs, true, read_inboxes);
-        advance(tx, runs, false, read_accounts);
+        for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
+            advance(tx, runs, true, order, read_inboxes);
+            advance(tx, runs, false, order, read_accounts);
+        }
     }
     std::vector<result<email_page>> pages;
     pages.reserve(runs.size());

@@ -2,6 +2,7 @@
 
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
+#include "common/core/list_order.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/email_filter.hpp"
 #include "mailbox/types.hpp"
@@ -22,6 +23,7 @@ struct email_query
     std::optional<std::string> tag; // over all inboxes: only those with the tag
     int limit = 25;
     std::string cursor;
+    list_order order = list_order::newest_first;
     std::int64_t after = 0; // within one inbox: only sequences above this one
     email_filter filter;
     bool with_codes = true;     // within one inbox: false leaves the codes out

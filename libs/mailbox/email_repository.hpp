@@ -34,8 +34,8 @@ public:
 
     explicit email_repository(postgres::pool& db);
 
-    // Newest first. With a filter, and over all inboxes, a page reads at most 2,000 rows, so it may
-    // be short though there is a next one.
+    // With a filter, and over all inboxes, a page reads at most 2,000 rows, so it may be short
+    // though there is a next one.
     awaitable<result<email_page>> list(email_query query);
     // The same for lists that are asked for together, in the given order. What PostgreSQL refuses
     // of one list fails that one alone; a timeout fails all.

@@ -83,29 +83,52 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
 
 // $1 account, $2 $3 the keyset position, $4 how many rows to read, $5 tags, $6 whether only ended
 // ones, $7 how many to return. The last row returned marks the last row read.
-std::string list_sql(const std::string& condition)
+std::string list_sql(list_order order, const std::string& condition)
 {
+    const std::string newest_first = "created_at DESC, inbox_id DESC";
+    const std::string oldest_first = "created_at, inbox_id";
+    const bool is_oldest_first = order == list_order::oldest_first;
+    const auto& forward = is_oldest_first ? oldest_first : newest_first;
+    const auto& backward = is_oldest_first ? newest_first : oldest_first;
     return "WITH scanned AS MATERIALIZED (SELECT" + select_list(inbox_columns) +
            R"(, created_at FROM mailbox.inboxes
         WHERE account_id = $1
-            AND (created_at, inbox_id) < (mailbox.from_micros($2), $3::uuid))" +
-           condition + R"(
-        ORDER BY created_at DESC, inbox_id DESC LIMIT $4::bigint),
+            AND (created_at, inbox_id) )" +
+           (is_oldest_first ? ">" : "<") + " (mailbox.from_micros($2), $3::uuid)" + condition +
+           " ORDER BY " + forward + R"( LIMIT $4::bigint),
     matched AS (
         SELECT * FROM scanned WHERE tags @> $5::text[] AND NOT ($6 AND lives)
-        ORDER BY created_at DESC, inbox_id DESC LIMIT $7::bigint)
+        ORDER BY )" +
+           forward + R"( LIMIT $7::bigint)
     (SELECT (SELECT count(*) FROM scanned) AS scanned_rows, m.* FROM matched m
-     ORDER BY created_at DESC, inbox_id DESC)
+     ORDER BY )" +
+           forward + R"()
     UNION ALL
     (SELECT (SELECT count(*) FROM scanned), s.* FROM scanned s
-     ORDER BY created_at, inbox_id LIMIT 1))";
+     ORDER BY )" +
+           backward + " LIMIT 1)";
 }
 
-const std::string list_any_sql = list_sql("");
+const std::string list_any_sql = list_sql(list_order::newest_first, "");
 const postgres::statement list_any{"mailbox_list_inboxes", list_any_sql.c_str()};
+const std::string list_any_oldest_first_sql = list_sql(list_order::oldest_first, "");
+const postgres::statement list_any_oldest_first{"mailbox_list_inboxes_oldest_first",
+                                                list_any_oldest_first_sql.c_str()};
 
-const std::string list_active_sql = list_sql(" AND is_live AND expires_at > now()");
+constexpr const char* active_condition = " AND is_live AND expires_at > now()";
+const std::string list_active_sql = list_sql(list_order::newest_first, active_condition);
 const postgres::statement list_active{"mailbox_list_active_inboxes", list_active_sql.c_str()};
+const std::string list_active_oldest_first_sql =
+    list_sql(list_order::oldest_first, active_condition);
+const postgres::statement list_active_oldest_first{"mailbox_list_active_inboxes_oldest_first",
+                                                   list_active_oldest_first_sql.c_str()};
+
+const postgres::statement& list_statement(inbox_status status, list_order order)
+{
+    if (status == inbox_status::active)
+        return order == list_order::oldest_first ? list_active_oldest_first : list_active;
+    return order == list_order::oldest_first ? list_any_oldest_first : list_any;
+}
 
 // An address belongs to the one inbox that had it last: it is not reused while that inbox can be
 // read.
@@ -117,9 +140,10 @@ const std::string find_by_address_sql =
 const postgres::statement find_by_address{"mailbox_find_inbox_by_address",
                                           find_by_address_sql.c_str()};
 
-std::string text_of(account_id account, const inbox_filter& filter)
+std::string text_of(account_id account, const inbox_filter& filter, list_order order)
 {
-    auto text = "inboxes " + account.text() + " " + std::to_string(static_cast<int>(filter.status));
+    const std::string list = order == list_order::oldest_first ? "inboxes asc " : "inboxes ";
+    auto text = list + account.text() + " " + std::to_string(static_cast<int>(filter.status));
     for (const auto& tag : filter.tags)
         text += " tag " + tag;
     return text;
@@ -130,19 +154,27 @@ std::string position_of(const inbox& row)
     return std::to_string(to_unix_micros(row.created_at)) + " " + row.id.text();
 }
 
-// A row's key; initially above every row.
+// A row's key.
 struct position
 {
-    std::int64_t created_at = to_unix_micros(endless);
-    std::string id = uuid::max().text();
+    std::int64_t created_at = 0;
+    std::string id;
 };
 
+// Before every row, in the order of the list.
+position start_of(list_order order)
+{
+    if (order == list_order::oldest_first)
+        return position{0, uuid().text()};
+    return position{to_unix_micros(endless), uuid::max().text()};
+}
+
 result<position> read_position(const std::string& cursor, account_id account,
-                               const inbox_filter& filter)
+                               const inbox_filter& filter, list_order order)
 {
     if (cursor.empty())
-        return position{};
-    const auto text = read_cursor(cursor, text_of(account, filter));
+        return start_of(order);
+    const auto text = read_cursor(cursor, text_of(account, filter, order));
     if (!text)
         return text.error();
     position from;
@@ -167,7 +199,8 @@ bool matches(const inbox& candidate, const inbox_filter& filter)
 }
 
 result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
-                                 const inbox_filter& filter, int limit, const std::string& cursor)
+                                 const inbox_filter& filter, int limit, const std::string& cursor,
+                                 list_order order)
 {
     page<inbox> result_page;
     if (filter.address) {
@@ -182,15 +215,14 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
         return result_page;
     }
 
-    const auto from = read_position(cursor, account, filter);
+    const auto from = read_position(cursor, account, filter, order);
     if (!from)
         return from.error();
     const bool only_ended = filter.status == inbox_status::expired;
     const int row_limit = !filter.tags.empty() || only_ended ? max_rows_read : limit + 1;
-    const auto& statement = filter.status == inbox_status::active ? list_active : list_any;
-    const auto rows =
-        postgres::exec_prepared(tx, statement.name, account.text(), from->created_at, from->id,
-                                row_limit, postgres::to_array(filter.tags), only_ended, limit + 1);
+    const auto rows = postgres::exec_prepared(
+        tx, list_statement(filter.status, order).name, account.text(), from->created_at, from->id,
+        row_limit, postgres::to_array(filter.tags), only_ended, limit + 1);
     if (rows.empty())
         return result_page;
 
@@ -200,10 +232,10 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
         result_page.items.push_back(read_inbox(rows[i]));
     if (has_more_matches)
         result_page.next_cursor =
-            make_cursor(text_of(account, filter), position_of(result_page.items.back()));
+            make_cursor(text_of(account, filter, order), position_of(result_page.items.back()));
     else if (column<int>(rows[mark], "scanned_rows") == row_limit)
         result_page.next_cursor =
-            make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark])));
+            make_cursor(text_of(account, filter, order), position_of(read_inbox(rows[mark])));
     return result_page;
 }
 
@@ -335,8 +367,8 @@ inbox_repository::inbox_repository(postgres::pool& db, std::string outbox_owner)
         db_.prepare(statement);
     for (const auto& statement :
          {live_inboxes, live_tagged_inboxes, find_tagged_inbox, find_tagged_email, find_inbox,
-          find_rejections, list_any, list_active, find_by_address, lock_inbox, change_inbox,
-          change_address_end})
+          find_rejections, list_any, list_any_oldest_first, list_active, list_active_oldest_first,
+          find_by_address, lock_inbox, change_inbox, change_address_end})
         db_.prepare(statement);
 }
 
@@ -518,12 +550,14 @@ awaitable<result<void>> inbox_repository::check_tag(account_id account, email_id
 }
 
 awaitable<result<page<inbox>>> inbox_repository::list(account_id account, inbox_filter filter,
-                                                      int limit, std::string cursor)
+                                                      int limit, std::string cursor,
+                                                      list_order order)
 {
-    return run_autocommit<result<page<inbox>>>(
-        db_,
-        [account, filter = std::move(filter), limit, cursor = std::move(cursor)](
-            pqxx::nontransaction& tx) { return list_inboxes(tx, account, filter, limit, cursor); });
+    return run_autocommit<result<page<inbox>>>(db_, [account, filter = std::move(filter), limit,
+                                                     cursor = std::move(cursor),
+                                                     order](pqxx::nontransaction& tx) {
+        return list_inboxes(tx, account, filter, limit, cursor, order);
+    });
 }
 
 awaitable<result<changed_inbox>> inbox_repository::change(inbox_change requested, time_point now)

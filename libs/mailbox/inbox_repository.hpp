@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/list_order.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
@@ -89,10 +90,11 @@ public:
     awaitable<result<void>> check_tag(account_id account, inbox_id id, std::string tag);
     awaitable<result<void>> check_tag(account_id account, email_id id, std::string tag);
 
-    // Newest first. With a condition beside `active` a page reads at most 2,000 rows, so it may be
-    // short though there is a next one.
+    // With a condition beside `active` a page reads at most 2,000 rows, so it may be short though
+    // there is a next one.
     awaitable<result<page<inbox>>> list(account_id account, inbox_filter filter, int limit,
-                                        std::string cursor);
+                                        std::string cursor,
+                                        list_order order = list_order::newest_first);
 
     // Applies all changes or none. not_found if the inbox has ended; invalid_argument for a TTL
     // past the plan's limit, and for more metadata than an inbox can have. The address lives as

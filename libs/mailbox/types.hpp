@@ -97,7 +97,7 @@ struct email_arrival
     std::optional<time_point> unpublished_since;
 };
 
-// A page of a list, newest first, and where the next page starts (empty: no more).
+// A page of a list, in its order, and where the next page starts (empty: no more).
 template <class T>
 struct page
 {

@@ -223,6 +223,7 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
         return limit.error();
     query.limit = *limit;
     query.cursor = request.cursor();
+    query.order = to_list_order(request.oldest_first());
     if (request.after() < 0 || (request.after() > 0 && !query.inbox))
         return failure{errc::invalid_argument,
                        "after must be an integer from 0 and needs an inbox, not " +

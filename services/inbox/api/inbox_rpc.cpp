@@ -79,7 +79,8 @@ awaitable<result<v1::ListInboxesResponse>> inbox_rpc::list(v1::ListInboxesReques
         co_return filter.error();
 
     const auto page =
-        co_await inboxes_.list(owner->account, std::move(*filter), *limit, request.cursor());
+        co_await inboxes_.list(owner->account, std::move(*filter), *limit, request.cursor(),
+                               to_list_order(request.oldest_first()));
     if (!page)
         co_return page.error();
     v1::ListInboxesResponse response;

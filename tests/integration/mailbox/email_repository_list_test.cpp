@@ -1,3 +1,4 @@
+#include "integration/common/postgres/rows_read.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_repository.hpp"
 
@@ -138,6 +139,110 @@ TEST_CASE("a filtered list is paged without gaps and repeats", "[mailbox][email-
     CHECK(all == numbers{19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 1});
 }
 
+TEST_CASE("an inbox's list that is oldest first has what comes meanwhile on its last pages",
+          "[mailbox][email-list][list-order][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account);
+    world.add_emails(inbox, 5);
+    auto query = world.query(inbox.id);
+    query.order = list_order::oldest_first;
+    query.after = 1;
+    query.limit = 2;
+
+    const auto first = world.list(query).value();
+    world.scratch.execute("DELETE FROM mailbox.emails WHERE sequence IN (2, 4)");
+    query.cursor = first.next_cursor;
+    const auto second = world.list(query).value();
+    world.add_emails(inbox, 2);
+    auto rest = world.query(inbox.id);
+    rest.order = list_order::oldest_first;
+    rest.after = second.items.back().sequence;
+    const auto third = world.list(rest).value();
+
+    CHECK(sequences_of(first) == numbers{2, 3});
+    CHECK(sequences_of(second) == numbers{5});
+    CHECK(second.next_cursor.empty());
+    CHECK(sequences_of(third) == numbers{6, 7});
+}
+
+TEST_CASE("a filtered list that is oldest first reads two thousand rows a page, without gaps",
+          "[mailbox][email-list][list-order][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account);
+    world.add_emails(inbox, 2'500);
+    world.scratch.execute("UPDATE mailbox.emails SET subject = 'other' WHERE sequence < 2400");
+    auto query = world.query(inbox.id);
+    query.order = list_order::oldest_first;
+    query.filter.subject = "Subject 249";
+    query.limit = 4;
+
+    std::vector<numbers> pages;
+    do {
+        const auto page = world.list(query).value();
+        pages.push_back(sequences_of(page));
+        query.cursor = page.next_cursor;
+    } while (!query.cursor.empty());
+
+    CHECK(pages ==
+          std::vector<numbers>{
+              {}, {2'490, 2'491, 2'492, 2'493}, {2'494, 2'495, 2'496, 2'497}, {2'498, 2'499}});
+}
+
+TEST_CASE("the account's list that is oldest first is the other one turned round",
+          "[mailbox][email-list][list-order][postgres]")
+{
+    listing world;
+    const auto first = world.create(world.account), second = world.create(world.account),
+               ended = world.create(world.account);
+    for (const auto& each : {first, ended, second, first, second, first})
+        world.add_email({each}, "mail");
+    world.make_due("inbox_id = '" + ended.id.text() + "'");
+    const auto ids_of = [&](list_order order) {
+        auto query = world.query();
+        query.order = order;
+        query.limit = 2;
+        std::vector<email_id> ids;
+        do {
+            const auto page = world.list(query).value();
+            for (const auto& each : page.items)
+                ids.push_back(each.id);
+            query.cursor = page.next_cursor;
+        } while (!query.cursor.empty());
+        return ids;
+    };
+
+    const auto newest = ids_of(list_order::newest_first);
+    const auto oldest = ids_of(list_order::oldest_first);
+
+    CHECK(newest.size() == 5);
+    CHECK(oldest == std::vector<email_id>(newest.rbegin(), newest.rend()));
+}
+
+TEST_CASE("a page of a large inbox or account reads few rows from either end",
+          "[mailbox][email-list][list-order][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account);
+    world.add_emails(inbox, 2'000);
+    postgres::pool db(testing::test_host(), testing::one_connection(world.scratch));
+    email_repository emails(db);
+    for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
+        for (auto query : {world.query(inbox.id), world.query()}) {
+            query.order = order;
+            query.limit = 10;
+            const auto before = testing::rows_read(db, world.scratch, "^emails");
+
+            query.cursor = testing::await(emails.list(query)).value().next_cursor;
+            const auto second = testing::await(emails.list(query)).value();
+
+            CHECK(second.items.size() == 10);
+            CHECK(testing::rows_read(db, world.scratch, "^emails") - before < 100);
+        }
+    }
+}
+
 TEST_CASE("the account's list runs over its live inboxes alone, newest first",
           "[mailbox][email-list][postgres]")
 {
@@ -208,7 +313,10 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
         const auto reply = world.list(std::move(requested));
         return !reply && reply.error().code == errc::invalid_argument;
     };
-    auto filtered = query, of_other = of_all;
+    auto filtered = query, of_other = of_all, reversed = query, all_reversed = of_all;
+    reversed.order = list_order::oldest_first;
+    all_reversed.order = list_order::oldest_first;
+    const auto cursor_of_reversed = world.list(reversed).value().next_cursor;
     filtered.filter.subject = "Subject";
     of_other.account = account_id::make();
     auto altered = cursor;
@@ -219,6 +327,10 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
     CHECK(refused(of_all, cursor));
     CHECK(refused(of_other, cursor_of_all));
     CHECK(refused(query, cursor_of_all));
+    CHECK(refused(reversed, cursor));
+    CHECK(refused(all_reversed, cursor_of_all));
+    CHECK(refused(query, cursor_of_reversed));
+    CHECK_FALSE(refused(reversed, cursor_of_reversed));
     CHECK(refused(query, altered));
     CHECK(refused(query, "no cursor at all"));
 }
@@ -271,6 +383,10 @@ TEST_CASE("lists that are asked for together are those that are asked for alone"
     foreign.account = account_id::make();
     for (const auto& each : {above, wrong, world.query(), heavy, tagged, foreign})
         queries.push_back(each);
+    for (std::size_t i = 0, count = queries.size(); i < count; ++i) {
+        queries.push_back(queries[i]);
+        queries.back().order = list_order::oldest_first;
+    }
 
     const auto together = testing::await(world.emails.list_all(queries));
 
@@ -292,6 +408,8 @@ TEST_CASE("lists that are asked for together are those that are asked for alone"
     CHECK(together.at(13).error().code == errc::invalid_argument);
     CHECK(together.at(15)->items.size() == 1);
     CHECK(together.at(17).error().code == errc::not_found);
+    CHECK(sequences_of(*together.at(19)).front() == 1);
+    CHECK(sequences_of(*together.at(30)) == numbers{1'199, 1'200});
 }
 
 TEST_CASE("of lists that are asked for together one with a damaged email fails alone",

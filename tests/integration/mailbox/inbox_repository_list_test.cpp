@@ -1,3 +1,4 @@
+#include "integration/common/postgres/rows_read.hpp"
 #include "integration/mailbox/seeds.hpp"
 
 #include <catch2/catch.hpp>
@@ -46,7 +47,35 @@ TEST_CASE("inboxes are listed newest first, page by page, and stay right while o
     CHECK(third.next_cursor.empty());
 }
 
-TEST_CASE("inboxes made in one instant are each listed once", "[mailbox][postgres]")
+TEST_CASE("inboxes are listed oldest first, and new ones are on the last page",
+          "[mailbox][list-order][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account(20);
+    std::map<std::string, inbox> made;
+    for (const std::string name : {"a", "b", "c", "d", "e"})
+        made[name] = world.create(account, name);
+    const auto list = [&](const std::string& cursor) {
+        return testing::await(world.inboxes.list(account.account, inbox_filter(), 2, cursor,
+                                                 list_order::oldest_first))
+            .value();
+    };
+
+    const auto first = list("");
+    world.create(account, "newer");
+    world.scratch.execute("DELETE FROM mailbox.inboxes WHERE inbox_id IN ('" + made["b"].id.text() +
+                          "', '" + made["c"].id.text() + "')");
+    const auto second = list(first.next_cursor);
+    const auto third = list(second.next_cursor);
+
+    CHECK(addresses_of(first) == names{"a", "b"});
+    CHECK(addresses_of(second) == names{"d", "e"});
+    CHECK(addresses_of(third) == names{"newer"});
+    CHECK(third.next_cursor.empty());
+}
+
+TEST_CASE("inboxes made in one instant are each listed once, in either order",
+          "[mailbox][list-order][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(20);
@@ -54,20 +83,28 @@ TEST_CASE("inboxes made in one instant are each listed once", "[mailbox][postgre
         world.create(account);
     world.scratch.execute("UPDATE mailbox.inboxes SET created_at = '2026-01-01'");
 
-    std::set<inbox_id> seen;
-    std::string cursor;
-    int pages = 0;
-    do {
-        const auto page =
-            testing::await(world.inboxes.list(account.account, inbox_filter(), 3, cursor)).value();
-        for (const auto& each : page.items)
-            seen.insert(each.id);
-        cursor = page.next_cursor;
-        ++pages;
-    } while (!cursor.empty());
+    const auto read_all = [&](list_order order) {
+        std::vector<inbox_id> seen;
+        std::string cursor;
+        int pages = 0;
+        do {
+            const auto page = testing::await(world.inboxes.list(account.account, inbox_filter(), 3,
+                                                                cursor, order))
+                                  .value();
+            for (const auto& each : page.items)
+                seen.push_back(each.id);
+            cursor = page.next_cursor;
+            ++pages;
+        } while (!cursor.empty());
+        CHECK(pages == 3);
+        return seen;
+    };
 
-    CHECK(seen.size() == 7);
-    CHECK(pages == 3);
+    const auto newest = read_all(list_order::newest_first);
+    const auto oldest = read_all(list_order::oldest_first);
+
+    CHECK(std::set<inbox_id>(newest.begin(), newest.end()).size() == 7);
+    CHECK(oldest == std::vector<inbox_id>(newest.rbegin(), newest.rend()));
 }
 
 TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgres]")
@@ -192,7 +229,59 @@ TEST_CASE("a filtered page may be short, and its cursor continues where reading 
     CHECK(second.next_cursor.empty());
 }
 
-TEST_CASE("a cursor of another list is refused", "[mailbox][postgres]")
+TEST_CASE("a filtered page that is oldest first continues where reading ended, too",
+          "[mailbox][list-order][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    world.add_many_inboxes(account.account, 2'100);
+    world.scratch.execute("UPDATE mailbox.inboxes SET tags = '{ci}' WHERE created_at = (SELECT "
+                          "max(created_at) FROM mailbox.inboxes)");
+    inbox_filter filter;
+    filter.tags = {"ci"};
+    const auto list = [&](const std::string& cursor) {
+        return testing::await(world.inboxes.list(account.account, filter, 25, cursor,
+                                                 list_order::oldest_first))
+            .value();
+    };
+
+    const auto first = list("");
+    const auto second = list(first.next_cursor);
+
+    CHECK(first.items.empty());
+    CHECK_FALSE(first.next_cursor.empty());
+    CHECK(addresses_of(second) == names{"2100"});
+    CHECK(second.next_cursor.empty());
+}
+
+TEST_CASE("a page of many inboxes reads few rows from either end",
+          "[mailbox][list-order][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    world.add_many_inboxes(account.account, 2'000);
+    world.scratch.execute("ANALYZE mailbox.inboxes");
+    postgres::pool db(testing::test_host(), testing::one_connection(world.scratch));
+    inbox_repository inboxes(db, "test");
+    for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
+        for (const auto status : {inbox_status::all, inbox_status::active}) {
+            inbox_filter filter;
+            filter.status = status;
+            const auto list = [&](const std::string& cursor) {
+                return testing::await(inboxes.list(account.account, filter, 10, cursor, order))
+                    .value();
+            };
+            const auto before = testing::rows_read(db, world.scratch, "^inboxes$");
+
+            const auto second = list(list("").next_cursor);
+
+            CHECK(second.items.size() == 10);
+            CHECK(testing::rows_read(db, world.scratch, "^inboxes$") - before < 100);
+        }
+    }
+}
+
+TEST_CASE("a cursor of another list, or another order, is refused", "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(20);
@@ -206,6 +295,12 @@ TEST_CASE("a cursor of another list is refused", "[mailbox][postgres]")
     const auto mixed =
         testing::await(world.inboxes.list(account.account, active, 2, first.next_cursor));
 
-    REQUIRE_FALSE(mixed);
-    CHECK(mixed.error().code == errc::invalid_argument);
+    const auto reversed = testing::await(world.inboxes.list(
+        account.account, inbox_filter(), 2, first.next_cursor, list_order::oldest_first));
+
+    for (const auto& outcome : {mixed, reversed}) {
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().code == errc::invalid_argument);
+        CHECK(outcome.error().reason == error_reason::invalid_cursor);
+    }
 }

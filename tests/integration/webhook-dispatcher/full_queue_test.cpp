@@ -1,5 +1,4 @@
-#include "common/testing/await.hpp"
-#include "common/testing/scratch_database.hpp"
+#include "integration/common/postgres/rows_read.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,27 +11,10 @@ namespace {
 constexpr int many_rows = 3'000, few_rows = 10;
 constexpr int executions = 10; // PostgreSQL caches a plan after five
 
-// One connection, so that every call uses the same cached plans.
-postgres::settings one_connection(const testing::scratch_database& scratch)
-{
-    postgres::settings chosen;
-    chosen.dsn = scratch.dsn();
-    chosen.connections = 1;
-    return chosen;
-}
-
-// Index entries and rows of webhooks.due_deliveries read so far, by any query.
+// Index entries and rows of webhooks.due_deliveries read so far.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
-    await(db.run([](pqxx::connection& connection) {
-        pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
-    }));
-    return scratch
-        .execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = "
-                 "'due_deliveries') +"
-                 "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = "
-                 "'due_deliveries')")[0][0]
-        .as<std::int64_t>();
+    return testing::rows_read(db, scratch, "^due_deliveries$");
 }
 
 webhooks::delivery_outcome success(event_id event, account_id account, webhook_id webhook,
@@ -70,7 +52,7 @@ TEST_CASE(
     "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
-    postgres::pool db(testing::test_host(), one_connection(scratch));
+    postgres::pool db(testing::test_host(), testing::one_connection(scratch));
     webhooks::queue_repository queue(db);
     const auto account = account_id::make();
     const auto webhook = webhook_id::make();
@@ -100,7 +82,7 @@ TEST_CASE(
     "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
-    postgres::pool db(testing::test_host(), one_connection(scratch));
+    postgres::pool db(testing::test_host(), testing::one_connection(scratch));
     webhooks::queue_repository queue(db);
     webhooks::claim_request request;
     request.queue.account = account_id::make();
