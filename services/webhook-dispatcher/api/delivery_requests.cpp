@@ -20,8 +20,10 @@ constexpr std::size_t check_bytes = 8;
 std::string check_of(const log_params& params, const std::string& event)
 {
     const auto status = params.status ? std::string(to_string(*params.status)) : "";
-    return crypto::sha256("deliveries " + params.account.text() + " " + params.webhook.text() +
-                          " " + status + " " + event)
+    const std::string list =
+        params.order == list_order::oldest_first ? "deliveries asc " : "deliveries ";
+    return crypto::sha256(list + params.account.text() + " " + params.webhook.text() + " " +
+                          status + " " + event)
         .substr(0, check_bytes);
 }
 
@@ -34,7 +36,7 @@ result<event_id> read_log_cursor(const log_params& params, std::string_view curs
             return *event;
     }
     return failure{errc::invalid_argument,
-                   "cursor must be one that this list gave for the same filter, not " +
+                   "cursor must be one that this list gave for the same filter and order, not " +
                        quote(cursor),
                    error_reason::invalid_cursor};
 }
@@ -114,15 +116,16 @@ result<log_params> read_params(const v1::ListDeliveriesRequest& request)
             return status.error();
         params.status = *status;
     }
+    params.order = to_list_order(request.oldest_first());
     const auto limit = read_limit(request.limit());
     if (!limit)
         return limit.error();
     params.limit = *limit;
     if (!request.cursor().empty()) {
-        const auto before = read_log_cursor(params, request.cursor());
-        if (!before)
-            return before.error();
-        params.before = *before;
+        const auto position = read_log_cursor(params, request.cursor());
+        if (!position)
+            return position.error();
+        params.position = *position;
     }
     return params;
 }

@@ -4,6 +4,8 @@
 #include "webhook-dispatcher/storage/logged_delivery.hpp"
 #include "webhook-dispatcher/storage/replay_repository.hpp"
 
+#include "common/core/list_order.hpp"
+
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 
 #include <optional>
@@ -18,14 +20,15 @@ struct log_params
     account_id account;
     webhook_id webhook;
     std::optional<delivery_status> status;
-    std::optional<event_id> before;
+    list_order order = list_order::newest_first;
+    std::optional<event_id> position; // of an earlier page's last delivery
     int limit = 25;
 };
 result<log_params> read_params(const v1::ListDeliveriesRequest& request);
 // The failure names the invalid field; `now` bounds `since`.
 result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, time_point now);
 
-// The cursor of the next page. It is valid only for the same webhook and filter.
+// The cursor of the next page. It is valid only for the same webhook, filter and order.
 std::string make_log_cursor(const log_params& params, event_id last);
 
 v1::Delivery to_message(const logged_delivery& shown);

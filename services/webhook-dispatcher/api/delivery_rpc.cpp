@@ -44,7 +44,7 @@ awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliver
     if (!params)
         co_return params.error();
     const auto page = co_await deliveries_.list(params->account, params->webhook, params->status,
-                                                params->before, params->limit);
+                                                params->order, params->position, params->limit);
     if (!page)
         co_return page.error();
     v1::ListDeliveriesResponse response;

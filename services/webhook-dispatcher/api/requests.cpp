@@ -11,6 +11,8 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::size_t max_description_length = 500;
+// What the cursors of a list that is oldest first begin with.
+constexpr std::string_view oldest_first_prefix = "asc.";
 
 failure invalid(std::string text)
 {
@@ -113,27 +115,37 @@ result<int> read_limit(int given)
     return given;
 }
 
-result<std::optional<endpoint_position>> read_cursor(std::string_view cursor)
+result<std::optional<endpoint_position>> read_cursor(std::string_view cursor, list_order order)
 {
     if (cursor.empty())
         return std::optional<endpoint_position>{};
-    auto bad = invalid("cursor must be one that this list gave, not " + quote(cursor));
+    auto bad =
+        invalid("cursor must be one that this list gave in the same order, not " + quote(cursor));
     bad.reason = error_reason::invalid_cursor;
-    const auto text = from_base64url(cursor);
-    const auto dot = text ? text->find('.') : std::string::npos;
-    if (dot == std::string::npos)
+    const auto bytes = from_base64url(cursor);
+    if (!bytes)
+        return bad;
+    std::string_view text = *bytes;
+    if (text.starts_with(oldest_first_prefix) != (order == list_order::oldest_first))
+        return bad;
+    if (order == list_order::oldest_first)
+        text.remove_prefix(oldest_first_prefix.size());
+    const auto dot = text.find('.');
+    if (dot == std::string_view::npos)
         return bad;
     std::int64_t micros = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + dot, micros);
-    const auto id = webhook_id::parse(std::string_view(*text).substr(dot + 1));
-    if (error != std::errc{} || end != text->data() + dot || !id)
+    const auto [end, error] = std::from_chars(text.data(), text.data() + dot, micros);
+    const auto id = webhook_id::parse(text.substr(dot + 1));
+    if (error != std::errc{} || end != text.data() + dot || !id)
         return bad;
     return std::optional<endpoint_position>{endpoint_position{from_unix_micros(micros), *id}};
 }
 
-std::string make_cursor(const endpoint& last)
+std::string make_cursor(const endpoint& last, list_order order)
 {
-    return to_base64url(std::to_string(to_unix_micros(last.created_at)) + "." + last.id.text());
+    const std::string prefix(order == list_order::oldest_first ? oldest_first_prefix : "");
+    return to_base64url(prefix + std::to_string(to_unix_micros(last.created_at)) + "." +
+                        last.id.text());
 }
 
 v1::Webhook to_message(const endpoint& stored)

@@ -37,9 +37,9 @@ result<void> check_text(std::string_view field, std::string_view text, std::size
 
 // 0 means 25.
 result<int> read_limit(int given);
-// An empty cursor means the first page.
-result<std::optional<endpoint_position>> read_cursor(std::string_view cursor);
-std::string make_cursor(const endpoint& last);
+// An empty cursor means the first page. A cursor of the other order is invalid.
+result<std::optional<endpoint_position>> read_cursor(std::string_view cursor, list_order order);
+std::string make_cursor(const endpoint& last, list_order order);
 
 v1::Webhook to_message(const endpoint& stored);
 

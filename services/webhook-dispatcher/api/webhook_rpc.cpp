@@ -105,16 +105,18 @@ awaitable<result<v1::ListWebhooksResponse>> webhook_rpc::list(v1::ListWebhooksRe
     const auto limit = read_limit(request.limit());
     if (!limit)
         co_return limit.error();
-    const auto after = read_cursor(request.cursor());
+    const auto order = to_list_order(request.oldest_first());
+    const auto after = read_cursor(request.cursor(), order);
     if (!after)
         co_return after.error();
 
     // One more than requested shows whether there is another page.
-    const auto found = co_await endpoints_.list(*account, *after, *limit + 1);
+    const auto found = co_await endpoints_.list(*account, order, *after, *limit + 1);
     v1::ListWebhooksResponse response;
     for (const auto& stored : found) {
         if (response.webhooks_size() == *limit) {
-            response.set_next_cursor(make_cursor(found[static_cast<std::size_t>(*limit) - 1]));
+            response.set_next_cursor(
+                make_cursor(found[static_cast<std::size_t>(*limit) - 1], order));
             break;
         }
         *response.add_webhooks() = to_message(apply_url_policy(stored, policy_));

@@ -22,58 +22,112 @@ using postgres::column;
 constexpr postgres::statement webhook_exists{"deliveries_webhook_exists", R"(
 SELECT 1 FROM webhooks.endpoints WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
-// A delivery is in one of the two tables. $1 account, $2 webhook, $3 only older events.
+// A delivery is in one of the two tables. $1 account, $2 webhook.
 const std::string unfinished_sql = R"(
     SELECT event_id, 'pending' AS state, run_at AS next_at, created_at, rule_ids
-    FROM webhooks.due_deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
-        AND event_id < $3::uuid)";
+    FROM webhooks.due_deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid)";
 const std::string finished_sql = R"(
     SELECT event_id, state, NULL::timestamptz AS next_at, created_at, rule_ids
-    FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid
-        AND event_id < $3::uuid)";
+    FROM webhooks.deliveries WHERE webhook_id = $2::uuid AND account_id = $1::uuid)";
 
-std::string newest(const std::string& sql, const std::string& limit)
+// $3: the event that the page begins past.
+std::string condition_for(list_order order)
 {
-    return "(" + sql + " ORDER BY event_id DESC LIMIT " + limit + ")";
+    return order == list_order::oldest_first ? " AND event_id > $3::uuid"
+                                             : " AND event_id < $3::uuid";
+}
+
+std::string order_by(list_order order)
+{
+    return order == list_order::oldest_first ? " ORDER BY event_id" : " ORDER BY event_id DESC";
+}
+
+// The first rows past the position.
+std::string first_rows(list_order order, const std::string& sql, const std::string& limit)
+{
+    return "(" + sql + order_by(order) + " LIMIT " + limit + ")";
 }
 
 // $4: how many. The kind comes from the event, which lives as long.
-std::string page_sql(const std::string& rows)
+std::string page_sql(list_order order, const std::string& rows)
 {
-    return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows +
-           R"() AS delivery ORDER BY event_id DESC LIMIT $4)
+    return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows + ") AS delivery" + order_by(order) +
+           R"( LIMIT $4)
 SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint AS next_at,
        (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
        array_to_string(p.rule_ids, ',') AS rule_ids,
        (SELECT type FROM webhooks.events e WHERE e.account_id = $1::uuid
             AND e.event_id = p.event_id OFFSET 0) AS type
-FROM page p ORDER BY p.event_id DESC)";
+FROM page p)" +
+           order_by(order);
 }
 
-const std::string list_all_sql =
-    page_sql(newest(unfinished_sql, "$4") + " UNION ALL " + newest(finished_sql, "$4"));
-const std::string list_pending_sql = page_sql(newest(unfinished_sql, "$4"));
-const std::string list_failed_sql =
-    page_sql(newest(finished_sql + " AND state <> 'succeeded'", "$4"));
+std::string all_sql(list_order order)
+{
+    const auto condition = condition_for(order);
+    return page_sql(order, first_rows(order, unfinished_sql + condition, "$4") + " UNION ALL " +
+                               first_rows(order, finished_sql + condition, "$4"));
+}
+
+std::string pending_sql(list_order order)
+{
+    return page_sql(order, first_rows(order, unfinished_sql + condition_for(order), "$4"));
+}
+
+std::string failed_sql(list_order order)
+{
+    const auto failed = finished_sql + condition_for(order) + " AND state <> 'succeeded'";
+    return page_sql(order, first_rows(order, failed, "$4"));
+}
+
 // If few of many deliveries succeeded, the scan stops after max_rows_scanned rows.
-const std::string list_succeeded_sql =
-    page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(max_rows_scanned)) +
-             " AS scanned WHERE state = 'succeeded'");
+std::string succeeded_sql(list_order order)
+{
+    const auto scanned =
+        first_rows(order, finished_sql + condition_for(order), std::to_string(max_rows_scanned));
+    return page_sql(order, "SELECT * FROM " + scanned + " AS scanned WHERE state = 'succeeded'");
+}
+
+const std::string list_all_sql = all_sql(list_order::newest_first);
+const std::string list_pending_sql = pending_sql(list_order::newest_first);
+const std::string list_failed_sql = failed_sql(list_order::newest_first);
+const std::string list_succeeded_sql = succeeded_sql(list_order::newest_first);
+const std::string list_all_oldest_sql = all_sql(list_order::oldest_first);
+const std::string list_pending_oldest_sql = pending_sql(list_order::oldest_first);
+const std::string list_failed_oldest_sql = failed_sql(list_order::oldest_first);
+const std::string list_succeeded_oldest_sql = succeeded_sql(list_order::oldest_first);
 
 // Where that scan stopped, if it did before the last row.
+const std::string scan_end_limit = " OFFSET " + std::to_string(max_rows_scanned - 1) + " LIMIT 1";
 const std::string scan_end_sql = "SELECT event_id FROM webhooks.deliveries WHERE webhook_id = "
                                  "$2::uuid AND account_id = $1::uuid "
-                                 "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
-                                 std::to_string(max_rows_scanned - 1) + " LIMIT 1";
-
-const std::string find_sql = page_sql(unfinished_sql + " AND event_id = $5::uuid UNION ALL " +
-                                      finished_sql + " AND event_id = $5::uuid");
+                                 "AND event_id < $3::uuid ORDER BY event_id DESC" +
+                                 scan_end_limit;
+const std::string scan_end_oldest_sql =
+    "SELECT event_id FROM webhooks.deliveries WHERE webhook_id = "
+    "$2::uuid AND account_id = $1::uuid "
+    "AND event_id > $3::uuid ORDER BY event_id" +
+    scan_end_limit;
 
 const postgres::statement list_all{"deliveries_list", list_all_sql.c_str()};
 const postgres::statement list_pending{"deliveries_list_pending", list_pending_sql.c_str()};
 const postgres::statement list_failed{"deliveries_list_failed", list_failed_sql.c_str()};
 const postgres::statement list_succeeded{"deliveries_list_succeeded", list_succeeded_sql.c_str()};
 const postgres::statement scan_end{"deliveries_scan_end", scan_end_sql.c_str()};
+const postgres::statement list_all_oldest{"deliveries_list_oldest", list_all_oldest_sql.c_str()};
+const postgres::statement list_pending_oldest{"deliveries_list_pending_oldest",
+                                              list_pending_oldest_sql.c_str()};
+const postgres::statement list_failed_oldest{"deliveries_list_failed_oldest",
+                                             list_failed_oldest_sql.c_str()};
+const postgres::statement list_succeeded_oldest{"deliveries_list_succeeded_oldest",
+                                                list_succeeded_oldest_sql.c_str()};
+const postgres::statement scan_end_oldest{"deliveries_scan_end_oldest",
+                                          scan_end_oldest_sql.c_str()};
+
+// $3: the event, $4: one row.
+const std::string find_sql =
+    page_sql(list_order::newest_first, unfinished_sql + " AND event_id = $3::uuid UNION ALL " +
+                                           finished_sql + " AND event_id = $3::uuid");
 const postgres::statement find_one{"deliveries_find", find_sql.c_str()};
 
 constexpr postgres::statement find_attempts{"deliveries_find_attempts", R"(
@@ -167,19 +221,16 @@ void see_one_state(pqxx::work& tx)
     tx.exec0("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 }
 
-const postgres::statement& statement_for(std::optional<delivery_status> status)
+const postgres::statement& statement_for(list_order order, std::optional<delivery_status> status)
 {
-    if (!status)
-        return list_all;
-    switch (*status) {
-    case delivery_status::pending:
-        return list_pending;
-    case delivery_status::succeeded:
-        return list_succeeded;
-    case delivery_status::failed:
-        return list_failed;
-    }
-    return list_all;
+    const bool is_oldest_first = order == list_order::oldest_first;
+    if (status == delivery_status::pending)
+        return is_oldest_first ? list_pending_oldest : list_pending;
+    if (status == delivery_status::succeeded)
+        return is_oldest_first ? list_succeeded_oldest : list_succeeded;
+    if (status == delivery_status::failed)
+        return is_oldest_first ? list_failed_oldest : list_failed;
+    return is_oldest_first ? list_all_oldest : list_all;
 }
 
 // In one statement.
@@ -204,33 +255,38 @@ delivery_repository::delivery_repository(postgres::pool& db) : db_(db)
 {
     prepare_email_deliveries(db_);
     for (const auto& statement :
-         {webhook_exists, list_all, list_pending, list_failed, list_succeeded, scan_end, find_one,
-          find_attempts, count_finished, find_matches})
+         {webhook_exists, list_all, list_pending, list_failed, list_succeeded, scan_end,
+          list_all_oldest, list_pending_oldest, list_failed_oldest, list_succeeded_oldest,
+          scan_end_oldest, find_one, find_attempts, count_finished, find_matches})
         db_.prepare(statement);
 }
 
 awaitable<result<log_page>> delivery_repository::list(account_id account, webhook_id webhook,
                                                       std::optional<delivery_status> status,
-                                                      std::optional<event_id> before, int limit)
+                                                      list_order order,
+                                                      std::optional<event_id> position, int limit)
 {
-    return db_.transact([account, webhook, status, before,
+    return db_.transact([account, webhook, status, order, position,
                          limit](pqxx::work& tx) -> result<log_page> {
         see_one_state(tx);
         if (postgres::exec_prepared(tx, webhook_exists.name, account.text(), webhook.text())
                 .empty())
             return no_such_webhook(webhook);
-        const auto edge = before.value_or(event_id::max()).text();
+        const bool is_oldest_first = order == list_order::oldest_first;
+        const auto start = is_oldest_first ? event_id() : event_id::max();
+        const auto past = position.value_or(start).text();
         // One more than requested shows whether there is another page.
-        const auto rows = postgres::exec_prepared(tx, statement_for(status).name, account.text(),
-                                                  webhook.text(), edge, limit + 1);
+        const auto rows = postgres::exec_prepared(tx, statement_for(order, status).name,
+                                                  account.text(), webhook.text(), past, limit + 1);
         const auto last = std::min(rows.size(), static_cast<pqxx::result::size_type>(limit));
         log_page page;
         page.deliveries = read_deliveries(rows, last, webhook);
         if (rows.size() > last) {
             page.next = column<event_id>(rows[last - 1], "event_id");
         } else if (status == delivery_status::succeeded) {
+            const auto& statement = is_oldest_first ? scan_end_oldest : scan_end;
             const auto end =
-                postgres::exec_prepared(tx, scan_end.name, account.text(), webhook.text(), edge);
+                postgres::exec_prepared(tx, statement.name, account.text(), webhook.text(), past);
             if (!end.empty())
                 page.next = column<event_id>(end[0], "event_id");
         }
@@ -248,7 +304,7 @@ awaitable<result<logged_delivery>> delivery_repository::find(account_id account,
                 .empty())
             return no_such_webhook(webhook);
         const auto rows = postgres::exec_prepared(tx, find_one.name, account.text(), webhook.text(),
-                                                  event_id::max().text(), 1, event.text());
+                                                  event.text(), 1);
         auto deliveries = read_deliveries(rows, rows.size(), webhook);
         if (deliveries.empty())
             return no_such_delivery(event, webhook);

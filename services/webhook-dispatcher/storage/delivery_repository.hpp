@@ -6,6 +6,7 @@
 #include "webhook-dispatcher/storage/rule.hpp"
 
 #include "common/core/daily_count.hpp"
+#include "common/core/list_order.hpp"
 #include "common/postgres/pool.hpp"
 
 #include <cstdint>
@@ -28,10 +29,11 @@ class delivery_repository
 public:
     explicit delivery_repository(postgres::pool& db);
 
-    // `before`: only older events. Not_found if the account has no such webhook.
+    // In the order of their events, past that of `position`. Not_found if the account has no such
+    // webhook.
     awaitable<result<log_page>> list(account_id account, webhook_id webhook,
-                                     std::optional<delivery_status> status,
-                                     std::optional<event_id> before, int limit);
+                                     std::optional<delivery_status> status, list_order order,
+                                     std::optional<event_id> position, int limit);
     awaitable<result<logged_delivery>> find(account_id account, webhook_id webhook, event_id event);
     // The finished deliveries of the account's webhooks, successful or not, by the day of their
     // event: the last `days` days, today included, oldest first; days without deliveries are left

@@ -50,14 +50,20 @@ SET url = $3, events = $4::text[], description = $5, is_enabled = $6,
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
 
-const std::string list_first_sql =
-    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
-ORDER BY endpoints.created_at DESC, webhook_id DESC LIMIT $2)";
+// An account has few endpoints: they are read by the primary key and sorted.
+const std::string of_account_sql =
+    "SELECT " + columns + " FROM webhooks.endpoints WHERE account_id = $1::uuid";
+const std::string list_newest_first =
+    " ORDER BY endpoints.created_at DESC, webhook_id DESC LIMIT $2";
+const std::string list_oldest_first = " ORDER BY endpoints.created_at, webhook_id LIMIT $2";
+const std::string list_position = "(timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)";
 
+const std::string list_first_sql = of_account_sql + list_newest_first;
+const std::string list_first_oldest_sql = of_account_sql + list_oldest_first;
 const std::string list_after_sql =
-    "SELECT " + columns + R"( FROM webhooks.endpoints WHERE account_id = $1::uuid
-  AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
-ORDER BY endpoints.created_at DESC, webhook_id DESC LIMIT $2)";
+    of_account_sql + " AND (created_at, webhook_id) < " + list_position + list_newest_first;
+const std::string list_after_oldest_sql =
+    of_account_sql + " AND (created_at, webhook_id) > " + list_position + list_oldest_first;
 
 constexpr postgres::statement count_webhooks{"webhooks_count", R"(
 SELECT count(*) AS count FROM webhooks.endpoints WHERE account_id = $1::uuid)"};
@@ -324,7 +330,9 @@ endpoint_repository::endpoint_repository(postgres::pool& db) : db_(db)
     db_.prepare({"webhooks_insert", insert_sql.c_str()});
     db_.prepare({"webhooks_update", update_sql.c_str()});
     db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
+    db_.prepare({"webhooks_list_first_oldest", list_first_oldest_sql.c_str()});
     db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
+    db_.prepare({"webhooks_list_after_oldest", list_after_oldest_sql.c_str()});
     db_.prepare({"secrets_rotate", rotate_sql.c_str()});
     for (const auto& statement :
          {count_webhooks, rules_of_webhook, delete_webhook, delete_due, disable_webhook,
@@ -368,14 +376,18 @@ awaitable<result<endpoint>> endpoint_repository::find(account_id account, webhoo
     });
 }
 
-awaitable<std::vector<endpoint>>
-endpoint_repository::list(account_id account, std::optional<endpoint_position> after, int limit)
+awaitable<std::vector<endpoint>> endpoint_repository::list(account_id account, list_order order,
+                                                           std::optional<endpoint_position> after,
+                                                           int limit)
 {
-    return db_.transact([account, after, limit](pqxx::work& tx) {
+    return db_.transact([account, order, after, limit](pqxx::work& tx) {
+        const bool is_oldest_first = order == list_order::oldest_first;
+        const auto* first = is_oldest_first ? "webhooks_list_first_oldest" : "webhooks_list_first";
+        const auto* next = is_oldest_first ? "webhooks_list_after_oldest" : "webhooks_list_after";
         const auto rows =
-            after ? postgres::exec_prepared(tx, "webhooks_list_after", account.text(), limit,
+            after ? postgres::exec_prepared(tx, next, account.text(), limit,
                                             to_unix_micros(after->created_at), after->id.text())
-                  : postgres::exec_prepared(tx, "webhooks_list_first", account.text(), limit);
+                  : postgres::exec_prepared(tx, first, account.text(), limit);
         std::vector<endpoint> endpoints;
         for (const auto& row : rows)
             endpoints.push_back(read_endpoint(row));

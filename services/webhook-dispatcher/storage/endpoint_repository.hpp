@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/storage/endpoint.hpp"
 
+#include "common/core/list_order.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 
@@ -19,7 +20,7 @@ endpoint read_endpoint(const pqxx::row& row);
 
 failure no_such_webhook(webhook_id id);
 
-// Where the next page of a list begins: after this endpoint, newest first.
+// Where the next page of a list begins: after this endpoint, in the order of the list.
 struct endpoint_position
 {
     time_point created_at;
@@ -100,7 +101,7 @@ public:
     // with that id, returns it as it is.
     awaitable<result<endpoint>> create(plans::account_state account, endpoint requested);
     awaitable<result<endpoint>> find(account_id account, webhook_id id);
-    awaitable<std::vector<endpoint>> list(account_id account,
+    awaitable<std::vector<endpoint>> list(account_id account, list_order order,
                                           std::optional<endpoint_position> after, int limit);
     awaitable<result<endpoint>> update(account_id account, webhook_id id, endpoint_change change);
     // Conflict, naming the rules, while rules name the endpoint. Deletes its waiting deliveries,

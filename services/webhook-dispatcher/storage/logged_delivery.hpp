@@ -43,7 +43,7 @@ struct logged_delivery
     std::vector<rule_id> rules;
 };
 
-// A page of the log, newest event first.
+// A page of the log, by the time of the events.
 struct log_page
 {
     std::vector<logged_delivery> deliveries;

@@ -41,12 +41,13 @@ v1::DeleteWebhookRequest delete_request(account_id account, const std::string& w
 }
 
 v1::ListWebhooksRequest list_request(account_id account, int limit = 0,
-                                     const std::string& cursor = "")
+                                     const std::string& cursor = "", bool is_oldest_first = false)
 {
     v1::ListWebhooksRequest request;
     request.set_account_id(account.text());
     request.set_limit(limit);
     request.set_cursor(cursor);
+    request.set_oldest_first(is_oldest_first);
     return request;
 }
 
@@ -167,6 +168,35 @@ TEST_CASE("the webhooks of an account are listed newest first, page by page",
         errc::invalid_argument);
     CHECK(error_of(await(s.process.webhook_rpc.list(list_request(s.account, 101)))).message ==
           "limit must be an integer from 1 to 100, not 101");
+}
+
+TEST_CASE("the webhooks of an account are listed oldest first, and a cursor belongs to its order",
+          "[webhooks][rpc][list-order][postgres]")
+{
+    suite s;
+    std::vector<std::string> expected;
+    for (int i = 0; i < 5; ++i)
+        expected.push_back(
+            s.create_webhook("https://example.com/" + std::to_string(i)).webhook().webhook_id());
+    const auto list = [&](const std::string& cursor, bool is_oldest_first) {
+        return await(
+            s.process.webhook_rpc.list(list_request(s.account, 2, cursor, is_oldest_first)));
+    };
+
+    std::vector<std::string> listed;
+    std::string cursor;
+    do {
+        const auto page = list(cursor, true).value();
+        for (const auto& webhook : page.webhooks())
+            listed.push_back(webhook.webhook_id());
+        cursor = page.next_cursor();
+    } while (!cursor.empty());
+
+    CHECK(listed == expected);
+    const auto oldest = list("", true).value().next_cursor();
+    const auto newest = list("", false).value().next_cursor();
+    CHECK(error_of(list(oldest, false)).reason == error_reason::invalid_cursor);
+    CHECK(error_of(list(newest, true)).reason == error_reason::invalid_cursor);
 }
 
 TEST_CASE("bad fields are refused by name", "[webhooks][rpc][postgres]")

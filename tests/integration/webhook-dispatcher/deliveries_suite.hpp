@@ -13,7 +13,8 @@ struct deliveries_suite : suite
 
     result<webhooks::v1::ListDeliveriesResponse> list(const std::string& webhook,
                                                       const std::string& status = "", int limit = 0,
-                                                      const std::string& cursor = "")
+                                                      const std::string& cursor = "",
+                                                      bool is_oldest_first = false)
     {
         webhooks::v1::ListDeliveriesRequest request;
         request.set_account_id(account.text());
@@ -21,6 +22,7 @@ struct deliveries_suite : suite
         request.set_status(status);
         request.set_limit(limit);
         request.set_cursor(cursor);
+        request.set_oldest_first(is_oldest_first);
         return await(process.delivery_rpc.list(request));
     }
     result<webhooks::v1::GetDeliveryResponse> get(const std::string& webhook,

@@ -1,3 +1,4 @@
+#include "integration/common/postgres/rows_read.hpp"
 #include "integration/webhook-dispatcher/deliveries_suite.hpp"
 
 #include <catch2/catch.hpp>
@@ -10,6 +11,22 @@ using testing::await;
 using testing::deliveries_suite;
 using testing::email;
 using testing::email_record;
+
+namespace {
+
+// Deliveries of events later than all others of the test.
+void add_exhausted(deliveries_suite& s, int number)
+{
+    s.scratch.execute("INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, "
+                      "attempts, rule_ids, created_at) "
+                      "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, "
+                      "account_id, 'exhausted', 10, '{}', now() "
+                      "FROM webhooks.endpoints, webhooks.lowest_uuid(now() + interval '1 minute') "
+                      "e, generate_series(1, " +
+                      std::to_string(number) + ") n");
+}
+
+} // namespace
 
 TEST_CASE("the log shows a delivery with its attempts, what the receiver said, and why it got it",
           "[webhooks][postgres]")
@@ -73,6 +90,102 @@ TEST_CASE("the log is read page by page, newest first, each delivery once while 
     CHECK(seen == std::vector<std::string>(expected.rbegin(), expected.rend()));
 }
 
+TEST_CASE("the log is read oldest first, and what comes meanwhile is on its last pages",
+          "[webhooks][list-order][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    auto expected = s.fail(5);
+    const auto deliver = [&] {
+        const auto waiting = email(s.account);
+        s.deliver({email_record(waiting)});
+        expected.push_back(waiting.email_id());
+    };
+    deliver();
+
+    std::vector<std::string> seen;
+    std::string cursor;
+    do {
+        const auto page = s.list(webhook, "", 3, cursor, true).value();
+        for (const auto& delivery : page.deliveries())
+            seen.push_back(delivery.event_id());
+        if (cursor.empty())
+            deliver();
+        cursor = page.next_cursor();
+    } while (!cursor.empty());
+
+    CHECK(seen == expected);
+}
+
+TEST_CASE("the log can be read by status oldest first, and a cursor belongs to its order",
+          "[webhooks][list-order][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto finished = s.fail(4);
+    s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded' WHERE event_id IN ('" +
+                      finished[1] + "', '" + finished[2] + "')");
+    s.deliver({email_record(email(s.account)), email_record(email(s.account))});
+
+    for (const auto* status : {"", "pending", "succeeded", "failed"}) {
+        INFO("status " << status);
+        const auto newest = s.list(webhook, status).value();
+        const auto first = s.list(webhook, status, 1, "", true).value();
+        const auto second = s.list(webhook, status, 1, first.next_cursor(), true).value();
+        const auto count = newest.deliveries_size();
+
+        REQUIRE(count >= 2);
+        CHECK(first.deliveries(0).event_id() == newest.deliveries(count - 1).event_id());
+        CHECK(second.deliveries(0).event_id() == newest.deliveries(count - 2).event_id());
+        const auto mixed = s.list(webhook, status, 1, first.next_cursor());
+        CHECK(mixed.error().reason == error_reason::invalid_cursor);
+    }
+}
+
+TEST_CASE("a search for succeeded ones from the oldest on goes on past 2,000 failed ones",
+          "[webhooks][list-order][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    add_exhausted(s, 2'500);
+    s.scratch.execute("WITH newest AS (UPDATE webhooks.deliveries SET state = 'succeeded' "
+                      "WHERE event_id = (SELECT event_id FROM webhooks.deliveries "
+                      "ORDER BY event_id DESC LIMIT 1) RETURNING event_id, account_id) "
+                      "INSERT INTO webhooks.events (event_id, account_id, type, occurred_at, body) "
+                      "SELECT event_id, account_id, 'email.received', now(), '{}' FROM newest");
+
+    const auto first = s.list(webhook, "succeeded", 0, "", true).value();
+    REQUIRE_FALSE(first.next_cursor().empty());
+    const auto second = s.list(webhook, "succeeded", 0, first.next_cursor(), true).value();
+
+    CHECK(first.deliveries_size() == 0);
+    CHECK(second.deliveries_size() == 1);
+    CHECK(second.next_cursor().empty());
+}
+
+TEST_CASE("a page of a long log reads few rows from either end", "[webhooks][list-order][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    add_exhausted(s, 2'000);
+    s.scratch.execute("ANALYZE webhooks.deliveries");
+    postgres::pool db(testing::test_host(), testing::one_connection(s.scratch));
+    webhooks::delivery_repository log(db);
+    const std::optional<webhooks::delivery_status> any, failed = webhooks::delivery_status::failed;
+    for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
+        for (const auto status : {any, failed}) {
+            const auto before = testing::rows_read(db, s.scratch, "^deliveries");
+
+            const auto first = await(log.list(s.account, webhook, status, order, {}, 10)).value();
+            REQUIRE(first.next);
+            await(log.list(s.account, webhook, status, order, first.next, 10)).value();
+
+            CHECK(testing::rows_read(db, s.scratch, "^deliveries") - before < 200);
+        }
+    }
+}
+
 TEST_CASE("a page that is full to the last has no next", "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
@@ -114,12 +227,7 @@ TEST_CASE(
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto old = s.fail(1);
     s.scratch.execute("UPDATE webhooks.deliveries SET state = 'succeeded'");
-    s.scratch.execute("INSERT INTO webhooks.deliveries (event_id, webhook_id, account_id, state, "
-                      "attempts, rule_ids, created_at) "
-                      "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, "
-                      "account_id, 'exhausted', 10, '{}', now() "
-                      "FROM webhooks.deliveries, webhooks.lowest_uuid(now() + interval '1 minute') "
-                      "e, generate_series(1, 2500) n");
+    add_exhausted(s, 2'500);
 
     const auto first = s.list(webhook, "succeeded").value();
     CHECK(first.deliveries_size() == 0);

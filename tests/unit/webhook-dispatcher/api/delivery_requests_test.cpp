@@ -29,13 +29,21 @@ v1::ReplayDeliveriesRequest replay_request(time_point since)
 
 } // namespace
 
-TEST_CASE("a cursor opens for its webhook and its filter only", "[webhooks]")
+TEST_CASE("a cursor opens for its webhook, its filter and its order only", "[webhooks]")
 {
     auto request = list_request("failed");
     const auto last = event_id::make();
     request.set_cursor(make_log_cursor(read_params(request).value(), last));
 
-    CHECK(read_params(request).value().before == last);
+    CHECK(read_params(request).value().position == last);
+    auto reversed = request;
+    reversed.set_oldest_first(true);
+    CHECK(read_params(reversed).has_error());
+    reversed.clear_cursor();
+    reversed.set_cursor(make_log_cursor(read_params(reversed).value(), last));
+    CHECK(read_params(reversed).value().position == last);
+    reversed.set_oldest_first(false);
+    CHECK(read_params(reversed).has_error());
     for (const auto* status : {"", "pending", "succeeded"}) {
         auto other = request;
         other.set_status(status);
@@ -71,7 +79,8 @@ TEST_CASE("a page has 25 deliveries unless asked otherwise, of every status", "[
 
     CHECK(params.limit == 25);
     CHECK_FALSE(params.status);
-    CHECK_FALSE(params.before);
+    CHECK_FALSE(params.position);
+    CHECK(params.order == list_order::newest_first);
     CHECK(read_params(list_request("exhausted")).has_error());
 }
 
