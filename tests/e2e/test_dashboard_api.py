@@ -49,6 +49,18 @@ def test_inboxes_and_mail_work_without_api_access(suite: Suite, free: User) -> N
     }
 
 
+def test_lists_are_read_from_either_end(suite: Suite, user: User) -> None:
+    inbox = user.dashboard.post("/inboxes", {"tags": ["order"]})
+    sent = [send(suite, inbox["emailAddress"]).email_id for _ in range(2)]
+    newer = user.dashboard.post("/inboxes", {"tags": ["order"]})
+
+    emails = user.dashboard.get(f"/inboxes/{inbox['inboxId']}/emails", order="asc")["emails"]
+    inboxes = user.dashboard.get("/inboxes", tag="order", order="asc")["inboxes"]
+
+    assert [row["emailId"] for row in emails] == sent
+    assert [row["inboxId"] for row in inboxes] == [inbox["inboxId"], newer["inboxId"]]
+
+
 def test_the_plans_are_listed_with_their_prices(suite: Suite, free: User) -> None:
     offered = {plan.pop("plan"): plan for plan in free.dashboard.get("/plans")["plans"]}
 

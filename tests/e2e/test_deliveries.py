@@ -78,7 +78,21 @@ def test_the_log_is_read_in_pages(suite: Suite, account: Account) -> None:
             page = account.api.get(hook + "/deliveries", limit=2, cursor=page["nextCursor"])
         assert seen == sent[::-1]
 
+        oldest = account.api.get(hook + "/deliveries", limit=3, order="asc")
+        rest = account.api.get(
+            hook + "/deliveries", limit=3, order="asc", cursor=oldest["nextCursor"]
+        )
+        assert [
+            delivery["eventId"] for delivery in oldest["deliveries"] + rest["deliveries"]
+        ] == sent
+        assert rest["nextCursor"] is None
+
         cursor = account.api.get(hook + "/deliveries", limit=2)["nextCursor"]
+        other_order = account.api.call(
+            "GET", hook + "/deliveries", params={"order": "asc", "cursor": cursor}
+        )
+        assert other_order.status_code == 400
+        assert other_order.headers["X-Error-Code"] == "invalid_cursor"
         other_filter = account.api.call(
             "GET", hook + "/deliveries", params={"status": "failed", "cursor": cursor}
         )

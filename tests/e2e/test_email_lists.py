@@ -142,6 +142,30 @@ def test_all_live_inboxes_are_one_list(suite: Suite, account: Account) -> None:
     assert account.api.call("GET", "/v1/emails", params={"after": 1}).status_code == 400
 
 
+def test_new_mail_is_read_in_the_order_in_which_it_came(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+    sent = [send(suite, inbox["emailAddress"]).email_id for _ in range(3)]
+    last = 0
+    read: list[str] = []
+    for number in range(7):
+        rows = account.api.get(path, order="asc", after=last, limit=2)["emails"]
+        assert account.api.get(path, order="asc", after=last, limit=2)["emails"] == rows
+        read += [row["emailId"] for row in rows]
+        last = max([last, *(row["sequence"] for row in rows)])
+        if number < 4:
+            sent.append(send(suite, inbox["emailAddress"]).email_id)
+
+    assert read == sent
+    newest = [row["emailId"] for row in account.api.get(path)["emails"]]
+    assert newest == sent[::-1], "the same list in the other order is another one"
+    for where in (path, "/v1/emails"):
+        first = account.api.get(where, order="asc", limit=4)
+        rest = account.api.get(where, order="asc", limit=4, cursor=first["nextCursor"])
+        assert [row["emailId"] for row in first["emails"] + rest["emails"]] == sent
+        assert rest["nextCursor"] is None
+
+
 def test_a_cursor_belongs_to_its_list(
     mailed: tuple[Account, dict[str, Any]], other_account: Account
 ) -> None:
@@ -155,13 +179,17 @@ def test_a_cursor_belongs_to_its_list(
         (account, path, {"cursor": cursor, "after": "1"}),
         (account, "/v1/emails", {"cursor": cursor}),
         (account, path, {"cursor": of_all}),
+        (account, path, {"cursor": cursor, "order": "asc"}),
+        (account, "/v1/emails", {"cursor": of_all, "order": "asc"}),
         (other_account, "/v1/emails", {"cursor": of_all}),
         (account, path, {"cursor": cursor[::-1]}),
     ]
     for who, where, query in refused:
         answer = who.api.call("GET", where, params=query)
         assert (answer.status_code, "cursor" in answer.json()["message"]) == (400, True), query
+        assert answer.headers["X-Error-Code"] == "invalid_cursor", query
     assert len(account.api.get(path, cursor=cursor, limit=1)["emails"]) == 1
+    assert len(account.api.get(path, cursor=cursor, limit=1, order="desc")["emails"]) == 1
 
 
 def test_every_gateway_shows_every_change_at_once_however_often_it_was_asked(

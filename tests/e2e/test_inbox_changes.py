@@ -130,8 +130,13 @@ def test_pages_of_inboxes_have_no_gaps_and_their_cursors_belong_to_them(
             break
 
     assert seen == list(reversed(made))
+    oldest = account.api.get("/v1/inboxes", limit=3, order="asc")
+    rest = account.api.get("/v1/inboxes", limit=3, order="asc", cursor=oldest["nextCursor"])
+    assert [row["inboxId"] for row in oldest["inboxes"] + rest["inboxes"]] == made
+    assert rest["nextCursor"] is None
     for api, query in [
         (account.api, {"tag": "paged"}),
+        (account.api, {"order": "asc"}),
         (other_account.api, {}),
         (account.api, {"address": "a@b.example"}),
     ]:

@@ -430,6 +430,7 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("list_inboxes", {"limit": 500}, "limit must be"),
         ("list_inboxes", {"limit": 5.5}, "limit must be"),
         ("list_inboxes", {"tag": ["a"]}, "tag must be"),
+        ("list_inboxes", {"order": "newest"}, "order must be one of desc, asc"),
         ("wait_for_email", {}, "inboxId is required"),
         ("wait_for_email", {"inboxId": "x/../.."}, "inboxId"),
         ("get_code", {"inboxId": "x", "emailId": "y"}, "either inboxId"),
@@ -456,6 +457,16 @@ def test_empty_arguments_and_whole_numbers_are_read(mcp: McpEndpoint) -> None:
 
     assert inbox["name"] is None
     assert waited["outcome"] == "not_yet"
+
+
+def test_inboxes_are_listed_from_either_end(mcp: McpEndpoint) -> None:
+    made = [mcp.call("create_inbox", tags=["order"])["inboxId"] for _ in range(2)]
+
+    first = mcp.call("list_inboxes", tag="order", order="asc", limit=1)
+    second = mcp.call("list_inboxes", tag="order", order="asc", limit=1, cursor=first["nextCursor"])
+
+    assert [page["inboxes"][0]["inboxId"] for page in (first, second)] == made
+    assert "cursor" in mcp.error("list_inboxes", tag="order", cursor=first["nextCursor"])
 
 
 def test_another_accounts_inbox_does_not_exist(

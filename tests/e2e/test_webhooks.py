@@ -204,6 +204,28 @@ def test_plain_http_to_the_outside_is_refused(account: Account) -> None:
         assert answer.status_code == 400, f"{url}: {answer.status_code} {answer.text}"
 
 
+def test_endpoints_are_listed_from_either_end(account: Account) -> None:
+    with Receiver() as receiver:
+        made = [_register(account, receiver)["webhookId"] for _ in range(3)]
+
+        first = account.api.get("/v1/webhooks", order="asc", limit=2)
+        rest = account.api.get("/v1/webhooks", order="asc", limit=2, cursor=first["nextCursor"])
+        newest = account.api.get("/v1/webhooks", limit=2)
+        mixed = [
+            account.api.call("GET", "/v1/webhooks", params={"cursor": first["nextCursor"]}),
+            account.api.call(
+                "GET", "/v1/webhooks", params={"cursor": newest["nextCursor"], "order": "asc"}
+            ),
+        ]
+
+    assert [webhook["webhookId"] for webhook in first["webhooks"] + rest["webhooks"]] == made
+    assert rest["nextCursor"] is None
+    assert [webhook["webhookId"] for webhook in newest["webhooks"]] == made[:0:-1]
+    for answer in mixed:
+        assert answer.status_code == 400
+        assert answer.headers["X-Error-Code"] == "invalid_cursor"
+
+
 def test_endpoints_are_listed_and_deleted(account: Account) -> None:
     with Receiver() as receiver:
         made = _register(account, receiver, description="first")

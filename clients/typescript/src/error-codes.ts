@@ -6,7 +6,7 @@ export const errorCodes = {
   invalidField: 'invalid_field',
   /** 400: The body is no JSON object. Send a JSON object; the message names line and column. */
   invalidJson: 'invalid_json',
-  /** 400: The cursor is not of this list with these filters. Read the list from its first page, without a cursor. */
+  /** 400: The cursor is not of this list with these filters and this order. Read the list from its first page, without a cursor. */
   invalidCursor: 'invalid_cursor',
   /** 400: The request itself is malformed: its target, or a header. Mend what the message names; this is often the HTTP client's fault. */
   invalidRequest: 'invalid_request',

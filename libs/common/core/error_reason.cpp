@@ -15,7 +15,7 @@ constexpr std::array table{
                        "The body is no JSON object.",
                        "Send a JSON object; the message names line and column."},
     error_reason_facts{error_reason::invalid_cursor, "invalid_cursor", 400,
-                       "The cursor is not of this list with these filters.",
+                       "The cursor is not of this list with these filters and this order.",
                        "Read the list from its first page, without a cursor."},
     error_reason_facts{error_reason::invalid_request, "invalid_request", 400,
                        "The request itself is malformed: its target, or a header.",

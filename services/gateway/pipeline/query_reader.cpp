@@ -126,6 +126,7 @@ page read_page(query_reader& query)
     page read;
     read.limit = static_cast<int>(query.integer("limit", read.limit, 1, 100));
     read.cursor = query.text("cursor", 1, max_cursor_length).value_or("");
+    read.order = to_list_order(query.choice("order", "desc", {"desc", "asc"}) == "asc");
     return read;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/list_order.hpp"
 #include "common/http/message.hpp"
 #include "common/json/object_reader.hpp"
 
@@ -41,13 +42,22 @@ private:
     std::optional<failure> error_;
 };
 
-// The page of a list: `limit` 1–100, by default 25, and an opaque `cursor`.
+// The page of a list: `limit` 1–100, by default 25, an opaque `cursor`, and the list's `order`.
 struct page
 {
     int limit = 25;
     std::string cursor;
+    list_order order = list_order::newest_first;
 };
 page read_page(query_reader& query);
+// Writes the page to the request of a list.
+template <class Request>
+void set_page(Request& list, const page& requested)
+{
+    list.set_limit(requested.limit);
+    list.set_cursor(requested.cursor);
+    list.set_oldest_first(requested.order == list_order::oldest_first);
+}
 
 // For operations without parameters.
 result<void> expect_no_query(const http::request& received);

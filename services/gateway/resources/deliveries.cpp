@@ -34,8 +34,7 @@ result<webhooks::v1::ListDeliveriesRequest> read_list(const http::request& recei
     const auto page = read_page(query);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
-    request->set_limit(page.limit);
-    request->set_cursor(page.cursor);
+    set_page(*request, page);
     return request;
 }
 

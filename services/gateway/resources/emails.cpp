@@ -36,9 +36,7 @@ void read_conditions(query_reader& query, list_query& list)
     list.extras.codes = std::find(include.begin(), include.end(), "codes") != include.end();
     request.set_include_text(list.extras.text);
     request.set_omit_codes(!list.extras.codes);
-    const auto page = read_page(query);
-    request.set_limit(page.limit);
-    request.set_cursor(page.cursor);
+    set_page(request, read_page(query));
 }
 
 result<list_query> read_inbox_list(const http::request& received, const caller& who)

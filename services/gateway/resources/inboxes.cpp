@@ -146,8 +146,7 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
         list.set_tag(*tag);
     if (address)
         list.set_address(*address);
-    list.set_limit(page.limit);
-    list.set_cursor(page.cursor);
+    set_page(list, page);
     return list;
 }
 

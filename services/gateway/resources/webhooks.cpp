@@ -40,8 +40,7 @@ result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& receive
 
     webhooks::v1::ListWebhooksRequest list;
     list.set_account_id(who.account().text());
-    list.set_limit(page.limit);
-    list.set_cursor(page.cursor);
+    set_page(list, page);
     return list;
 }
 

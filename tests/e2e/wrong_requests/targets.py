@@ -27,6 +27,7 @@ _LISTS = [
     "/v1/webhooks",
     "/v1/webhooks/{webhook}/deliveries",
 ]
+_BAD_ORDERS = ["", "ASC", "newest", "asc,desc", "-createdAt", "1"]
 _BAD_LIMITS = [
     "0",
     "101",
@@ -72,6 +73,9 @@ _QUERIES = [
     ("/v1/inboxes?address=", "address must"),
     ("/v1/inboxes?address=" + "x" * 400, "address must"),
     ("/v1/inboxes?limit=5&limit=5", "limit is given more than once"),
+    ("/v1/inboxes?order=asc&order=desc", "order is given more than once"),
+    ("/v1/inboxes/{inbox}/rejections?order=asc", "takes none"),
+    ("/v1/domains?order=asc", "takes none"),
     ("/v1/inboxes?limt=5", "limt"),
     ("/v1/inboxes?Limit=5", "Limit"),
     ("/v1/inboxes?=5", 'Unknown query parameter ""'),
@@ -197,6 +201,11 @@ ROWS: list[Row] = [
         get(f"{path}?cursor={quote(bad, safe='%')}", "cursor")
         for path in _LISTS
         for bad in _BAD_CURSORS
+    ),
+    *(
+        get(f"{path}?order={quote(bad, safe='%')}", "order must be one of desc, asc")
+        for path in _LISTS
+        for bad in _BAD_ORDERS
     ),
     *(get(target, mention) for target, mention in _QUERIES),
     *(get(target, status=404) for target in _NO_PATHS),

@@ -15,7 +15,7 @@ INVALID_JSON = "invalid_json"
 """400: The body is no JSON object. Send a JSON object; the message names line and column."""
 
 INVALID_CURSOR = "invalid_cursor"
-"""400: The cursor is not of this list with these filters.
+"""400: The cursor is not of this list with these filters and this order.
 
 Read the list from its first page, without a cursor.
 """

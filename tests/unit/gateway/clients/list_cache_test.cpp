@@ -96,7 +96,8 @@ TEST_CASE("a list is not given where its inbox is gone, nor where nobody can say
     CHECK(arranged.version_requests == 2);
 }
 
-TEST_CASE("a list is another's with another account, inbox, page or condition", "[gateway][lists]")
+TEST_CASE("a list is another's with another account, inbox, page, order or condition",
+          "[gateway][lists]")
 {
     arranged_cache arranged;
     const auto request = some_list();
@@ -108,6 +109,7 @@ TEST_CASE("a list is another's with another account, inbox, page or condition", 
         [](auto& other) { other.set_limit(24); },
         [](auto& other) { other.set_cursor("abc"); },
         [](auto& other) { other.set_after(7); },
+        [](auto& other) { other.set_oldest_first(true); },
         [](auto& other) { other.set_subject(""); },
         [](auto& other) { other.set_omit_codes(true); },
     };

@@ -256,6 +256,7 @@ TEST_CASE("an empty argument is as if absent", "[gateway][mcp]")
                                 R"("metadata":{"note":""}})") ==
           R"({"name":null,"domain":null,"tags":null,"ttlSeconds":60,"metadata":{"note":""}})");
     CHECK(error("list_inboxes", R"({"status":"","cursor":null,"limit":5.0})") == "limit=5;");
+    CHECK(error("list_inboxes", R"({"order":"asc"})") == "order=asc;");
     CHECK(error("list_inboxes", "null").empty());
     CHECK(error("delete_inbox", R"({"inboxId":""})") ==
           "inboxId is required: a string of 1 to 100 characters");

@@ -36,6 +36,7 @@ TEST_CASE("without parameters the defaults hold", "[gateway][query]")
 
     CHECK(page.limit == 25);
     CHECK(page.cursor.empty());
+    CHECK(page.order == list_order::newest_first);
     CHECK(query.choice("status", "active", {"active"}) == "active");
     CHECK(query.integer("after", 7, 0, 100) == 7);
     CHECK_FALSE(query.text("tag", 1, 5));
@@ -46,6 +47,7 @@ TEST_CASE("given parameters are read", "[gateway][query]")
 {
     const auto received = with_query({{"limit", "100"},
                                       {"cursor", "abc"},
+                                      {"order", "asc"},
                                       {"status", "all"},
                                       {"after", "12"},
                                       {"tag", "überü"}});
@@ -55,6 +57,7 @@ TEST_CASE("given parameters are read", "[gateway][query]")
 
     CHECK(page.limit == 100);
     CHECK(page.cursor == "abc");
+    CHECK(page.order == list_order::oldest_first);
     CHECK(query.choice("status", "active", {"active", "all"}) == "all");
     CHECK(query.integer("after", 0, 0, 100) == 12);
     CHECK(query.text("tag", 1, 5) == "überü");
@@ -84,8 +87,11 @@ TEST_CASE("a bad query is refused with the parameter's name, what was given and 
         {"tag", "", "tag must have 1 to 5 characters, not \"\""},
         {"tag", "longer", "tag must have 1 to 5 characters, not \"longer\""},
         {"cursor", "", "cursor must have 1 to 500 characters, not \"\""},
+        {"order", "", "order must be one of desc, asc, not \"\""},
+        {"order", "ASC", "order must be one of desc, asc, not \"ASC\""},
+        {"order", "newest", "order must be one of desc, asc, not \"newest\""},
         {"lmit", "5",
-         "Unknown query parameter \"lmit\"; known are status, tag, after, limit, cursor"},
+         "Unknown query parameter \"lmit\"; known are status, tag, after, limit, cursor, order"},
     };
 
     for (const auto& row : rows)

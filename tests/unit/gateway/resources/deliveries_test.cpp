@@ -113,6 +113,7 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     CHECK(arranged.listed->webhook_id() == arranged.webhook.text());
     CHECK(arranged.listed->status().empty());
     CHECK(arranged.listed->limit() == 25);
+    CHECK_FALSE(arranged.listed->oldest_first());
 }
 
 TEST_CASE("a delivery is read by its id and its webhook's", "[gateway][deliveries]")

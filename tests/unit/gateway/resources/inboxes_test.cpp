@@ -263,27 +263,31 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
     CHECK(arranged.listed.status() == INBOX_STATUS_ACTIVE);
     CHECK(arranged.listed.limit() == 25);
     CHECK_FALSE(arranged.listed.has_tag());
+    CHECK_FALSE(arranged.listed.oldest_first());
 
     const auto received = get({{"status", "all"},
                                {"tag", "ci"},
                                {"address", "a@x.test"},
                                {"limit", "3"},
-                               {"cursor", "c"}});
+                               {"cursor", "c"},
+                               {"order", "asc"}});
     testing::await(list_inboxes(received, arranged.who, *arranged.client));
     CHECK(arranged.listed.status() == INBOX_STATUS_UNSPECIFIED);
     CHECK(arranged.listed.tag() == "ci");
     CHECK(arranged.listed.address() == "a@x.test");
     CHECK(arranged.listed.limit() == 3);
     CHECK(arranged.listed.cursor() == "c");
+    CHECK(arranged.listed.oldest_first());
     CHECK(arranged.listed.account_id() == arranged.who.account().text());
 
-    const auto emails = get({{"after", "12"}, {"limit", "1"}});
+    const auto emails = get({{"after", "12"}, {"limit", "1"}, {"order", "asc"}});
     list_cache lists(testing::test_host(), 0, std::chrono::seconds(1), *arranged.client);
     testing::await(
         list_inbox_emails(emails, arranged.who, *arranged.client, lists, arranged.memory));
     CHECK(arranged.listed_emails.inbox_id() == some_id);
     CHECK(arranged.listed_emails.after() == 12);
     CHECK(arranged.listed_emails.limit() == 1);
+    CHECK(arranged.listed_emails.oldest_first());
 }
 
 TEST_CASE("ids in paths must be UUIDs, and unknown ones are 404", "[gateway][inboxes]")
