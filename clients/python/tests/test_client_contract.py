@@ -102,6 +102,7 @@ def test_other_calls_refuse_theirs() -> None:
         calls: list[tuple[str, Callable[[], object]]] = [
             ("inbox_id must be a UUID", lambda: client.get_inbox("../account")),
             ("status must be one of active", lambda: next(client.list_inboxes(status=wrong))),
+            ("order must be one of desc, asc", lambda: next(client.list_webhooks(order=wrong))),
             ("page_size must be an integer", lambda: next(client.list_emails(page_size=0))),
             ("has_code must be True or", lambda: client.wait_for_email(ID, has_code=wrong)),
             ("timeout must be a number from 1", lambda: client.wait_for_email(ID, timeout=0)),

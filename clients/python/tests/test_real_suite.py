@@ -90,6 +90,8 @@ def test_lists_go_on_over_their_pages(client: Tempinbox) -> None:
     found = [one.inbox_id for one in client.list_inboxes(tag=tag, page_size=2)]
 
     assert found == made[::-1]
+    oldest = client.list_inboxes(tag=tag, order="asc", page_size=2)
+    assert [one.inbox_id for one in oldest] == made
     assert client.delete_inboxes_by_tag(tag) == 5
 
 

@@ -12,7 +12,7 @@ type Ask<Item> = (cursor: string | undefined, limit: number | undefined) => Prom
 
 const MAX_PAGE = 100; // of one request
 
-/** A list, newest first: `for await (const item of list)` asks for pages as they are needed. */
+/** A list, newest first unless its `order` is `asc`: `for await (const item of list)` asks for pages as they are needed. */
 export class List<Item> implements AsyncIterable<Item> {
   readonly #ask: Ask<Item>;
   readonly #begin: string | undefined;

@@ -40,6 +40,8 @@ test('an inbox is made, found, changed and ended', async () => {
   assert.deepEqual(changed.metadata, {});
   assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray()).length, 2);
   assert.equal((await client.listInboxes({ tag, limit: 1 }).toArray(1)).length, 1);
+  const oldest = await client.listInboxes({ tag, limit: 1, order: 'asc' }).toArray();
+  assert.deepEqual(oldest[0].inboxId, made.inboxId);
   assert.deepEqual(await client.deleteInboxesByTag(tag), { deletedCount: 2 });
   assert.ok((await client.listDomains()).some((one) => one.default));
 });
@@ -206,6 +208,7 @@ test('arguments out of bounds are refused before the call, by name, with what is
     [() => client.waitForEmail(id, { after: '3' }), /^after must be a sequence .* not 3/],
     [() => client.getAttachment(id, '..'), /^attachmentId must not be/],
     [() => client.listInboxes({ limit: 101 }).toArray(), /^limit must be an integer of 1 to 100/],
+    [() => client.listWebhooks({ order: 'up' }).toArray(), /^order must be one of desc, asc/],
     [() => client.createWebhook({}), /^url is missing/],
     [() => client.getAccount({ timeout: 3 }), /^timeout is unknown here/],
     [() => client.createInbox({}, { idempotencyKey: '' }), /^idempotencyKey must be/],

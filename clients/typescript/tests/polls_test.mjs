@@ -65,13 +65,13 @@ test('a page is as many requests as it takes, and has the next cursor', async (t
     { body: { inboxes: inboxes(30), nextCursor: 'b' } },
   ]);
 
-  const { items, nextCursor } = await clientOf(server).listInboxes({ tag: 't' }).page(130);
+  const { items, nextCursor } = await clientOf(server).listInboxes({ tag: 't', order: 'asc' }).page(130);
 
   assert.equal(items.length, 130);
   assert.equal(nextCursor, 'b');
   assert.deepEqual(server.requests.map(queryOf), [
-    { tag: 't', limit: '100' },
-    { tag: 't', limit: '30', cursor: 'a' },
+    { tag: 't', order: 'asc', limit: '100' },
+    { tag: 't', order: 'asc', limit: '30', cursor: 'a' },
   ]);
 });
 

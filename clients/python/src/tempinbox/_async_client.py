@@ -21,6 +21,7 @@ from tempinbox.settings import read_settings
 A = TypeVar("A", bound=Answer)
 LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
 EventName = Literal["email.received", "inbox.created", "inbox.expired"]
+Order = Literal["desc", "asc"]  # newest first, which is the default, or oldest first
 _END_SECONDS = 10.0  # for the end of an inbox whose block failed
 
 
@@ -209,10 +210,13 @@ class AsyncTempinbox:
         status: Literal["active", "expired", "all"] | None = None,
         tag: str | None = None,
         address: str | None = None,
+        order: Order | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator["AsyncInbox"]:
-        """All that fit, newest first, page by page; without `status` those that take mail."""
-        given = without_none(status=status, tag=tag, address=address, limit=page_size)
+        """All that fit, newest first unless `order` is "asc", page by page; without `status` those
+        that take mail.
+        """
+        given = without_none(status=status, tag=tag, address=address, order=order, limit=page_size)
         async for one in self._pages("listInboxes", given, "inboxes"):
             yield self._inbox(one)
 
@@ -258,11 +262,14 @@ class AsyncTempinbox:
         subject: str | None = None,
         after: Position | None = None,
         include: Sequence[Literal["text", "codes"]] | None = None,
+        order: Order | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[types.EmailSummary]:
-        """The inbox's emails that fit, newest first, page by page."""
+        """The inbox's emails that fit, newest first, page by page; with `order` as "asc" and
+        `after` those that came since, in their order.
+        """
         given = without_none(inboxId=id_of(inbox), to=to, subject=subject, limit=page_size)
-        given |= without_none(include=items_of(include))
+        given |= without_none(include=items_of(include), order=order)
         given |= {} if from_ is None else {"from": from_}
         given |= {} if after is None else {"after": _waiting.sequence_of(after)}
         async for one in self._pages("listInboxEmails", given, "emails"):
@@ -291,11 +298,14 @@ class AsyncTempinbox:
         to: str | None = None,
         subject: str | None = None,
         include: Sequence[Literal["text", "codes"]] | None = None,
+        order: Order | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[types.EmailSummary]:
-        """Emails of all live inboxes that fit, newest first, page by page."""
+        """Emails of all live inboxes that fit, newest first unless `order` is "asc", page by
+        page.
+        """
         given = without_none(to=to, subject=subject, limit=page_size)
-        given |= without_none(include=items_of(include))
+        given |= without_none(include=items_of(include), order=order)
         given |= {} if from_ is None else {"from": from_}
         async for one in self._pages("listEmails", given, "emails"):
             yield read(types.EmailSummary, one)
@@ -348,9 +358,12 @@ class AsyncTempinbox:
         found = await self._json("createWebhook", given, key=idempotency_key)
         return read(types.CreatedWebhook, found)
 
-    async def list_webhooks(self, *, page_size: int | None = None) -> AsyncIterator[types.Webhook]:
-        """All, newest first, page by page."""
-        async for one in self._pages("listWebhooks", without_none(limit=page_size), "webhooks"):
+    async def list_webhooks(
+        self, *, order: Order | None = None, page_size: int | None = None
+    ) -> AsyncIterator[types.Webhook]:
+        """All, newest first unless `order` is "asc", page by page."""
+        given = without_none(order=order, limit=page_size)
+        async for one in self._pages("listWebhooks", given, "webhooks"):
             yield read(types.Webhook, one)
 
     async def get_webhook(self, webhook_id: str) -> types.Webhook:
@@ -400,10 +413,13 @@ class AsyncTempinbox:
         webhook_id: str,
         *,
         status: Literal["pending", "succeeded", "failed"] | None = None,
+        order: Order | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[types.Delivery]:
-        """Lists the deliveries of the last 30 days, newest event first, page by page."""
-        given = without_none(webhookId=webhook_id, status=status, limit=page_size)
+        """Lists the deliveries of the last 30 days, newest event first unless `order` is "asc",
+        page by page.
+        """
+        given = without_none(webhookId=webhook_id, status=status, order=order, limit=page_size)
         async for one in self._pages("listDeliveries", given, "deliveries"):
             yield read(types.Delivery, one)
 

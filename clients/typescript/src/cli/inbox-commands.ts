@@ -156,6 +156,11 @@ function refuseOptions(given: Arguments, names: readonly string[], why: string):
   for (const name of names) if (given.has(name)) throw badUsage(`--${name} ${why}`);
 }
 
+function readOrder(given: Arguments): { order?: 'desc' | 'asc' } {
+  const order = given.value('order') as 'desc' | 'asc' | undefined; // one of its choices
+  return order === undefined ? {} : { order };
+}
+
 async function listInboxes(
   session: Session,
   given: Arguments,
@@ -168,6 +173,7 @@ async function listInboxes(
   const filter = {
     ...(status === undefined ? {} : { status }),
     ...(tag === undefined ? {} : { tag }),
+    ...readOrder(given),
   };
   return await show(session.client.listInboxes(filter), limit, inboxList, given);
 }
@@ -187,6 +193,7 @@ async function listEmails(
     ...(to === undefined ? {} : { to }),
     ...(subject === undefined ? {} : { subject }),
     ...(after === undefined ? {} : { after }),
+    ...readOrder(given),
   };
   return await show(session.client.listInboxEmails(inbox, filter), limit, emailList, given);
 }
@@ -319,6 +326,12 @@ export const listCommand: Command = {
     { name: 'tag', value: 'TAG', meaning: 'Inboxes with the tag' },
     ...criteriaOptions,
     { name: 'after', value: 'N', meaning: 'Emails with a higher sequence' },
+    {
+      name: 'order',
+      value: 'ORDER',
+      meaning: 'desc: newest first (default); asc: oldest first',
+      choices: ['desc', 'asc'],
+    },
     { name: 'limit', value: 'N', meaning: 'How many at most (default 25)' },
     quietOption,
   ],

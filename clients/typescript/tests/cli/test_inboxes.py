@@ -44,6 +44,7 @@ def test_list_shows_inboxes_by_tag_and_past_one_page(cli: Cli, tag: str) -> None
     page = json.loads(part.stdout)
     assert [inbox["inboxId"] for inbox in page["inboxes"]] == ids[:2]
     assert page["nextCursor"]
+    assert cli.text("list", "--tag", tag, "--order", "asc", "--quiet").split() == ids[::-1]
     assert table.splitlines()[0].split() == ["ADDRESS", "INBOX", "STATUS", "EMAILS", "ENDS", "NAME"]
     assert all(each in table for each in ids)
     assert cli.json("rm", "--tag", tag) == {"deletedCount": 3}
@@ -61,6 +62,8 @@ def test_list_shows_the_emails_of_an_inbox(cli: Cli, inbox: Inbox) -> None:
 
     assert [line.split()[0] for line in table.splitlines()] == ["SEQUENCE", "2", "1"]
     assert [email["subject"] for email in found["emails"]] == ["Welcome"]
+    oldest = cli.json("list", inbox.inbox_id, "--order", "asc")["emails"]
+    assert [email["sequence"] for email in oldest] == [1, 2]
     assert cli.json("list", inbox.inbox_id, "--after", "1")["emails"][0]["sequence"] == 2
 
 
