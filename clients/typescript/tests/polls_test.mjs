@@ -65,7 +65,9 @@ test('a page is as many requests as it takes, and has the next cursor', async (t
     { body: { inboxes: inboxes(30), nextCursor: 'b' } },
   ]);
 
-  const { items, nextCursor } = await clientOf(server).listInboxes({ tag: 't', order: 'asc' }).page(130);
+  const { items, nextCursor } = await clientOf(server)
+    .listInboxes({ tag: 't', order: 'asc' })
+    .page(130);
 
   assert.equal(items.length, 130);
   assert.equal(nextCursor, 'b');

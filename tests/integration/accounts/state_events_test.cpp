@@ -71,7 +71,8 @@ TEST_CASE("the newest state of an account is the last, though an older one was h
     testing::scratch_database scratch({"accounts"});
     const auto cluster = own_cluster();
     auto stalling = cluster;
-    stalling.properties["linger.ms"] = "6000";
+    stalling.properties["linger.ms"] = "20000";
+    stalling.properties["delivery.timeout.ms"] = "60000";
     process slow(scratch.db(), stalling), quick(scratch.db(), cluster);
     testing::collected topic(cluster, {events::topics::account_state});
     const auto made = await(quick.accounts.create(account_id::make(), "a@example.com", "pro"));
@@ -82,10 +83,10 @@ TEST_CASE("the newest state of an account is the last, though an older one was h
     const auto older = slow.set_plan(account, "business");
     const auto newer = quick.set_plan(account, "premium");
 
-    REQUIRE(topic.has(3, 20s));
+    REQUIRE(topic.has(3, 60s));
     REQUIRE(versions_in(topic)[1] == newer);
     REQUIRE(versions_in(topic)[2] == older);
-    REQUIRE(testing::eventually([&] { return rows_left(scratch) == 0; }, 20s));
+    REQUIRE(testing::eventually([&] { return rows_left(scratch) == 0; }, 60s));
     REQUIRE(topic.has(4));
     CHECK(versions_in(topic)[3] == newer);
     CHECK(topic.records().size() == 4);
