@@ -129,7 +129,7 @@ awaitable<result<command_result>> reset_password(session& suite, arguments given
     fields.add("accountId", begun->id().text()).add("email", begun->email);
     fields.add("token", token.reveal())
         .add("link", dashboard + "/reset-password#" + token.reveal());
-    fields.add_time("validUntil",
+    fields.add_time("expiresAt",
                     system_clock_source{}.now() + accounts::sign_in_repository::reset_lifetime);
     co_return command_result(std::move(fields));
 }

@@ -11,7 +11,7 @@ namespace {
 record to_record(const inbox::v1::Domain& shown)
 {
     record fields;
-    fields.add("domain", shown.domain()).add("default", shown.is_default());
+    fields.add("domain", shown.domain()).add("isDefault", shown.is_default());
     return fields;
 }
 

@@ -79,7 +79,7 @@ class _World:
     def __init__(self, suite: Suite, receiver: Receiver) -> None:
         self.api = Account.make(suite).api
         self._receiver = receiver
-        [default] = [it for it in self.api.get("/v1/domains")["domains"] if it["default"]]
+        [default] = [it for it in self.api.get("/v1/domains")["domains"] if it["isDefault"]]
         self._domain = default["domain"]
         inbox = self.api.new_inbox(tags=["run-4711"])
         attached = ("--attach-name", "hello.txt", "--attach", "hello")

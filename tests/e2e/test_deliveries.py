@@ -220,14 +220,14 @@ def test_what_a_webhook_missed_is_replayed(suite: Suite, account: Account) -> No
         account.api.patch(hook, {"isEnabled": True})
         replayed = account.api.post(hook + "/replay", {"since": _an_hour_ago()})
 
-        assert replayed == {"webhookId": hook.rpartition("/")[2], "replayed": 5}
+        assert replayed == {"webhookId": hook.rpartition("/")[2], "replayedCount": 5}
         eventually(
             lambda: len(_log(account, hook, status="succeeded")) == 5,
             "all are delivered",
             seconds=30,
         )
         assert sorted(request.webhook_id for request in receiver.requests[1:]) == sorted(sent)
-        assert account.api.post(hook + "/replay", {"since": _an_hour_ago()})["replayed"] == 0
+        assert account.api.post(hook + "/replay", {"since": _an_hour_ago()})["replayedCount"] == 0
 
 
 def test_an_email_tells_why_it_went_where(suite: Suite, account: Account) -> None:
@@ -260,12 +260,12 @@ def test_an_email_tells_why_it_went_where(suite: Suite, account: Account) -> Non
             )
 
         assert routing(matched) == [
-            {"ruleId": rules[0], "matched": True},
-            {"ruleId": rules[1], "matched": False},
+            {"ruleId": rules[0], "isMatch": True},
+            {"ruleId": rules[1], "isMatch": False},
         ]
         assert routing(missed) == [
-            {"ruleId": rules[0], "matched": False},
-            {"ruleId": rules[1], "matched": False},
+            {"ruleId": rules[0], "isMatch": False},
+            {"ruleId": rules[1], "isMatch": False},
         ]
         (delivery,) = [
             it for it in _log(account, "/v1/webhooks/" + webhook_id) if it["eventId"] == matched
@@ -323,7 +323,9 @@ def test_a_replay_survives_the_dispatcher(suite: Suite, account: Account) -> Non
         is_broken = False
         account.api.patch(hook, {"isEnabled": True})
 
-        assert account.api.post(hook + "/replay", {"since": _an_hour_ago()})["replayed"] == count
+        assert (
+            account.api.post(hook + "/replay", {"since": _an_hour_ago()})["replayedCount"] == count
+        )
         receiver.wait_for_count(5)
         for number in range(1, len(suite.of_each("webhook-dispatcher", "PID")) + 1):
             suite.signal("webhook-dispatcher", number, signal.SIGKILL)

@@ -72,7 +72,7 @@ def test_the_message_is_given_back_as_it_came(
     raw = account.api.get(f"/v1/emails/{shown['emailId']}/raw")
 
     assert raw["emailId"] == shown["emailId"]
-    assert base64.b64decode(raw["raw"]) == sent
+    assert base64.b64decode(raw["content"]) == sent
 
 
 def test_the_download_carries_its_trace(received: tuple[Account, dict[str, Any], bytes]) -> None:
@@ -263,5 +263,5 @@ def test_a_large_message_comes_back_whole(suite: Suite, account: Account) -> Non
         "GET", f"/v1/emails/{summary['emailId']}/raw", headers={"Accept": "message/rfc822"}
     )
 
-    assert base64.b64decode(as_json["raw"]) == sent
+    assert base64.b64decode(as_json["content"]) == sent
     assert as_mail.content.endswith(sent)

@@ -138,7 +138,7 @@ def test_an_attachment_is_described(suite: Suite, api: Api) -> None:
 
     email = api.get("/v1/emails/" + sent.email_id)
     (attachment,) = email["attachments"]
-    assert (attachment["filename"], attachment["contentType"], attachment["inline"]) == (
+    assert (attachment["filename"], attachment["contentType"], attachment["isInline"]) == (
         "list.csv",
         "text/csv",
         False,

@@ -308,7 +308,7 @@ def test_usage_names_the_last_thirty_days(suite: Suite) -> None:
     days, today = in_time(suite, attempt)
 
     assert len(days) == 30
-    assert days[0]["date"] == time.strftime("%Y-%m-%d", time.gmtime())
-    assert days[0] == {"date": days[0]["date"], "requests": 7, "emails": 1, "deliveries": 0}
+    assert days[0]["day"] == time.strftime("%Y-%m-%d", time.gmtime())
+    assert days[0] == {"day": days[0]["day"], "requests": 7, "emails": 1, "deliveries": 0}
     assert all(day["requests"] == 0 for day in days[1:])
     assert today == 8

@@ -31,7 +31,7 @@ def _rejections(api: Api, inbox: dict[str, Any], attempts: int = 1) -> list[dict
 
     def shown() -> list[dict[str, Any]] | None:
         found: list[dict[str, Any]] = api.get(_path(inbox))["rejections"]
-        return found if sum(row["attempts"] for row in found) >= attempts else None
+        return found if sum(row["attemptCount"] for row in found) >= attempts else None
 
     return eventually(shown, f"{attempts} attempts are shown")
 
@@ -59,10 +59,10 @@ def test_what_is_too_large_is_shown_with_sender_and_reply(
     (row,) = _rejections(one_mebibyte.api, inbox, attempts=2)
 
     assert first["reply"] == "550 5.3.4 Message is too large for this mailbox"
-    assert first["attempts"] == 1
+    assert first["attemptCount"] == 1
     assert (row["reason"], row["mailFrom"], row["reply"]) == ("too_large", _SENDER, reply)
     assert row["reply"].startswith("552 5.3.4")
-    assert row["attempts"] == 2
+    assert row["attemptCount"] == 2
     assert row["firstAt"] == first["firstAt"] == first["lastAt"]
     assert begun <= datetime.fromisoformat(row["firstAt"]) < datetime.fromisoformat(row["lastAt"])
     assert one_mebibyte.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"] == []
@@ -101,7 +101,7 @@ def test_an_inbox_over_its_rate_shows_it_and_the_others_nothing(
     assert answer.startswith("450 4.2.1")
     assert taken.startswith("250 ")
     assert (row["reason"], row["mailFrom"], row["reply"]) == ("over_rate", "", answer)
-    assert row["attempts"] == 2
+    assert row["attemptCount"] == 2
     assert account.api.get(_path(other)) == {"rejections": []}
 
 

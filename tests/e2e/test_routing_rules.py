@@ -118,7 +118,7 @@ def test_each_operator_of_a_field_routes_mail(suite: Suite, user: User, field: s
             lambda: user.dashboard.get(f"/emails/{sent.email_id}")["routing"],
             "the dispatcher answers in time",
         )
-        assert {it["ruleId"]: it["matched"] for it in routing} == made
+        assert {it["ruleId"]: it["isMatch"] for it in routing} == made
         assert _deliveries_of(user, targets[1], sent.email_id) == []
         assert [it.webhook_id for it in fitting.requests].count(sent.email_id) == 1
         # The event of the new inbox may come after the webhooks were there.

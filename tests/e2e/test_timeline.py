@@ -70,8 +70,8 @@ def test_a_timeline_shows_the_way_from_the_mail_server_to_the_second_attempt(
     for step in (connected, stored, published):
         assert step["at"] is not None or step["note"]
     assert rules["rules"] == [
-        {"ruleId": fitting, "name": "About invoice", "matched": True},
-        {"ruleId": unfitting, "name": "About welcome", "matched": False},
+        {"ruleId": fitting, "name": "About invoice", "isMatch": True},
+        {"ruleId": unfitting, "name": "About welcome", "isMatch": False},
     ]
     assert (delivery["webhookId"], delivery["url"]) == (webhook, receiver.url)
     assert (delivery["status"], delivery["ruleIds"]) == ("succeeded", [fitting])

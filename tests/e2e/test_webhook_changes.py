@@ -129,7 +129,7 @@ def test_after_a_rotation_both_secrets_sign(suite: Suite, account: Account) -> N
         rotated = answer.json()
         assert rotated["webhookId"] == webhook["webhookId"]
         assert rotated["secret"] != webhook["secret"]
-        until = datetime.fromisoformat(rotated["previousSecretValidUntil"])
+        until = datetime.fromisoformat(rotated["previousSecretExpiresAt"])
         assert (
             timedelta(hours=23, minutes=58)
             < until - datetime.now(UTC)

@@ -38,7 +38,7 @@ def test_an_inbox_from_its_making_to_its_end(client: Tempinbox) -> None:
         assert [one.inbox_id for one in client.list_inboxes(tag=tag)] == [inbox.inbox_id]
         changed = client.update_inbox(inbox, name=None, metadata={"a": None, "c": "d"})
         assert (changed.name, changed.metadata) == (None, {"c": "d"})
-        assert client.list_domains()[0].default
+        assert client.list_domains()[0].is_default
         assert client.list_rejections(inbox) == []
 
     with pytest.raises(NotFound):

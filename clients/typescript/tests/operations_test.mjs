@@ -43,7 +43,7 @@ test('an inbox is made, found, changed and ended', async () => {
   const oldest = await client.listInboxes({ tag, limit: 1, order: 'asc' }).toArray();
   assert.deepEqual(oldest[0].inboxId, made.inboxId);
   assert.deepEqual(await client.deleteInboxesByTag(tag), { deletedCount: 2 });
-  assert.ok((await client.listDomains()).some((one) => one.default));
+  assert.ok((await client.listDomains()).some((one) => one.isDefault));
 });
 
 test('inboxes are made together, each made or refused for itself', async () => {
@@ -149,7 +149,7 @@ test('a webhook is made, tested, sent again and verified', async (t) => {
     assert.equal(attempts.length, 2);
     assert.equal((await client.listDeliveries(webhookId).toArray()).length, 3);
     const since = new Date(Date.now() - 60_000).toISOString();
-    assert.equal((await client.replayDeliveries(webhookId, { since })).replayed, 0);
+    assert.equal((await client.replayDeliveries(webhookId, { since })).replayedCount, 0);
     assert.equal((await client.updateWebhook(webhookId, { description: 'x' })).description, 'x');
     assert.equal((await client.getWebhook(webhookId)).url, url);
     assert.ok((await client.listWebhooks().toArray()).length >= 1);

@@ -20,7 +20,7 @@ enum class error_reason {
     key_missing,
     key_invalid,
     key_conflict,
-    key_in_address,
+    key_in_url,
     plan_required,
     key_inactive,
     scope_required,

@@ -55,7 +55,10 @@ std::string to_json(const webhooks::v1::ListDeliveriesResponse& list)
 std::string replayed_json(std::string_view webhook, std::int64_t deliveries)
 {
     json::writer out;
-    out.begin_object().member("webhookId", webhook).member("replayed", deliveries).end_object();
+    out.begin_object()
+        .member("webhookId", webhook)
+        .member("replayedCount", deliveries)
+        .end_object();
     return out.take();
 }
 

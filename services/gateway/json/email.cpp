@@ -74,7 +74,7 @@ void put_attachment(json::writer& out, const inbox::v1::Attachment& attachment)
     out.member("contentType", attachment.content_type());
     out.member("sizeBytes", attachment.size_bytes());
     put_text(out, "contentId", attachment.has_content_id(), attachment.content_id());
-    out.member("inline", attachment.inline_());
+    out.member("isInline", attachment.inline_());
     put_text(out, "sha256", attachment.has_sha256(), attachment.sha256());
     out.end_object();
 }
@@ -124,7 +124,7 @@ void put_rule(json::writer& out, const webhooks::v1::RuleOutcome& rule)
 {
     out.begin_object()
         .member("ruleId", rule.rule_id())
-        .member("matched", rule.matched())
+        .member("isMatch", rule.matched())
         .end_object();
 }
 

@@ -71,7 +71,7 @@ void put_rejection(json::writer& out, const inbox::v1::Rejection& rejection)
     out.member("reason", rejection.reason());
     out.member("mailFrom", rejection.mail_from());
     out.member("reply", rejection.reply());
-    out.member("attempts", rejection.attempts());
+    out.member("attemptCount", rejection.attempts());
     put_time(out, "firstAt", rejection.has_first_at(), rejection.first_at());
     put_time(out, "lastAt", rejection.has_last_at(), rejection.last_at());
     out.end_object();
@@ -81,7 +81,7 @@ void put_domain(json::writer& out, const inbox::v1::Domain& domain)
 {
     out.begin_object()
         .member("domain", domain.domain())
-        .member("default", domain.is_default())
+        .member("isDefault", domain.is_default())
         .end_object();
 }
 

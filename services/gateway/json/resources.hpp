@@ -68,7 +68,7 @@ std::string to_json(const std::vector<accounts::plan>& plans);
 std::string deleted_json(std::string_view id_name, std::string_view id);
 // `{"deletedCount":3}`
 std::string deleted_count_json(std::int64_t count);
-// `{"webhookId":"…","replayed":3}`
+// `{"webhookId":"…","replayedCount":3}`
 std::string replayed_json(std::string_view webhook, std::int64_t deliveries);
 // `{"inboxId":"…","deletedCount":3}`
 std::string emptied_json(std::string_view id, std::int64_t emails);

@@ -36,7 +36,7 @@ void put_tested_condition(json::writer& out, const webhooks::v1::TestedCondition
     out.begin_object();
     put_condition_members(out, tested.condition());
     out.member("actual", tested.actual());
-    out.member("matched", tested.matched());
+    out.member("isMatch", tested.matched());
     out.end_object();
 }
 
@@ -46,7 +46,7 @@ void put_tested_rule(json::writer& out, const webhooks::v1::TestedRule& tested)
     put_text(out, "id", !tested.rule_id().empty(), tested.rule_id());
     out.member("name", tested.name());
     out.member("isEnabled", tested.is_enabled());
-    out.member("matched", tested.matched());
+    out.member("isMatch", tested.matched());
     put_objects(out, "conditions", tested.conditions(), put_tested_condition);
     out.end_object();
 }

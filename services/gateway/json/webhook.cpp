@@ -58,7 +58,7 @@ std::string to_json(const webhooks::v1::RotateSecretResponse& rotated, std::stri
     out.begin_object();
     out.member("webhookId", webhook_id);
     out.member("secret", rotated.secret());
-    put_time(out, "previousSecretValidUntil", rotated.has_previous_valid_until(),
+    put_time(out, "previousSecretExpiresAt", rotated.has_previous_valid_until(),
              rotated.previous_valid_until());
     out.end_object();
     return out.take();

@@ -26,14 +26,14 @@ bool is_key_name(std::string_view name)
 }
 
 // Under a name of its own, or of any parameter: a filter may be pasted into the wrong field.
-bool has_key_in_address(const http::request& received)
+bool has_key_in_url(const http::request& received)
 {
     return std::any_of(received.query.begin(), received.query.end(), [](const auto& parameter) {
         return accounts::is_well_formed_api_key(parameter.second);
     });
 }
 
-bool seems_to_have_key_in_address(const http::request& received)
+bool seems_to_have_key_in_url(const http::request& received)
 {
     return std::any_of(received.query.begin(), received.query.end(),
                        [](const auto& parameter) { return is_key_name(parameter.first); });
@@ -60,7 +60,7 @@ result<std::string> check_form(std::string_view key, std::string_view invalid)
 
 failure refuse_address()
 {
-    return refused(error_reason::key_in_address,
+    return refused(error_reason::key_in_url,
                    "An API key in the address is not taken, because addresses are stored in logs: "
                    "send it in header X-API-Key or Authorization: Bearer, and revoke the key that "
                    "was in the address");
@@ -70,7 +70,7 @@ failure refuse_address()
 
 result<std::string> find_api_key(const http::request& received)
 {
-    if (has_key_in_address(received))
+    if (has_key_in_url(received))
         return refuse_address();
     const auto key = received.header("X-API-Key");
     const auto authorization = received.header("Authorization");
@@ -86,7 +86,7 @@ result<std::string> find_api_key(const http::request& received)
         return check_form(*key, invalid_x_api_key);
     if (!token.empty())
         return check_form(token, invalid_bearer);
-    if (seems_to_have_key_in_address(received))
+    if (seems_to_have_key_in_url(received))
         return refuse_address();
     if (authorization)
         return refused(error_reason::key_missing,

@@ -94,7 +94,7 @@ http::response raw_response(const std::string& email, inbox::v1::GetRawEmailResp
 {
     if (!is_json)
         return file_response("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
-    auto response = http::ok_json(with_base64(id_json(email), "raw", found.raw()));
+    auto response = http::ok_json(with_base64(id_json(email), "content", found.raw()));
     response.set("Content-Disposition", attachment_disposition(email + ".eml.json"));
     response.set("X-Content-Type-Options", "nosniff");
     return add_validators(response, etag);

@@ -141,7 +141,7 @@ void put_rule(json::writer& out, const webhooks::v1::NamedRuleOutcome& rule)
 {
     out.begin_object().member("ruleId", rule.rule_id());
     put_text(out, "name", rule.has_name(), rule.name());
-    out.member("matched", rule.matched()).end_object();
+    out.member("isMatch", rule.matched()).end_object();
 }
 
 void put_delivery(json::writer& out, const EmailDelivery& delivery)

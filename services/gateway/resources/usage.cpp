@@ -56,7 +56,7 @@ std::string usage_history::json() const
         const auto& use = uses_[static_cast<std::size_t>(days - 1 - age)];
         const time_point start = today_ - std::chrono::days(age);
         out.begin_object();
-        out.member("date", to_iso8601(start).substr(0, std::string_view("2026-11-21").size()));
+        out.member("day", to_iso8601(start).substr(0, std::string_view("2026-11-21").size()));
         out.member("requests", use.requests);
         out.member("emails", use.emails);
         out.member("deliveries", use.deliveries);

@@ -31,7 +31,7 @@ public:
     // never shown.
     day_use& of(std::int64_t seconds);
     day_use& of_today() { return uses_.back(); }
-    // Newest first: `{"days":[{"date":"2026-11-21","requests":1,"emails":2,"deliveries":3},…]}`
+    // Newest first: `{"days":[{"day":"2026-11-21","requests":1,"emails":2,"deliveries":3},…]}`
     std::string json() const;
 
 private:

@@ -141,7 +141,7 @@ ROWS: list[Row] = [
         401,
         ("X-API-Key", "revoke"),
         has_key=False,
-        code="key_in_address",
+        code="key_in_url",
     ),
     Row("no key before an unknown path", "GET", "/v1/nothing", 401, ("X-API-Key",), has_key=False),
     Row(

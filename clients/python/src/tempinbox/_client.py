@@ -449,7 +449,7 @@ class Tempinbox:
         moment = since.isoformat() if isinstance(since, datetime) else since
         given = without_none(webhookId=webhook_id, since=moment, status=status)
         found = self._json("replayDeliveries", given, key=idempotency_key)
-        return read(types.Replay, found).replayed
+        return read(types.Replay, found).replayed_count
 
     def rotate_webhook_secret(
         self, webhook_id: str, *, idempotency_key: str | None = None

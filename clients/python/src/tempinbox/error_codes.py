@@ -38,10 +38,10 @@ Make a key in the dashboard under Settings, API Keys.
 KEY_CONFLICT = "key_conflict"
 """401: The request has two API keys. Send one key in one header."""
 
-KEY_IN_ADDRESS = "key_in_address"
-"""401: The API key is in the address, which logs store.
+KEY_IN_URL = "key_in_url"
+"""401: The API key is in the URL, which logs store.
 
-Send it in a header, and revoke the one that was in the address.
+Send it in a header, and revoke the one that was in the URL.
 """
 
 PLAN_REQUIRED = "plan_required"

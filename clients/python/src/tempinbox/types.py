@@ -160,7 +160,7 @@ class DeletedInbox(Answer):
 @dataclass(frozen=True, kw_only=True)
 class EmailAddress(Answer):
     """An address that a header names. Of a field the first 100 are shown, of an address and of a
-    name the first 320 bytes; `headers` and `raw` have all.
+    name the first 320 bytes; `headers` and the message itself (`/raw`) have all.
     """
 
     address: str
@@ -256,7 +256,7 @@ class Attachment(Answer):
     """Decoded."""
     content_id: str | None
     """What `cid:` links in the HTML name."""
-    inline: bool
+    is_inline: bool
     """Meant to be shown within the text."""
     sha256: str | None
     """The SHA-256 of the decoded bytes; null for mails that are deep within attached mails."""
@@ -300,7 +300,7 @@ class RoutedRule(Answer):
     """`RoutedRule` of the contract."""
 
     rule_id: str
-    matched: bool
+    is_match: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,7 +405,7 @@ class Rejection(Answer):
     """The sender as given in MAIL, chosen by it; `""` for bounces."""
     reply: str
     """The last SMTP reply that the sender got."""
-    attempts: int
+    attempt_count: int
     """How many times a recipient or a message was refused."""
     first_at: datetime
     """When the first of them was refused."""
@@ -425,7 +425,7 @@ class Domain(Answer):
     """`Domain` of the contract."""
 
     domain: str
-    default: bool
+    is_default: bool
     """Whether inboxes get it when you name none."""
 
 
@@ -449,7 +449,7 @@ class RawEmail(Answer):
     """`RawEmail` of the contract."""
 
     email_id: str
-    raw: str
+    content: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -510,7 +510,7 @@ class TimelineRule(Answer):
     rule_id: str
     name: str | None
     """As it is called today; null where it was deleted."""
-    matched: bool
+    is_match: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -699,7 +699,7 @@ class Replay(Answer):
     """`Replay` of the contract."""
 
     webhook_id: str
-    replayed: int
+    replayed_count: int
     """The number of deliveries that were found at the time of the request"""
 
 
@@ -710,7 +710,7 @@ class RotatedSecret(Answer):
     webhook_id: str
     secret: str
     """Signs every delivery from now on"""
-    previous_secret_valid_until: datetime
+    previous_secret_expires_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -760,7 +760,7 @@ class Account(Answer):
 class UsageOfDay(Answer):
     """`UsageOfDay` of the contract."""
 
-    date: str
+    day: str
     """The UTC day, such as `2026-11-21`."""
     requests: int
     """Counted API requests."""

@@ -114,7 +114,7 @@ function describeNearMiss(miss: unknown): string {
 
 function describeRejection(rejection: unknown): string {
   const from = quote(printableLine(textOf(rejection, 'mailFrom')));
-  const times = integerOf(rejection, 'attempts');
+  const times = integerOf(rejection, 'attemptCount');
   const at = printableLine(textOf(rejection, 'lastAt'));
   return `from ${from}: ${printableLine(textOf(rejection, 'reply'))} (${times} times, last at ${at})`;
 }

@@ -68,7 +68,7 @@ TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
     CHECK(to_json(webhooks::v1::ListWebhooksResponse()) == R"({"webhooks":[],"nextCursor":null})");
     CHECK(to_json(message_of<inbox::v1::ListDomainsResponse>(
               R"({"domains":[{"domain":"x.test","isDefault":true}]})")) ==
-          R"({"domains":[{"domain":"x.test","default":true}]})");
+          R"({"domains":[{"domain":"x.test","isDefault":true}]})");
 }
 
 TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")
@@ -79,7 +79,7 @@ TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")
               R"("reply":"552 5.3.4 Message is too large","attempts":"3",)"
               R"("firstAt":"2026-11-21T10:00:00Z","lastAt":"2026-11-21T10:00:07.500Z"}]})")) ==
           R"({"rejections":[{"reason":"too_large","mailFrom":"\"<b>\"@x.test",)"
-          R"("reply":"552 5.3.4 Message is too large","attempts":3,)"
+          R"("reply":"552 5.3.4 Message is too large","attemptCount":3,)"
           R"("firstAt":"2026-11-21T10:00:00.000Z","lastAt":"2026-11-21T10:00:07.500Z"}]})");
 }
 

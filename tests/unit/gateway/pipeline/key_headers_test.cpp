@@ -20,8 +20,8 @@ result<std::string> find(http::header_list headers)
     return find_api_key(make_request("GET", "/v1/inboxes", "", std::move(headers)));
 }
 
-result<std::string> find_in_address(std::string_view name, const std::string& value,
-                                    const std::string& key = "")
+result<std::string> find_in_url(std::string_view name, const std::string& value,
+                                const std::string& key = "")
 {
     auto received = make_request("GET", "/v1/inboxes", key);
     received.query.emplace_back(name, value);
@@ -74,9 +74,9 @@ TEST_CASE("what is no key is refused with its reason, which does not show the ke
            "more than once"},
           {find({{"Authorization", bearer}, {"authorization", bearer}}), error_reason::key_conflict,
            "more than once"},
-          {find_in_address("api_key", "nonsense"), error_reason::key_in_address, "revoke"},
-          {find_in_address("subject", good_key), error_reason::key_in_address, "revoke"},
-          {find_in_address("key", good_key, good_key), error_reason::key_in_address, "revoke"}}) {
+          {find_in_url("api_key", "nonsense"), error_reason::key_in_url, "revoke"},
+          {find_in_url("subject", good_key), error_reason::key_in_url, "revoke"},
+          {find_in_url("key", good_key, good_key), error_reason::key_in_url, "revoke"}}) {
         REQUIRE_FALSE(lookup);
         CHECK(lookup.error().code == errc::unauthenticated);
         CHECK(lookup.error().reason == reason);
@@ -88,7 +88,7 @@ TEST_CASE("what is no key is refused with its reason, which does not show the ke
 TEST_CASE("a parameter with a name of keys is the operation's to refuse where there is a key",
           "[gateway][pipeline]")
 {
-    CHECK(find_in_address("token", "x", good_key).value() == good_key);
+    CHECK(find_in_url("token", "x", good_key).value() == good_key);
 }
 
 TEST_CASE("a key that does not exist is named by the header that it came in", "[gateway][pipeline]")

@@ -184,7 +184,7 @@ TEST_CASE("a replay is of failed deliveries since a moment", "[gateway][deliveri
 
     REQUIRE(arranged.replayed);
     CHECK(response.status == 200);
-    CHECK(json::value::parse(response.body).value()["replayed"].integer() == 3);
+    CHECK(json::value::parse(response.body).value()["replayedCount"].integer() == 3);
     CHECK(arranged.replayed->status() == "failed");
     CHECK(arranged.replayed->since().seconds() ==
           to_unix_micros(*parse_iso8601("2026-11-20T12:00:00Z")) / 1'000'000);

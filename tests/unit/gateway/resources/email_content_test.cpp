@@ -120,7 +120,7 @@ TEST_CASE("a message is JSON, or its bytes behind the trace for who asks", "[gat
 
     const auto body = json::value::parse(as_json.body).value();
     CHECK(body["emailId"].text() == some_id);
-    CHECK(from_base64(body["raw"].text()) == arranged.raw);
+    CHECK(from_base64(body["content"].text()) == arranged.raw);
     CHECK(header(as_json, "Content-Type").starts_with("application/json"));
     CHECK(header(as_json, "Content-Disposition") ==
           "attachment; filename=\"" + some_id + ".eml.json\"");

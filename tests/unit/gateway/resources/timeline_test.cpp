@@ -139,7 +139,7 @@ TEST_CASE("a timeline has the attempts of all deliveries in the order of time",
     const auto steps = timeline["steps"];
     CHECK(steps[4]["at"].text() == "2026-11-21T10:00:00.100Z");
     CHECK(steps[4]["rules"][0]["name"].text() == "Codes");
-    CHECK(steps[4]["rules"][0]["matched"].boolean());
+    CHECK(steps[4]["rules"][0]["isMatch"].boolean());
     CHECK(steps[5]["webhookId"].text() == found.deliveries(0).webhook_id());
     CHECK(steps[7]["statusCode"].integer() == 503);
     CHECK(steps[7]["outcome"].text() == "failed");

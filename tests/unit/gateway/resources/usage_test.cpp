@@ -30,9 +30,9 @@ TEST_CASE("the history has thirty days, newest first, and nothing of other days"
     const auto days = parsed["days"];
 
     REQUIRE(days.size() == 30);
-    CHECK(days[0]["date"].text() == "2026-11-21");
+    CHECK(days[0]["day"].text() == "2026-11-21");
     CHECK(days[0]["requests"].integer() == 3);
-    CHECK(days[29]["date"].text() == "2026-10-23");
+    CHECK(days[29]["day"].text() == "2026-10-23");
     CHECK(days[29]["emails"].integer() == 5);
     CHECK(days[0]["deliveries"].integer() == 0);
     CHECK(history.json().find("\"emails\":7") == std::string::npos);

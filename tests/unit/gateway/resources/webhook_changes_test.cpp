@@ -121,7 +121,7 @@ TEST_CASE("a rotation answers the new secret and how long the earlier one signs"
     CHECK(response.status == 200);
     CHECK(response.body ==
           R"({"webhookId":")" + some_id +
-              R"(","secret":"whsec_new","previousSecretValidUntil":"2023-11-14T22:13:20.000Z"})");
+              R"(","secret":"whsec_new","previousSecretExpiresAt":"2023-11-14T22:13:20.000Z"})");
     CHECK(arranged.call(rotate_webhook_secret, R"({"secret":"whsec_mine"})").status == 400);
 }
 

@@ -84,7 +84,7 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
   });
   const change = (what: Partial<Typed>) => setTyped((was) => ({ ...was, ...what }));
   const known = domains.value?.domains ?? [];
-  const domain = typed.domain || known.find((it) => it.default)?.domain || known[0]?.domain || '';
+  const domain = typed.domain || known.find((it) => it.isDefault)?.domain || known[0]?.domain || '';
 
   async function create() {
     const made = await api.createInbox(inboxRequest({ ...typed, domain }));

@@ -14,7 +14,7 @@ const REASONS: Record<Rejection['reason'], string> = {
 
 function RejectionRow({ rejection }: { rejection: Rejection }) {
   const now = useNow();
-  const { attempts, firstAt, lastAt } = rejection;
+  const { attemptCount, firstAt, lastAt } = rejection;
   return (
     <li class="row-item">
       <div class="row-main">
@@ -26,10 +26,10 @@ function RejectionRow({ rejection }: { rejection: Rejection }) {
         </p>
         <p class="row-note">
           <span title={moment(lastAt)}>{ago(lastAt, now)}</span>
-          {attempts > 1 && (
+          {attemptCount > 1 && (
             <>
               {' · '}
-              <span title={`The first ${moment(firstAt)}`}>{count(attempts, 'attempt')}</span>
+              <span title={`The first ${moment(firstAt)}`}>{count(attemptCount, 'attempt')}</span>
             </>
           )}
         </p>

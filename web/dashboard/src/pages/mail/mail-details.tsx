@@ -43,7 +43,7 @@ function AttachmentRow({ emailId, attachment }: { emailId: string; attachment: A
         </p>
         <p class="row-note breaks">
           {attachment.contentType} · {bytes(attachment.sizeBytes)}
-          {attachment.inline && ' · shown within the mail'}
+          {attachment.isInline && ' · shown within the mail'}
         </p>
         <ErrorNotice error={saving.error} />
       </div>

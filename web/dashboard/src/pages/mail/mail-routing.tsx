@@ -54,8 +54,8 @@ export function MailRouting({ email }: { email: Email }) {
           <ul class="stack tight">
             {email.routing.map((it) => (
               <li key={it.ruleId} class="row">
-                <span class={it.matched ? 'badge good' : 'badge'}>
-                  {it.matched ? 'matched' : 'did not match'}
+                <span class={it.isMatch ? 'badge good' : 'badge'}>
+                  {it.isMatch ? 'matched' : 'did not match'}
                 </span>
                 {names.get(it.ruleId) ?? 'A rule that was deleted since'}
               </li>

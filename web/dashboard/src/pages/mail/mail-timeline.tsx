@@ -26,8 +26,8 @@ function RulesStep({ step }: { step: Step<'rules'> }) {
     <ul class="stack tight">
       {step.rules.map((it) => (
         <li key={it.ruleId} class="row">
-          <span class={it.matched ? 'badge good' : 'badge'}>
-            {it.matched ? 'matched' : 'did not match'}
+          <span class={it.isMatch ? 'badge good' : 'badge'}>
+            {it.isMatch ? 'matched' : 'did not match'}
           </span>
           <span class="breaks">{it.name ?? 'A rule that was deleted since'}</span>
         </li>

@@ -8,11 +8,11 @@ const published = (isPublished: boolean): TimelineStep => ({
   note: null,
   isPublished,
 });
-const rules = (matched: boolean): TimelineStep => ({
+const rules = (isMatch: boolean): TimelineStep => ({
   step: 'rules',
   at: null,
   note: null,
-  rules: [{ ruleId: 'r', name: 'Codes', matched }],
+  rules: [{ ruleId: 'r', name: 'Codes', isMatch }],
 });
 const delivery = (url: string | null): TimelineStep => ({
   step: 'delivery',

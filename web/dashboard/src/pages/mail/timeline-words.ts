@@ -56,7 +56,7 @@ export function whyNoWebhook(timeline: Timeline): string | null {
   const published = timeline.steps.find((it) => it.step === 'published');
   if (published && !published.isPublished) return 'Webhooks get it once its event is published.';
   const rules = timeline.steps.find((it) => it.step === 'rules');
-  if (rules && !rules.rules.some((it) => it.matched))
+  if (rules && !rules.rules.some((it) => it.isMatch))
     return 'No webhook got it: none of the rules matched.';
   return (
     'No webhook got it: none listens to mail, the record is older than 30 days, ' +

@@ -28,12 +28,12 @@ function DaysTable({ days }: { days: UsageDay[] }) {
             </tr>
           </thead>
           <tbody>
-            {[...days].reverse().map((day) => (
-              <tr key={day.date}>
-                <th scope="row">{dayName(day.date)}</th>
-                <td>{day.requests.toLocaleString('en-US')}</td>
-                <td>{day.emails.toLocaleString('en-US')}</td>
-                <td>{day.deliveries.toLocaleString('en-US')}</td>
+            {[...days].reverse().map((it) => (
+              <tr key={it.day}>
+                <th scope="row">{dayName(it.day)}</th>
+                <td>{it.requests.toLocaleString('en-US')}</td>
+                <td>{it.emails.toLocaleString('en-US')}</td>
+                <td>{it.deliveries.toLocaleString('en-US')}</td>
               </tr>
             ))}
           </tbody>
@@ -55,7 +55,7 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
   const total = days.reduce((sum, day) => sum + day[metric], 0);
   const today = days.at(-1)?.[metric] ?? 0;
   const labeled = days.filter((_, index) => index === 0 || index === DAYS / 2 - 1);
-  const day = pointed === null ? undefined : days[pointed];
+  const shown = pointed === null ? undefined : days[pointed];
 
   return (
     <section class="panel chart-panel" aria-labelledby="chart-title">
@@ -63,8 +63,8 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
         <div>
           <h2 id="chart-title">Last 30 days</h2>
           <p class="chart-reading">
-            {day
-              ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}`
+            {shown
+              ? `${dayName(shown.day)}: ${count(shown[metric], words.one, words.many)}`
               : `${count(total, words.one, words.many)} in all`}
           </p>
         </div>
@@ -117,7 +117,7 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
             const kind = index === DAYS - 1 ? 'chart-bar today' : 'chart-bar';
             return (
               <g
-                key={it.date}
+                key={it.day}
                 class={pointed === index ? 'chart-day pointed' : 'chart-day'}
                 onMouseEnter={() => setPointed(index)}
               >
@@ -136,7 +136,7 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
         {total === 0 && <p class="chart-empty">No {words.many} in these 30 days</p>}
         <div class="chart-days" aria-hidden="true">
           {labeled.map((it) => (
-            <span key={it.date}>{dayName(it.date)}</span>
+            <span key={it.day}>{dayName(it.day)}</span>
           ))}
           <span>Today</span>
         </div>

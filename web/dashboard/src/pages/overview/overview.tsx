@@ -75,7 +75,7 @@ export function Overview() {
   const emails = useResource('latest', (signal) => api.allEmails({ limit: SHOWN }, signal));
   useLiveUpdates(() => [account, usage, inboxes, emails].forEach((it) => it.reload()));
 
-  const today = usage.value?.days.find((day) => day.date === new Date().toISOString().slice(0, 10));
+  const today = usage.value?.days.find((it) => it.day === new Date().toISOString().slice(0, 10));
   const hasApi = hasFeature(session.limits, 'api');
   const error = account.error ?? usage.error ?? inboxes.error ?? emails.error;
 

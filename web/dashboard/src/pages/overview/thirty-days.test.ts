@@ -5,11 +5,11 @@ const NOW = Date.parse('2026-03-01T00:30:00Z');
 
 describe('the last 30 days', () => {
   it('end today, have no holes and are in order', () => {
-    const days = thirtyDays([{ date: '2026-02-28', requests: 7, emails: 2, deliveries: 1 }], NOW);
+    const days = thirtyDays([{ day: '2026-02-28', requests: 7, emails: 2, deliveries: 1 }], NOW);
     expect(days).toHaveLength(30);
-    expect(days.at(-1)?.date).toBe('2026-03-01');
+    expect(days.at(-1)?.day).toBe('2026-03-01');
     expect(days.at(-2)?.requests).toBe(7);
-    expect(days[0]).toEqual({ date: '2026-01-31', requests: 0, emails: 0, deliveries: 0 });
+    expect(days[0]).toEqual({ day: '2026-01-31', requests: 0, emails: 0, deliveries: 0 });
   });
 });
 

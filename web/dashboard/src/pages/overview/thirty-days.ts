@@ -7,10 +7,10 @@ export type Metric = 'requests' | 'emails' | 'deliveries';
 
 // The last 30 UTC days, oldest first and without holes, whatever the server left out.
 export function thirtyDays(days: readonly UsageDay[], now: number): UsageDay[] {
-  const known = new Map(days.map((day) => [day.date, day]));
+  const known = new Map(days.map((it) => [it.day, it]));
   return Array.from({ length: DAYS }, (_, index) => {
-    const date = new Date(now - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10);
-    return known.get(date) ?? { date, requests: 0, emails: 0, deliveries: 0 };
+    const day = new Date(now - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10);
+    return known.get(day) ?? { day, requests: 0, emails: 0, deliveries: 0 };
   });
 }
 
@@ -32,8 +32,8 @@ function roundTop(largest: number): number {
   );
 }
 
-export function dayName(date: string): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-US', {
+export function dayName(day: string): string {
+  return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-US', {
     month: 'short',
     day: 'numeric',
     timeZone: 'UTC',

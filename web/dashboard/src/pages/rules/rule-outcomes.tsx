@@ -4,10 +4,10 @@ import { FIELDS, OPERATORS } from './rule-words';
 
 function TestedRuleItem({ rule }: { rule: TestedRule }) {
   return (
-    <li class={rule.matched ? 'outcome matched' : 'outcome'}>
+    <li class={rule.isMatch ? 'outcome matched' : 'outcome'}>
       <div class="outcome-head">
-        <span class={rule.matched ? 'badge good' : 'badge'}>
-          {rule.matched ? 'matches' : 'does not match'}
+        <span class={rule.isMatch ? 'badge good' : 'badge'}>
+          {rule.isMatch ? 'matches' : 'does not match'}
         </span>
         <strong class="breaks">{rule.name || 'Unnamed rule'}</strong>
         {!rule.isEnabled && <span class="badge warn">off</span>}
@@ -17,10 +17,10 @@ function TestedRuleItem({ rule }: { rule: TestedRule }) {
       ) : (
         <ul class="outcome-conditions">
           {rule.conditions.map((it, index) => (
-            <li key={index} class={it.matched ? 'yes' : 'no'}>
-              <Icon name={it.matched ? 'check' : 'close'} />
+            <li key={index} class={it.isMatch ? 'yes' : 'no'}>
+              <Icon name={it.isMatch ? 'check' : 'close'} />
               <p class="breaks">
-                <span class="unseen">{it.matched ? 'Matched: ' : 'Not matched: '}</span>
+                <span class="unseen">{it.isMatch ? 'Matched: ' : 'Not matched: '}</span>
                 {FIELDS[it.field]} {OPERATORS[it.operator]} <code>{it.value}</code>
                 <span class="muted small actual">
                   The mail has: <code>{it.actual || '(empty)'}</code>

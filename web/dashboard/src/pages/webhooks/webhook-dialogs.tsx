@@ -134,7 +134,7 @@ export function RotateSecret({
       onClose={onClose}
       onSubmit={async () => {
         const rotated = await api.rotateSecret(webhook.webhookId);
-        onRotated(rotated.secret, rotated.previousSecretValidUntil);
+        onRotated(rotated.secret, rotated.previousSecretExpiresAt);
       }}
     >
       <p>
@@ -196,11 +196,11 @@ export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }
       submit="Replay"
       onClose={onClose}
       onSubmit={async () => {
-        const { replayed } = await api.replay(webhook.webhookId, {
+        const { replayedCount } = await api.replay(webhook.webhookId, {
           since: new Date(since).toISOString(),
           status,
         });
-        announce(`${count(replayed, 'delivery', 'deliveries')} sent again`);
+        announce(`${count(replayedCount, 'delivery', 'deliveries')} sent again`);
         onClose();
         onDone();
       }}
