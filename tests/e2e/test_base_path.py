@@ -130,7 +130,7 @@ def test_a_session_lives_in_a_cookie_of_the_whole_host(proxy: Proxy) -> None:
     cookie = answer.headers["Set-Cookie"]
     assert cookie.startswith("__Host-tempinbox_session=")
     assert {"Path=/", "Secure", "HttpOnly"} <= set(cookie.split("; "))
-    assert dashboard.get("/session")["email"] == person["email"]
+    assert dashboard.get("/session")["emailAddress"] == person["email"]
     made = dashboard.call("POST", "/inboxes")
     assert made.headers["Location"] == f"{_PATH}/dashboard/api/inboxes/{made.json()['inboxId']}"
     with dashboard.events() as events:

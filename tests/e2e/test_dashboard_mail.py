@@ -89,7 +89,7 @@ def test_an_account_is_made_with_the_code_that_was_mailed(
     again = visitor.call("POST", "/accounts/confirm", json=body | {"code": code})
 
     assert (wrong.status_code, right.status_code, again.status_code) == (400, 201, 400)
-    assert right.json()["email"] == mailbox.address
+    assert right.json()["emailAddress"] == mailbox.address
     assert visitor.get("/session")["plan"] == "free"
     assert visitor.sign_in(mailbox.address, "a good password").status_code == 200
 

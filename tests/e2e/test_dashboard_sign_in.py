@@ -28,8 +28,19 @@ def test_a_new_account_is_on_free_and_signed_in(suite: Suite) -> None:
 
     assert answer.status_code == 201
     session = answer.json()
-    assert set(session) == {"accountId", "email", "plan", "planEndsAt", "limits", "csrfToken"}
-    assert (session["email"], session["plan"], session["planEndsAt"]) == (email, "free", None)
+    assert set(session) == {
+        "accountId",
+        "emailAddress",
+        "plan",
+        "planEndsAt",
+        "limits",
+        "csrfToken",
+    }
+    assert (session["emailAddress"], session["plan"], session["planEndsAt"]) == (
+        email,
+        "free",
+        None,
+    )
     assert session["limits"]["liveInboxes"] == 1
     assert dashboard.get("/session") == session
     assert dashboard.get("/settings") == {"signUp": "open", "mailRelay": False}
@@ -189,7 +200,7 @@ def test_a_changed_password_ends_all_other_sessions(suite: Suite, user: User) ->
     )
 
     assert answer.status_code == 200
-    assert user.dashboard.get("/session")["email"] == user.email
+    assert user.dashboard.get("/session")["emailAddress"] == user.email
     assert elsewhere.call("GET", "/session").status_code == 401
     assert elsewhere.sign_in(user.email, user.password).status_code == 401
     assert elsewhere.sign_in(user.email, "a new password").status_code == 200

@@ -224,7 +224,7 @@ def test_a_wrong_request_of_somebody_signed_in(user: User, row: Row) -> None:
 def test_they_changed_nothing(user: User) -> None:
     assert user.dashboard.get("/keys")["keys"] == []
     assert user.dashboard.get("/inboxes")["inboxes"] == []
-    assert user.dashboard.get("/session")["email"] == user.email
+    assert user.dashboard.get("/session")["emailAddress"] == user.email
 
 
 @pytest.mark.parametrize(

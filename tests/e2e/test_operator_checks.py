@@ -184,7 +184,7 @@ def test_bootstrap_makes_what_is_missing_and_does_no_harm_when_run_again(
     assert stat.S_IMODE(bootstrap.key_file.stat().st_mode) == 0o600
     assert len(suite.operate("key", "list", bootstrap.email)["keys"]) == 1
     api = Api(suite["API"], key.strip())
-    assert api.get("/v1/account")["email"] == bootstrap.email
+    assert api.get("/v1/account")["emailAddress"] == bootstrap.email
     addresses = {inbox["emailAddress"] for inbox in api.get("/v1/inboxes")["inboxes"]}
     assert addresses == {f"postmaster@{bootstrap.domain}", f"abuse@{bootstrap.domain}"}
     visitor = Dashboard(suite["API"])

@@ -68,7 +68,7 @@ class ErrorReasons(unittest.TestCase):
                     responses += operation["responses"].items()
         for name, response in responses:
             schema = response.get("content", {}).get("application/json", {}).get("schema", {})
-            if schema.get("$ref") == "#/components/schemas/Error":
+            if schema.get("$ref") == "#/components/schemas/ErrorBody":
                 self.assertIn("X-Error-Code", response["headers"], name)
 
     def test_a_failure_has_a_reason_of_its_status(self) -> None:

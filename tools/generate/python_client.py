@@ -71,7 +71,7 @@ class Types:
         for operation in self._document.operations("webhooks"):
             body = operation.node["requestBody"]["content"]["application/json"]["schema"]
             yield str(Document.name_of(body))
-        yield "Error"
+        yield "ErrorBody"
 
     def _add(self, name: str) -> None:
         if name in self._done:

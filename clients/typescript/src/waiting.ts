@@ -12,7 +12,7 @@ import { isTimeout } from './settings.js';
 import { ANSWER_SECONDS, Deadline, waitFor, type Transport } from './transport.js';
 
 type Email = components['schemas']['Email'];
-type Link = components['schemas']['Link'];
+type EmailLink = components['schemas']['EmailLink'];
 export type WaitResult = components['schemas']['WaitResult'];
 
 /** An inbox by its id, or an object of the API that has it. */
@@ -53,7 +53,7 @@ export interface ResultConditions extends WaitConditions {
 /** Selects a link of the email. */
 export interface LinkConditions extends WaitConditions {
   /** The purpose of the link; by default the first of `verify`, `reset`, `other`, in this order. */
-  readonly kind?: Link['kind'] | undefined;
+  readonly kind?: EmailLink['kind'] | undefined;
   /** A part of the link's address. */
   readonly url?: string | undefined;
 }
@@ -67,7 +67,7 @@ const NOTHING_CAME: WaitResult = {
   waitedMs: 0,
   nearMisses: [],
 };
-const BEST_FIRST: Link['kind'][] = ['verify', 'reset', 'other'];
+const BEST_FIRST: EmailLink['kind'][] = ['verify', 'reset', 'other'];
 
 /** The id of an inbox. */
 export function idOf(inbox: InboxReference): string {
@@ -280,10 +280,10 @@ function clamp(number: number, min: number, max: number): number {
 }
 
 function bestLink(
-  links: readonly Link[],
-  kind: Link['kind'] | undefined,
+  links: readonly EmailLink[],
+  kind: EmailLink['kind'] | undefined,
   url: string | undefined,
-): Link | undefined {
+): EmailLink | undefined {
   const fitting = links.filter((link) => url === undefined || link.url.includes(url));
   const kinds = kind === undefined ? BEST_FIRST : [kind];
   return kinds.flatMap((one) => fitting.filter((link) => link.kind === one))[0];

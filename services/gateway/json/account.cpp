@@ -30,7 +30,7 @@ void put_limits(json::writer& out, const plans::plan_limits& limits)
 void put_account(json::writer& out, const accounts::account& account, time_point now)
 {
     out.member("accountId", account.id().text());
-    out.member("email", account.email);
+    out.member("emailAddress", account.email);
     out.member("plan", account.state.plan_at(now));
     out.member("planEndsAt", account.state.plan_ends_at);
     put_limits(out, account.state.limits_at(now));

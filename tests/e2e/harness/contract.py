@@ -227,7 +227,7 @@ def _check_deprecation(answer: Answer, where: str) -> None:
 
 
 def _error_of(name: str) -> dict[str, Any]:
-    return {"$ref": f"{_FOLDER}{name}#/components/schemas/Error"}
+    return {"$ref": f"{_FOLDER}{name}#/components/schemas/ErrorBody"}
 
 
 @functools.cache

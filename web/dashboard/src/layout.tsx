@@ -120,8 +120,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <Links entries={SETTINGS} path={path} />
         </nav>
         <div class="side-foot">
-          <p class="who" title={session.email}>
-            {session.email}
+          <p class="who" title={session.emailAddress}>
+            {session.emailAddress}
           </p>
           <p class="plan-line">{planName(session.plan)} plan</p>
           <ThemeChoice />

@@ -16,7 +16,6 @@ __all__ = [
     "AttachmentContent",
     "AttemptStep",
     "Authentication",
-    "Code",
     "ConnectedStep",
     "CreatedInboxes",
     "CreatedWebhook",
@@ -33,15 +32,17 @@ __all__ = [
     "Domain",
     "DomainList",
     "Email",
-    "EmailAddress",
+    "EmailCode",
+    "EmailLink",
     "EmailList",
     "EmailReceivedEvent",
     "EmailReceivedEventData",
     "EmailSummary",
     "EmptiedInbox",
     "Envelope",
-    "Error",
+    "ErrorBody",
     "Header",
+    "HeaderAddress",
     "Inbox",
     "InboxCreatedEvent",
     "InboxCreatedEventData",
@@ -49,7 +50,6 @@ __all__ = [
     "InboxExpiredEventData",
     "InboxList",
     "Limits",
-    "Link",
     "NearMiss",
     "PublishedStep",
     "RawEmail",
@@ -158,7 +158,7 @@ class DeletedInbox(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmailAddress(Answer):
+class HeaderAddress(Answer):
     """An address that a header names. Of a field the first 100 are shown, of an address and of a
     name the first 320 bytes; `headers` and the message itself (`/raw`) have all.
     """
@@ -170,8 +170,8 @@ class EmailAddress(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Code(Answer):
-    """`Code` of the contract."""
+class EmailCode(Answer):
+    """`EmailCode` of the contract."""
 
     value: str
     """Type this."""
@@ -198,7 +198,7 @@ class EmailSummary(Answer):
     """
     from_name: str
     """The display name in From, or `""`."""
-    to: list[EmailAddress]
+    to: list[HeaderAddress]
     """The To header; it need not name the recipients."""
     recipients: list[str]
     """This inbox's recipients as the sender gave them in the SMTP envelope, with their `+tag`."""
@@ -214,7 +214,7 @@ class EmailSummary(Answer):
     """Yours to set."""
     text: str | None = None
     """Only with `include=text`: as in the whole email."""
-    codes: list[Code] | None = None
+    codes: list[EmailCode] | None = None
     """Only with `include=codes`: as in the whole email."""
 
 
@@ -263,8 +263,8 @@ class Attachment(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link(Answer):
-    """`Link` of the contract."""
+class EmailLink(Answer):
+    """`EmailLink` of the contract."""
 
     url: str
     text: str
@@ -318,7 +318,7 @@ class Email(Answer):
     """
     from_name: str
     """The display name in From, or `""`."""
-    to: list[EmailAddress]
+    to: list[HeaderAddress]
     """The To header; it need not name the recipients."""
     recipients: list[str]
     """This inbox's recipients as the sender gave them in the SMTP envelope, with their `+tag`."""
@@ -332,9 +332,9 @@ class Email(Answer):
     attachment_count: int
     is_read: bool
     """Yours to set."""
-    cc: list[EmailAddress]
+    cc: list[HeaderAddress]
     """The Cc header."""
-    reply_to: list[EmailAddress]
+    reply_to: list[HeaderAddress]
     """The Reply-To header."""
     message_id: str | None
     """Of the Message-ID header."""
@@ -350,9 +350,9 @@ class Email(Answer):
     """As sent, decoded only: sanitize it before you show it"""
     attachments: list[Attachment]
     """Inline parts included."""
-    codes: list[Code]
+    codes: list[EmailCode]
     """One-time codes, likeliest first."""
-    links: list[Link]
+    links: list[EmailLink]
     """In the order they appear."""
     authentication: Authentication | None
     envelope: Envelope
@@ -748,7 +748,8 @@ class Account(Answer):
 
     account_id: str
     """The account of the key"""
-    email: str
+    email_address: str
+    """What you sign in with."""
     plan: Literal["free", "starter", "pass7", "pro", "business", "premium"]
     plan_ends_at: datetime | None
     """When a pass ends; null for other plans."""
@@ -837,7 +838,7 @@ class InboxExpiredEvent(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Error(Answer):
+class ErrorBody(Answer):
     """The body of every error."""
 
     status_code: int

@@ -172,7 +172,7 @@ TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
 
     CHECK(
         to_json(account, usage, *parse_iso8601("2026-11-21T10:00:00Z")) ==
-        R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","email":"a@example.com","plan":"pass7",)"
+        R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","emailAddress":"a@example.com","plan":"pass7",)"
         R"("planEndsAt":"2026-11-28T10:00:00.000Z","limits":{"requestsPerDay":3000,"burstPerSecond":50,"liveInboxes":50,"maxTtlSeconds":604800,)"
         R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0},)"
         R"("usage":{"requestsToday":7,"liveInboxes":2,"webhooks":1}})");
