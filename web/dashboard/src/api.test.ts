@@ -3,7 +3,7 @@ import { api, ApiError, onSignedOut, rememberSession, type ErrorCode, type Sessi
 
 const SESSION: Session = {
   accountId: '01934f00-1111-7abc-8def-001122334455',
-  email: 'you@example.com',
+  emailAddress: 'you@example.com',
   plan: 'free',
   planEndsAt: null,
   limits: {

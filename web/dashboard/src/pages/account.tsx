@@ -77,7 +77,7 @@ function PricePanel() {
 }
 
 function PasswordPanel() {
-  const { email } = useSession();
+  const { emailAddress } = useSession();
   const { enter } = useStanding();
   const announce = useAnnounce();
   const [current, setCurrent] = useState('');
@@ -102,7 +102,7 @@ function PasswordPanel() {
           class="unseen"
           type="text"
           autoComplete="username"
-          value={email}
+          value={emailAddress}
           readOnly
           tabIndex={-1}
           aria-hidden="true"
@@ -184,10 +184,10 @@ function SessionsPanel() {
 }
 
 export function AccountPage() {
-  const { email, accountId } = useSession();
+  const { emailAddress, accountId } = useSession();
   return (
     <>
-      <PageHead title="Account" lead={<span class="breaks">{email}</span>} />
+      <PageHead title="Account" lead={<span class="breaks">{emailAddress}</span>} />
       <div class="stack loose">
         <PlanPanel />
         <PricePanel />
