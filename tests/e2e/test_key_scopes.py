@@ -149,7 +149,7 @@ def test_a_key_without_the_scope_of_webhooks_sees_none_in_an_email(
 
     timeline = api.get(f"/v1/emails/{email['emailId']}/timeline")
 
-    assert timeline["missing"] == ["webhooks"]
+    assert timeline["missing"] == ["webhooks_scope_required"]
     eventually(
         lambda: account.api.get(f"/v1/emails/{email['emailId']}/timeline")["missing"] == [],
         "the dispatcher answers in time",

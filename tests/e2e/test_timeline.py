@@ -76,6 +76,9 @@ def test_a_timeline_shows_the_way_from_the_mail_server_to_the_second_attempt(
     assert (delivery["webhookId"], delivery["url"]) == (webhook, receiver.url)
     assert (delivery["status"], delivery["ruleIds"]) == ("succeeded", [fitting])
     assert delivery["nextAttemptAt"] is None
+    read = account.api.get(f"/v1/webhooks/{webhook}/deliveries/{delivery['deliveryId']}")
+    assert (read["webhookId"], read["deliveryId"]) == (webhook, delivery["deliveryId"])
+    assert (read["eventId"], len(read["attempts"])) == (email, 2)
     assert (first["number"], first["statusCode"], first["outcome"]) == (1, 503, "failed")
     assert (second["number"], second["statusCode"], second["outcome"]) == (2, 204, "succeeded")
     assert [step["webhookId"] for step in (first, second)] == [webhook, webhook]
@@ -120,4 +123,4 @@ def test_without_a_dispatcher_what_is_known_is_shown_and_what_is_missing_named(
         timeline = _timeline(Api(f"http://{gateway.address}", account.key), email)
 
     assert _names(timeline) == _ARRIVAL
-    assert timeline["missing"] == ["webhooks"]
+    assert timeline["missing"] == ["webhooks_unavailable"]

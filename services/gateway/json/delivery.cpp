@@ -23,6 +23,7 @@ void put_delivery(json::writer& out, const webhooks::v1::Delivery& delivery)
 {
     out.begin_object();
     out.member("deliveryId", delivery.delivery_id());
+    out.member("webhookId", delivery.webhook_id());
     out.member("eventId", delivery.event_id());
     out.member("event", delivery.event());
     out.member("status", delivery.status());

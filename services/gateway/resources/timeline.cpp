@@ -53,10 +53,12 @@ struct timeline_step
     const EmailDeliveryAttempt* attempt = nullptr;
 };
 
+using deliveries_result = result<GetEmailDeliveriesResponse>;
+
 struct timeline
 {
     const GetEmailArrivalResponse& arrival;
-    const GetEmailDeliveriesResponse* deliveries; // null: not known
+    const deliveries_result& deliveries;
     std::vector<timeline_step> steps;
 
     // Returns the step's order, for those that it causes.
@@ -71,8 +73,7 @@ struct timeline
     bool is_published() const
     {
         return !arrival.has_unpublished_since() ||
-               (deliveries != nullptr &&
-                (deliveries->rules_size() > 0 || deliveries->deliveries_size() > 0));
+               (deliveries && (deliveries->rules_size() > 0 || deliveries->deliveries_size() > 0));
     }
 };
 
@@ -121,12 +122,11 @@ void add_delivery(timeline& line, const EmailDelivery& delivery, time_point publ
             {step_kind::attempt, rpc::to_time(attempt.at()), {}, {}, &delivery, &attempt}, cause);
 }
 
-timeline make_timeline(const GetEmailArrivalResponse& arrival,
-                       const GetEmailDeliveriesResponse* deliveries)
+timeline make_timeline(const GetEmailArrivalResponse& arrival, const deliveries_result& deliveries)
 {
     timeline line{arrival, deliveries, {}};
     const auto published = add_arrival(line);
-    if (deliveries != nullptr) {
+    if (deliveries) {
         if (deliveries->rules_size() > 0)
             add_rules(line, published);
         for (const auto& delivery : deliveries->deliveries())
@@ -146,6 +146,7 @@ void put_rule(json::writer& out, const webhooks::v1::NamedRuleOutcome& rule)
 
 void put_delivery(json::writer& out, const EmailDelivery& delivery)
 {
+    out.member("deliveryId", delivery.delivery_id());
     out.member("webhookId", delivery.webhook_id());
     put_text(out, "url", delivery.has_url(), delivery.url());
     out.member("status", delivery.status());
@@ -210,11 +211,18 @@ void put_step(json::writer& out, const timeline& line, const timeline_step& step
     out.end_object();
 }
 
+// Calling again helps if the dispatcher did not answer, and not without the scope.
+std::string_view missing_word(const failure& why)
+{
+    return why.reason == error_reason::scope_required ? "webhooks_scope_required"
+                                                      : "webhooks_unavailable";
+}
+
 // What the dispatcher answered. It is shared with the call, which may outlive a caller that hangs
 // up.
 struct dispatcher_part
 {
-    result<GetEmailDeliveriesResponse> found = failure{errc::unavailable, "not called yet"};
+    deliveries_result found = failure{errc::unavailable, "not called yet"};
     async::reset_event is_done;
 
     explicit dispatcher_part(const boost::asio::any_io_executor& executor) : is_done(executor) {}
@@ -231,7 +239,7 @@ awaitable<void> ask_dispatcher(webhook_client& webhooks,
 } // namespace
 
 std::string timeline_json(std::string_view email_id, const GetEmailArrivalResponse& arrival,
-                          const GetEmailDeliveriesResponse* deliveries)
+                          const deliveries_result& deliveries)
 {
     const auto line = make_timeline(arrival, deliveries);
     json::writer out;
@@ -243,10 +251,10 @@ std::string timeline_json(std::string_view email_id, const GetEmailArrivalRespon
         put_step(out, line, step);
     out.end_array();
     out.key("missing").begin_array();
-    if (deliveries == nullptr)
-        out.value("webhooks");
+    if (!deliveries)
+        out.value(missing_word(deliveries.error()));
     out.end_array();
-    out.member("isTruncated", deliveries != nullptr && deliveries->is_truncated());
+    out.member("isTruncated", deliveries && deliveries->is_truncated());
     out.end_object();
     return out.take();
 }
@@ -261,8 +269,7 @@ awaitable<http::response> get_email_timeline(const http::request& received, cons
     if (!request)
         co_return http::error_response(request.error());
 
-    // Both services are asked at the same time. A call that throws leaves the part as not answered,
-    // as it is for a caller that may not see webhooks.
+    // Both services are asked at the same time. A call that throws leaves the part as not answered.
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto part = std::make_shared<dispatcher_part>(executor);
     if (who.may(accounts::scope::webhooks_read)) {
@@ -273,6 +280,8 @@ awaitable<http::response> get_email_timeline(const http::request& received, cons
                               ask_dispatcher(webhooks, std::move(deliveries_request), part),
                               [part](std::exception_ptr) { part->is_done.set(); });
     } else {
+        part->found = failure{errc::permission_denied, "The key lacks the scope webhooks:read",
+                              error_reason::scope_required};
         part->is_done.set();
     }
     const auto arrival = co_await inboxes.call(inbox_methods::get_email_arrival, *request);
@@ -280,7 +289,7 @@ awaitable<http::response> get_email_timeline(const http::request& received, cons
     if (!arrival)
         co_return http::error_response(arrival.error());
 
-    auto json = timeline_json(request->email_id(), *arrival, part->found ? &*part->found : nullptr);
+    auto json = timeline_json(request->email_id(), *arrival, part->found);
     co_return reserve_response(http::ok_json(std::move(json)), who.account(), memory);
 }
 

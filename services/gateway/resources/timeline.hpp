@@ -12,12 +12,13 @@
 namespace tempinbox::gateway {
 
 // What happened to an email, in the order of time: connected, accepted, stored, published, rules,
-// deliveries and their attempts. `deliveries` is null if the dispatcher did not answer: then its
-// steps are missing, and the timeline says so. A step without a time stands behind its cause, and
-// none stands before it, since the services' clocks differ.
+// deliveries and their attempts. A step without a time stands behind its cause, and none stands
+// before it, since the services' clocks differ.
+// Without `deliveries` their steps are missing, and the timeline says why by the error: the caller
+// lacks the scope (error_reason::scope_required), or the dispatcher did not answer (any other).
 std::string timeline_json(std::string_view email_id,
                           const inbox::v1::GetEmailArrivalResponse& arrival,
-                          const webhooks::v1::GetEmailDeliveriesResponse* deliveries);
+                          const result<webhooks::v1::GetEmailDeliveriesResponse>& deliveries);
 
 awaitable<http::response> get_email_timeline(const http::request& received, const caller& who,
                                              inbox_client& inboxes, webhook_client& webhooks,

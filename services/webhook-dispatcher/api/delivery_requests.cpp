@@ -78,9 +78,10 @@ v1::EmailDeliveryAttempt to_message(const email_attempt& shown)
     return message;
 }
 
-v1::EmailDelivery to_message(const email_delivery& shown)
+v1::EmailDelivery to_message(const email_delivery& shown, event_id email)
 {
     v1::EmailDelivery message;
+    message.set_delivery_id(make_delivery_id(email, shown.webhook).text());
     message.set_webhook_id(shown.webhook.text());
     if (shown.url)
         message.set_url(*shown.url);
@@ -165,6 +166,7 @@ v1::Delivery to_message(const logged_delivery& shown)
 {
     v1::Delivery message;
     message.set_delivery_id(make_delivery_id(shown.event, shown.webhook).text());
+    message.set_webhook_id(shown.webhook.text());
     message.set_event_id(shown.event.text());
     message.set_event(std::string(to_string(shown.kind)));
     message.set_status(std::string(to_string(shown.status)));
@@ -178,13 +180,13 @@ v1::Delivery to_message(const logged_delivery& shown)
     return message;
 }
 
-v1::GetEmailDeliveriesResponse to_message(const email_deliveries& found)
+v1::GetEmailDeliveriesResponse to_message(const email_deliveries& found, event_id email)
 {
     v1::GetEmailDeliveriesResponse message;
     for (const auto& rule : found.rules)
         *message.add_rules() = to_message(rule);
     for (const auto& delivery : found.deliveries)
-        *message.add_deliveries() = to_message(delivery);
+        *message.add_deliveries() = to_message(delivery, email);
     message.set_is_truncated(found.is_truncated);
     return message;
 }

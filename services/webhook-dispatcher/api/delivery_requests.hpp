@@ -32,6 +32,6 @@ result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, ti
 std::string make_log_cursor(const log_params& params, event_id last);
 
 v1::Delivery to_message(const logged_delivery& shown);
-v1::GetEmailDeliveriesResponse to_message(const email_deliveries& found);
+v1::GetEmailDeliveriesResponse to_message(const email_deliveries& found, event_id email);
 
 } // namespace tempinbox::webhooks

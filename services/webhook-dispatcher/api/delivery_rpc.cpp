@@ -184,7 +184,7 @@ delivery_rpc::get_email_deliveries(v1::GetEmailDeliveriesRequest request)
     const auto email = event_id::parse(request.email_id());
     if (!email)
         co_return email.error();
-    co_return to_message(co_await deliveries_.find_email_deliveries(*account, *email));
+    co_return to_message(co_await deliveries_.find_email_deliveries(*account, *email), *email);
 }
 
 } // namespace tempinbox::webhooks

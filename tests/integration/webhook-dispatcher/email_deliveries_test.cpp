@@ -53,6 +53,10 @@ TEST_CASE("an email's deliveries are found with rules and attempts, pending and 
     REQUIRE(pending.deliveries_size() == 1);
     const auto& delivery = pending.deliveries(0);
     CHECK(delivery.webhook_id() == webhook);
+    const auto read = s.get(webhook, delivery.delivery_id());
+    REQUIRE(read);
+    CHECK(read->delivery().event_id() == mail.email_id());
+    CHECK(read->delivery().webhook_id() == webhook);
     CHECK(delivery.url() == s.hook.url());
     CHECK(delivery.status() == "pending");
     CHECK(delivery.has_next_attempt_at());

@@ -533,6 +533,8 @@ class DeliveryStep(Answer):
     step: Literal["delivery"]
     at: datetime
     note: str | None
+    delivery_id: str
+    """Readable with `webhookId`, as long as the webhook exists."""
     webhook_id: str
     url: str | None
     """As it is today; null where the webhook was deleted."""
@@ -587,8 +589,8 @@ class Timeline(Answer):
     """The inbox it is in."""
     steps: list[TimelineStep]
     """The steps in the order of time; one without a time stands behind its cause."""
-    missing: list[Literal["webhooks"]]
-    """The parts that did not answer"""
+    missing: list[Literal["webhooks_unavailable", "webhooks_scope_required"]]
+    """Why the steps `rules`, `delivery` and `attempt` are absent, whatever happened"""
     is_truncated: bool
     """True if there are more than 100 deliveries, 10 attempts of one (the newest are listed) or
     100 rules (those that matched come first).
@@ -673,6 +675,8 @@ class Delivery(Answer):
     """`Delivery` of the contract."""
 
     delivery_id: str
+    webhook_id: str
+    """The webhook that it is for."""
     event_id: str
     """The `webhook-id` of every attempt"""
     event: Literal["email.received", "inbox.created", "inbox.expired"]

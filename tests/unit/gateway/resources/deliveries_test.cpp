@@ -88,6 +88,7 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     arranged_deliveries arranged;
     auto& shown = *arranged.page.add_deliveries();
     shown.set_delivery_id(arranged.delivery.text());
+    shown.set_webhook_id(arranged.webhook.text());
     shown.set_event("inbox.created");
     shown.set_status("failed");
     shown.mutable_created_at()->set_seconds(1'700'000'000);
@@ -104,6 +105,7 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     const auto delivery = body["deliveries"][0];
     CHECK(response.status == 200);
     CHECK(delivery["deliveryId"].text() == arranged.delivery.text());
+    CHECK(delivery["webhookId"].text() == arranged.webhook.text());
     CHECK(delivery["nextAttemptAt"].is_null());
     CHECK(delivery["createdAt"].text() == "2023-11-14T22:13:20.000Z");
     CHECK(delivery["attempts"][0]["statusCode"].is_null());

@@ -37,6 +37,7 @@ GetEmailArrivalResponse arrival_at(time_point received_at)
 webhooks::v1::EmailDelivery& add_delivery(GetEmailDeliveriesResponse& found, time_point created_at)
 {
     auto& added = *found.add_deliveries();
+    added.set_delivery_id(uuid::make_v7().text());
     added.set_webhook_id(webhook_id::make().text());
     added.set_url("https://app.example.com/hook");
     added.set_status("succeeded");
@@ -55,7 +56,7 @@ void add_attempt(webhooks::v1::EmailDelivery& delivery, time_point at, int statu
 }
 
 json::value timeline_of(const GetEmailArrivalResponse& arrival,
-                        const GetEmailDeliveriesResponse* found)
+                        const GetEmailDeliveriesResponse& found)
 {
     return json::value::parse(timeline_json(email_id::make().text(), arrival, found)).value();
 }
@@ -131,7 +132,7 @@ TEST_CASE("a timeline has the attempts of all deliveries in the order of time",
     auto& second = add_delivery(found, ten + 101ms);
     add_attempt(second, ten + 1s, 200);
 
-    const auto timeline = timeline_of(arrival_at(ten), &found);
+    const auto timeline = timeline_of(arrival_at(ten), found);
 
     CHECK(names_of_steps(timeline) == names{"connected", "accepted", "stored", "published", "rules",
                                             "delivery", "delivery", "attempt", "attempt",
@@ -140,6 +141,7 @@ TEST_CASE("a timeline has the attempts of all deliveries in the order of time",
     CHECK(steps[4]["at"].text() == "2026-11-21T10:00:00.100Z");
     CHECK(steps[4]["rules"][0]["name"].text() == "Codes");
     CHECK(steps[4]["rules"][0]["isMatch"].boolean());
+    CHECK(steps[5]["deliveryId"].text() == found.deliveries(0).delivery_id());
     CHECK(steps[5]["webhookId"].text() == found.deliveries(0).webhook_id());
     CHECK(steps[7]["statusCode"].integer() == 503);
     CHECK(steps[7]["outcome"].text() == "failed");
@@ -157,7 +159,7 @@ TEST_CASE("no step stands before its cause where clocks differ", "[gateway][time
     add_attempt(delivery, ten - 50ms, 500);           // the dispatcher's even more
     add_attempt(delivery, ten + 5s, 200);
 
-    const auto timeline = timeline_of(arrival_at(ten), &found);
+    const auto timeline = timeline_of(arrival_at(ten), found);
 
     CHECK(names_of_steps(timeline) ==
           names{"connected", "accepted", "stored", "published", "delivery", "attempt", "attempt"});
@@ -170,7 +172,7 @@ TEST_CASE("a step whose time is not stored has none, and says why", "[gateway][t
     GetEmailDeliveriesResponse found;
     found.add_rules()->set_rule_id(rule_id::make().text()); // and no delivery
 
-    const auto steps = timeline_of(arrival_at(ten), &found)["steps"];
+    const auto steps = timeline_of(arrival_at(ten), found)["steps"];
 
     REQUIRE(steps.size() == 5);
     for (const auto& step : steps.items()) {
@@ -195,8 +197,8 @@ TEST_CASE("an event that waits to be published is shown so, until the dispatcher
     GetEmailDeliveriesResponse nothing, found;
     add_delivery(found, ten + 100ms);
 
-    const auto waiting = timeline_of(arrival, &nothing)["steps"];
-    const auto known = timeline_of(arrival, &found)["steps"];
+    const auto waiting = timeline_of(arrival, nothing)["steps"];
+    const auto known = timeline_of(arrival, found)["steps"];
 
     CHECK(waiting[2]["at"].text() == "2026-11-21T10:00:00.007Z");
     CHECK_FALSE(waiting[3]["isPublished"].boolean());
@@ -212,7 +214,7 @@ TEST_CASE("only the newest attempt of a pending delivery has a next one", "[gate
     add_attempt(delivery, ten + 1s, 503);
     add_attempt(delivery, ten + 6s, 0);
 
-    const auto steps = timeline_of(arrival_at(ten), &found)["steps"];
+    const auto steps = timeline_of(arrival_at(ten), found)["steps"];
 
     CHECK(steps[4]["nextAttemptAt"].text() == "2026-11-21T10:00:30.000Z");
     CHECK(steps[5]["nextAttemptAt"].is_null());
@@ -227,7 +229,7 @@ TEST_CASE("each step has the members of the contract", "[gateway][timeline][json
     found.add_rules()->set_rule_id(rule_id::make().text());
     add_attempt(add_delivery(found, ten + 100ms), ten + 200ms, 200);
 
-    const auto timeline = timeline_of(arrival_at(ten), &found);
+    const auto timeline = timeline_of(arrival_at(ten), found);
 
     CHECK(testing::names_of(timeline) == testing::required_of(testing::schema_of("Timeline")));
     for (const auto& step : timeline["steps"].items()) {
@@ -273,7 +275,25 @@ TEST_CASE("without the dispatcher the rest of the timeline is answered, and what
     const auto body = json::value::parse(response.body).value();
     CHECK(names_of_steps(body) == names{"connected", "accepted", "stored", "published"});
     REQUIRE(body["missing"].size() == 1);
-    CHECK(body["missing"][0].text() == "webhooks");
+    CHECK(body["missing"][0].text() == "webhooks_unavailable");
+}
+
+TEST_CASE("a key without the scope gets no webhooks, and the timeline says that it is the scope",
+          "[gateway][timeline]")
+{
+    arranged_timeline arranged;
+    add_delivery(*arranged.found, ten);
+    auto who = testing::premium_caller();
+    who.access.scopes = accounts::scope_set::of_names({"emails:read"});
+
+    const auto response = arranged.get(who, email_id::make().text());
+
+    REQUIRE(response.status == 200);
+    const auto body = json::value::parse(response.body).value();
+    CHECK(names_of_steps(body) == names{"connected", "accepted", "stored", "published"});
+    REQUIRE(body["missing"].size() == 1);
+    CHECK(body["missing"][0].text() == "webhooks_scope_required");
+    CHECK_FALSE(arranged.dispatcher_request);
 }
 
 TEST_CASE("a timeline of an email that does not exist is 404, whatever the dispatcher has",

@@ -18,6 +18,7 @@ const delivery = (url: string | null): TimelineStep => ({
   step: 'delivery',
   at: '2026-11-21T10:00:00.000Z',
   note: null,
+  deliveryId: 'd',
   webhookId: 'w',
   url,
   status: 'pending',
@@ -25,7 +26,7 @@ const delivery = (url: string | null): TimelineStep => ({
   reason: null,
   ruleIds: [],
 });
-const timeline = (steps: TimelineStep[], missing: 'webhooks'[] = []): Timeline => ({
+const timeline = (steps: TimelineStep[], missing: Timeline['missing'] = []): Timeline => ({
   emailId: 'e',
   inboxId: 'i',
   steps,
@@ -58,7 +59,7 @@ describe('why no webhook got a mail', () => {
   });
 
   it('says nothing where it is not known', () => {
-    expect(whyNoWebhook(timeline([published(true)], ['webhooks']))).toBeNull();
+    expect(whyNoWebhook(timeline([published(true)], ['webhooks_unavailable']))).toBeNull();
   });
 
   it('names the rules where none matched', () => {
