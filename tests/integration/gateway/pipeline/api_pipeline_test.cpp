@@ -142,7 +142,8 @@ TEST_CASE("responses carry the account's numbers, and allow the browser to read 
     CHECK(header(response, "Access-Control-Allow-Origin") == "*");
     CHECK(header(response, "RateLimit-Policy").ends_with(R"("day";q=10000;w=86400)"));
     CHECK(header(response, "RateLimit") == R"("day";r=9999;t=43200)");
-    for (const auto* name : {"X-RateLimit-Remaining", "X-Error-Code", "RateLimit-Policy"})
+    for (const auto* name :
+         {"X-RateLimit-Remaining", "X-Error-Code", "RateLimit-Policy", "Deprecation", "Sunset"})
         CHECK_THAT(header(response, "Access-Control-Expose-Headers"), Catch::Contains(name));
 }
 
