@@ -1,6 +1,7 @@
 """Writes what is made of the table of error reasons in libs/common/core/error_reason.cpp: the table
 of docs/reference/errors.md, the words in docs/openapi.yaml and docs/dashboard-openapi.yaml, and the
-constants of both clients.
+constants of both clients. What only the dashboard or MCP can answer is in the page and the contract
+of the dashboard alone.
 
 Usage: python3 tools/generate/error_reasons.py
 """
@@ -18,10 +19,11 @@ DASHBOARD = _ROOT / "docs" / "dashboard-openapi.yaml"
 TYPESCRIPT = _ROOT / "clients" / "typescript" / "src" / "error-codes.ts"
 PYTHON = _ROOT / "clients" / "python" / "src" / "tempinbox" / "error_codes.py"
 _ROW = re.compile(
-    r'error_reason_facts\{\s*error_reason::(\w+),\s*"(\w+)",\s*(\d+),((?:\s*"(?:[^"\\]|\\.)*",?)+)\}'
+    r'error_reason_facts\{\s*error_reason::(\w+),\s*"(\w+)",\s*(\d+),((?:\s*"(?:[^"\\]|\\.)*",?)+)'
+    r"(\s*false)?\}"
 )
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(,?)')
-_PAGE_TABLE = re.compile(r"(?<=\n## Reasons\n\n)(?:\|[^\n]*\n)+")
+_PAGE_TABLES = re.compile(r"(?P<title>\n## Reasons[^\n]*\n\n)(?:\|[^\n]*\n)+")
 # The block of words in a YAML list over several lines, by the comment before it.
 _WORDS = re.compile(
     r"(?P<mark> *# The words of tools/generate/error_reasons\.py\.\n)(?P<lines>(?: +[a-z_, ]+\n)*)"
@@ -36,15 +38,21 @@ class Reason(NamedTuple):
     status: int
     cause: str
     remedy: str
+    is_of_v1: bool
 
 
 def reasons() -> list[Reason]:
     """Returns the rows in their order."""
     rows = []
-    for name, word, status, texts in _ROW.findall(_TABLE.read_text(encoding="utf-8")):
+    for name, word, status, texts, beside_v1 in _ROW.findall(_TABLE.read_text(encoding="utf-8")):
         cause, remedy = _texts(texts)
-        rows.append(Reason(name, word, int(status), cause, remedy))
+        rows.append(Reason(name, word, int(status), cause, remedy, not beside_v1))
     return rows
+
+
+def reasons_of_v1() -> list[Reason]:
+    """Returns the rows that an operation of /v1 can answer."""
+    return [reason for reason in reasons() if reason.is_of_v1]
 
 
 def _texts(literals: str) -> list[str]:
@@ -58,22 +66,29 @@ def _texts(literals: str) -> list[str]:
 
 
 def page() -> str:
-    """Returns the page as it should be."""
+    """Returns the page as it should be: a table for /v1, and one for the reasons beside it."""
+    tables = iter((reasons_of_v1(), [reason for reason in reasons() if not reason.is_of_v1]))
+    return _PAGE_TABLES.sub(
+        lambda found: found["title"] + _page_table(next(tables)),
+        PAGE.read_text(encoding="utf-8"),
+    )
+
+
+def _page_table(shown: list[Reason]) -> str:
     lines = ["| code | status | cause | what to do |", "|---|---|---|---|"]
     lines += [
         f"| `{reason.word}` | {reason.status} | {reason.cause} | {reason.remedy} |"
-        for reason in reasons()
+        for reason in shown
     ]
-    table = "".join(line + "\n" for line in lines)
-    return _PAGE_TABLE.sub(lambda _: table, PAGE.read_text(encoding="utf-8"))
+    return "".join(line + "\n" for line in lines)
 
 
-def contract(path: Path) -> str:
+def contract(path: Path, shown: list[Reason]) -> str:
     """Returns a contract with its list of words as it should be."""
 
     def block(found: re.Match[str]) -> str:
         indent = " " * (len(found["mark"]) - len(found["mark"].lstrip()))
-        return found["mark"] + _wrapped([reason.word for reason in reasons()], indent)
+        return found["mark"] + _wrapped([reason.word for reason in shown], indent)
 
     return _WORDS.sub(block, path.read_text(encoding="utf-8"))
 
@@ -96,7 +111,7 @@ def typescript() -> str:
     lines = [
         f"  /** {reason.status}: {reason.cause} {reason.remedy} */\n"
         f"  {_camel(reason.word)}: '{reason.word}',\n"
-        for reason in reasons()
+        for reason in reasons_of_v1()
     ]
     return (
         head
@@ -118,7 +133,7 @@ def python() -> str:
     lines = [
         f'\n{reason.word.upper()} = "{reason.word}"{_exception(reason.word)}\n'
         f"{_docstring(reason)}\n"
-        for reason in reasons()
+        for reason in reasons_of_v1()
     ]
     return head + "".join(lines)
 
@@ -140,8 +155,8 @@ def files() -> dict[Path, str]:
     """Returns every file that is made of the table, as it should be."""
     return {
         PAGE: page(),
-        CONTRACT: contract(CONTRACT),
-        DASHBOARD: contract(DASHBOARD),
+        CONTRACT: contract(CONTRACT, reasons_of_v1()),
+        DASHBOARD: contract(DASHBOARD, reasons()),
         TYPESCRIPT: typescript(),
         PYTHON: python(),
     }

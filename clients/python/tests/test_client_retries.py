@@ -431,6 +431,19 @@ def test_unknown_fields_are_kept_aside(server: ScriptedServer, scripted: Tempinb
     assert str(inbox.status) == "sleeping"
 
 
+def test_words_of_a_later_release_are_passed_on(
+    server: ScriptedServer, scripted: Tempinbox
+) -> None:
+    step = {"step": "scanned", "at": "2026-11-21T10:00:00.123Z", "note": None, "by": "x"}
+    timeline = {"emailId": INBOX_ID, "inboxId": INBOX_ID, "steps": [step], "isTruncated": False}
+    server.steps = [Answer(200, timeline | {"missing": ["scans"]})]
+
+    read = scripted.get_email_timeline(INBOX_ID)
+
+    assert [str(word) for word in read.missing] == ["scans"]
+    assert read.steps[0].extra == step
+
+
 def test_what_is_no_answer_of_the_api_is_said_to_be(
     server: ScriptedServer, scripted: Tempinbox
 ) -> None:

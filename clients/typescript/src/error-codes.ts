@@ -28,14 +28,8 @@ export const errorCodes = {
   inboxLimit: 'inbox_limit',
   /** 403: All webhooks of the plan are used, or it has no place for this one. Delete a webhook, or choose a larger plan. */
   webhookLimit: 'webhook_limit',
-  /** 403: All routing rules of the plan are used. Delete a rule. */
-  ruleLimit: 'rule_limit',
-  /** 403: All API keys of the plan are used. Revoke a key. */
-  keyLimit: 'key_limit',
   /** 403: The account was deleted. Use another account. */
   accountDeleted: 'account_deleted',
-  /** 403: A page of another site sent the request. Call from a program, or from a page of this host. */
-  otherSite: 'other_site',
   /** 403: The request is not allowed. Read the message. */
   forbidden: 'forbidden',
   /** 404: The object does not exist for this key, or does not any more. Check the id, and the account and tag of the key. */
@@ -52,8 +46,6 @@ export const errorCodes = {
   requestTimeout: 'request_timeout',
   /** 409: The address is taken, reserved, or ended less than 30 days ago. Choose another local part, or leave it out for a random one. */
   addressTaken: 'address_taken',
-  /** 409: An account with this email address exists. Sign in to it. */
-  emailTaken: 'email_taken',
   /** 409: A request with this Idempotency-Key is under way. Send it again after Retry-After. */
   idempotencyInProgress: 'idempotency_in_progress',
   /** 409: Routing rules name the webhook. Delete the rules that the message names first. */
@@ -82,8 +74,6 @@ export const errorCodes = {
   authenticationLimit: 'authentication_limit',
   /** 429: Too many requests of the account wait for mail. Wait for fewer inboxes at a time; try again after Retry-After. */
   waitLimit: 'wait_limit',
-  /** 429: Too many streams of the account are open. Close one. */
-  streamLimit: 'stream_limit',
   /** 429: Too many tests, retries or replays of webhooks were asked for. Try again after Retry-After. */
   manualLimit: 'manual_limit',
   /** 429: The account has used all Idempotency-Keys of 24 hours. Send the request without the key, or after Retry-After. */

@@ -249,6 +249,15 @@ test('what an error says in words decides nothing', async (t) => {
     }
 });
 
+test('words of a later release are passed on', async (t) => {
+  const step = { step: 'scanned', at: '2026-11-21T10:00:00.123Z', note: null, by: 'x' };
+  const ids = { emailId: ID, inboxId: ID };
+  const timeline = { ...ids, steps: [step], missing: ['scans'], isTruncated: false };
+  const server = await scripted(t, [{ status: 200, body: timeline }]);
+
+  assert.deepEqual(await clientOf(server).getEmailTimeline(ID), timeline);
+});
+
 test('other errors are not repeated', async (t) => {
   for (const status of [400, 401, 403, 404, 409, 422, 500]) {
     const server = await scripted(t, [{ status, body: { message: `no ${status}` } }]);

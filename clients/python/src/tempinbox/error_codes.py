@@ -65,20 +65,8 @@ WEBHOOK_LIMIT = "webhook_limit"
 Delete a webhook, or choose a larger plan.
 """
 
-RULE_LIMIT = "rule_limit"
-"""403: All routing rules of the plan are used. Delete a rule."""
-
-KEY_LIMIT = "key_limit"
-"""403: All API keys of the plan are used. Revoke a key."""
-
 ACCOUNT_DELETED = "account_deleted"
 """403: The account was deleted. Use another account."""
-
-OTHER_SITE = "other_site"
-"""403: A page of another site sent the request.
-
-Call from a program, or from a page of this host.
-"""
 
 FORBIDDEN = "forbidden"
 """403: The request is not allowed. Read the message."""
@@ -112,9 +100,6 @@ ADDRESS_TAKEN = "address_taken"
 
 Choose another local part, or leave it out for a random one.
 """
-
-EMAIL_TAKEN = "email_taken"
-"""409: An account with this email address exists. Sign in to it."""
 
 IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress"
 """409: A request with this Idempotency-Key is under way. Send it again after Retry-After."""
@@ -176,9 +161,6 @@ WAIT_LIMIT = "wait_limit"
 
 Wait for fewer inboxes at a time; try again after Retry-After.
 """
-
-STREAM_LIMIT = "stream_limit"
-"""429: Too many streams of the account are open. Close one."""
 
 MANUAL_LIMIT = "manual_limit"
 """429: Too many tests, retries or replays of webhooks were asked for.
