@@ -27,8 +27,9 @@ core::core(runtime::host& host, const settings& chosen, engine_limits limits)
       retention(host, stored.partitions, stored.replays, stored.manual_deliveries,
                 chosen.retention_days),
       dead_letters(host, producer),
+      feed_recorder(host, stored.feeds, producer),
       ingest(host, {chosen.kafka, chosen.consumer_group}, stored.rules, configs, stored.queue,
-             engine, recorder, dead_letters)
+             feed_recorder, engine, recorder, dead_letters)
 {}
 
 void core::take(delivery_outcome outcome)

@@ -11,6 +11,7 @@
 #include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/event_ingest.hpp"
+#include "webhook-dispatcher/events/feed_recorder.hpp"
 #include "webhook-dispatcher/manual_retry/manual_sender.hpp"
 #include "webhook-dispatcher/manual_retry/replayer.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
@@ -21,8 +22,8 @@
 
 namespace tempinbox::webhooks {
 
-// Turns events into deliveries and sends them, without the topics and without RPC. `chosen`
-// outlives it.
+// Turns events into deliveries and sends them, and records them in feeds, without the topics and
+// without RPC. `chosen` outlives it.
 class core
 {
 public:
@@ -47,6 +48,7 @@ public:
     webhooks::replayer replayer;
     webhooks::retention retention;
     webhooks::dead_letters dead_letters;
+    webhooks::feed_recorder feed_recorder;
     event_ingest ingest;
 
 private:

@@ -51,6 +51,7 @@ service::service(runtime::host& host, settings chosen)
           &v1::DeliveriesOfDay::set_deliveries),
       delivery_rpc_(host, core_.stored.deliveries, core_.stored.replays, core_.manual_sender,
                     core_.replayer),
+      event_rpc_(core_.stored.feeds),
       tokens_(host.files(), "rpc-token-file", settings_.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, settings_.rpc_tls)),
       server_(host, rpc_settings(settings_, rpc_tls_), tokens_)
@@ -61,6 +62,7 @@ service::service(runtime::host& host, settings chosen)
     rule_rpc_.add_to(server_);
     delivery_count_call_.add_to(server_, webhook_methods::count_deliveries);
     delivery_rpc_.add_to(server_);
+    event_rpc_.add_to(server_);
 }
 
 void service::start()

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/delivery_rpc.hpp"
+#include "webhook-dispatcher/api/event_rpc.hpp"
 #include "webhook-dispatcher/api/notice_rpc.hpp"
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 #include "webhook-dispatcher/api/secret_rpc.hpp"
@@ -18,8 +19,8 @@
 
 namespace tempinbox::webhooks {
 
-// Webhook endpoints and routing rules by RPC; events from Kafka become deliveries, and deliveries
-// go to receivers. Any number of replicas may run.
+// Webhook endpoints, routing rules and feeds by RPC; events from Kafka become deliveries and rows
+// of feeds, and deliveries go to receivers. Any number of replicas may run.
 class service final : public runtime::service
 {
 public:
@@ -46,6 +47,7 @@ private:
                          v1::DeliveriesOfDay>
         delivery_count_call_;
     delivery_rpc delivery_rpc_;
+    event_rpc event_rpc_;
     rpc::tokens tokens_;
     rpc::tls_contexts rpc_tls_;
     rpc::server server_;

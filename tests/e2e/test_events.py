@@ -102,6 +102,7 @@ def test_one_inbox_stays_on_one_partition_in_order(suite: Suite, api: Api) -> No
         "inbox.created",
         "inbox.expired",
         "inbox.activity",
+        "feed.activity",
         "account.state",
         "email.received.dead-letter",
     ],

@@ -473,7 +473,10 @@ def test_the_tools_grow_topics_and_set_offsets_back(used: _Guarded) -> None:
     file = str(paths.ROOT / "deploy" / "kafka" / "topics.json")
     more = ("--partitions", str(_PARTITIONS + 1), "--replication", "1", "--repartition")
     grown = services.operate("topics", "apply", file, *more)["topics"]
-    assert {one["topic"] for one in grown if not one["changed"]} == {"inbox.activity"}
+    assert {one["topic"] for one in grown if not one["changed"]} == {
+        "inbox.activity",
+        "feed.activity",
+    }
     for replica in services.replicas:
         replica.terminate()
     assert [replica.wait() for replica in services.replicas] == [0] * len(services.replicas)

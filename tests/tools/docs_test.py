@@ -126,7 +126,7 @@ class Topics(unittest.TestCase):
     def test_what_is_internal_is_said_to_be(self) -> None:
         public, _, internal = self.text.partition("\n## Internal\n")
 
-        for topic in ("account.state", "inbox.activity"):
+        for topic in ("account.state", "inbox.activity", "feed.activity"):
             self.assertNotIn(topic, public)
             self.assertIn(f"| `{topic}` |", internal)
         self.assertIn("| `email.received` |", public)

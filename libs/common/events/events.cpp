@@ -132,6 +132,15 @@ kafka::message make_activity(const outbox::row& email_received)
     return made;
 }
 
+kafka::message make_activity(const webhooks::v1::FeedPosition& latest)
+{
+    kafka::message made;
+    made.topic = topics::feed_activity;
+    made.key = latest.account_id();
+    made.value = latest.SerializeAsString();
+    return made;
+}
+
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause)
 {
     return make_event_row(topics::inbox_created,
@@ -237,6 +246,17 @@ result<v1::InboxExpired> read_inbox_expired(const kafka::record& record)
          {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
         if (!checked)
             return checked.error();
+    return message;
+}
+
+result<webhooks::v1::FeedPosition> read_feed_activity(const kafka::record& record)
+{
+    auto message = read_message<webhooks::v1::FeedPosition>(record);
+    if (!message)
+        return message;
+    const auto checked = require_id<account_id>(message->account_id());
+    if (!checked)
+        return checked.error();
     return message;
 }
 

@@ -10,6 +10,7 @@
 #include "tempinbox/events/v1/inbox_created.pb.h"
 #include "tempinbox/events/v1/inbox_expired.pb.h"
 #include "tempinbox/events/v1/inbox_state.pb.h"
+#include "tempinbox/webhooks/v1/event_service.pb.h"
 
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ inline constexpr const char* inbox_created = "inbox.created";
 inline constexpr const char* inbox_expired = "inbox.expired";
 inline constexpr const char* inbox_state = "inbox.state";
 inline constexpr const char* inbox_activity = "inbox.activity"; // for gateways alone
+inline constexpr const char* feed_activity = "feed.activity";   // for gateways alone
 inline constexpr const char* account_state = "account.state";
 } // namespace topics
 
@@ -53,6 +55,8 @@ void set_sequence(outbox::row& email_received, std::int64_t sequence);
 // What tells gateways of an email: the value of its event, without headers, on inbox.activity,
 // which has few partitions. A hint: it is in no outbox, so it may be lost.
 kafka::message make_activity(const outbox::row& email_received);
+// What tells gateways that a feed has events up to a place. A hint as well, in no outbox.
+kafka::message make_activity(const webhooks::v1::FeedPosition& latest);
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::context& cause);
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::context& cause);
 // `changed_at` is when the inbox came into the state.
@@ -77,6 +81,7 @@ result<envelope> read_envelope(const kafka::record& record);
 result<v1::EmailReceived> read_email_received(const kafka::record& record);
 result<v1::InboxCreated> read_inbox_created(const kafka::record& record);
 result<v1::InboxExpired> read_inbox_expired(const kafka::record& record);
+result<webhooks::v1::FeedPosition> read_feed_activity(const kafka::record& record);
 result<plans::account_state> read_account_state(const kafka::record& record);
 
 // The record for `<topic>.dead-letter`: the original with `dead_letter_reason`,

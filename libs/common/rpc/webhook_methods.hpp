@@ -3,6 +3,7 @@
 #include "common/rpc/method.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
+#include "tempinbox/webhooks/v1/event_service.pb.h"
 #include "tempinbox/webhooks/v1/notice_service.pb.h"
 #include "tempinbox/webhooks/v1/secret_service.pb.h"
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
@@ -34,6 +35,15 @@ inline constexpr rpc::method<webhooks::v1::GetEmailDeliveriesRequest,
                              webhooks::v1::GetEmailDeliveriesResponse>
     get_email_deliveries{"tempinbox.webhooks.v1.DeliveryService/GetEmailDeliveries",
                          std::chrono::seconds(1)};
+
+inline constexpr rpc::method<webhooks::v1::OpenFeedRequest, webhooks::v1::OpenFeedResponse>
+    open_feed{"tempinbox.webhooks.v1.EventService/OpenFeed"};
+inline constexpr rpc::method<webhooks::v1::ReadEventsRequest, webhooks::v1::ReadEventsResponse>
+    read_events{"tempinbox.webhooks.v1.EventService/ReadEvents"};
+inline constexpr rpc::method<webhooks::v1::FindPositionRequest, webhooks::v1::FindPositionResponse>
+    find_position{"tempinbox.webhooks.v1.EventService/FindPosition"};
+inline constexpr rpc::method<webhooks::v1::GetPositionsRequest, webhooks::v1::GetPositionsResponse>
+    get_positions{"tempinbox.webhooks.v1.EventService/GetPositions", std::chrono::seconds(1)};
 
 inline constexpr rpc::method<webhooks::v1::ClaimNoticesRequest, webhooks::v1::ClaimNoticesResponse>
     claim_notices{"tempinbox.webhooks.v1.NoticeService/ClaimNotices"};

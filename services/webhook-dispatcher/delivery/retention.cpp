@@ -88,7 +88,18 @@ awaitable<bool> retention::maintain()
     postgres::show_partitions(host_.metrics(), co_await partitions_.partitions(),
                               host_.clock().now());
     for (bool may_have_more = is_maintained; may_have_more && !is_stopping_;) {
-        const auto dropped = co_await drop_partition();
+        const auto dropped = co_await drop_partition(
+            [this] { return partitions_.drop_partition_older_than(retention_days_); });
+        is_maintained = dropped.has_value();
+        may_have_more = dropped.value_or(false);
+    }
+    while (!is_stopping_ && co_await partitions_.end_unread_feeds())
+        co_await is_due_.wait_until(steady::now() + step_interval);
+    while (!is_stopping_ && co_await partitions_.raise_feed_floors())
+        co_await is_due_.wait_until(steady::now() + step_interval);
+    for (bool may_have_more = is_maintained; may_have_more && !is_stopping_;) {
+        const auto dropped =
+            co_await drop_partition([this] { return partitions_.drop_feed_partition(); });
         is_maintained = dropped.has_value();
         may_have_more = dropped.value_or(false);
     }
@@ -122,12 +133,12 @@ awaitable<bool> retention::make_partitions()
 }
 
 // Whether there may be more; nullopt: the tables are in use.
-awaitable<std::optional<bool>> retention::drop_partition()
+awaitable<std::optional<bool>> retention::drop_partition(std::function<awaitable<bool>()> drop_one)
 {
     for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {
         std::optional<bool> dropped;
         try {
-            dropped = co_await partitions_.drop_partition_older_than(retention_days_);
+            dropped = co_await drop_one();
         } catch (const postgres::timed_out&) {
             // The tables are in use: tried again after a pause.
             dropped.reset();

@@ -9,12 +9,13 @@
 
 #include "common/runtime/host.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace tempinbox::webhooks {
 
 // Once an hour makes the partitions of the coming days and drops expired ones; also purges replays
-// that ended as long ago, and deliveries of deleted accounts.
+// that ended as long ago, and deliveries of deleted accounts, and ends feeds that nobody reads.
 class retention
 {
 public:
@@ -28,7 +29,7 @@ private:
     awaitable<void> run();
     awaitable<bool> maintain();
     awaitable<bool> make_partitions();
-    awaitable<std::optional<bool>> drop_partition();
+    awaitable<std::optional<bool>> drop_partition(std::function<awaitable<bool>()> drop_one);
 
     runtime::host& host_;
     async::task_metrics task_;

@@ -9,8 +9,6 @@
 namespace tempinbox::webhooks {
 namespace {
 
-namespace v1 = events::v1;
-
 template <class Message>
 result<decoded_event> fill(decoded_event event, result<Message> message,
                            const google::protobuf::Timestamp& (Message::*time)() const,
@@ -25,12 +23,12 @@ result<decoded_event> fill(decoded_event event, result<Message> message,
     return event;
 }
 
-std::string_view reason_text(v1::ExpiryReason reason)
+std::string_view reason_text(events::v1::ExpiryReason reason)
 {
-    return reason == v1::EXPIRY_REASON_DELETED ? "deleted" : "ttl";
+    return reason == events::v1::EXPIRY_REASON_DELETED ? "deleted" : "ttl";
 }
 
-void write_data(json::writer& out, const v1::EmailReceived& message)
+void write_data(json::writer& out, const events::v1::EmailReceived& message)
 {
     out.member("emailId", message.email_id());
     out.member("inboxId", message.inbox_id());
@@ -38,7 +36,7 @@ void write_data(json::writer& out, const v1::EmailReceived& message)
     out.member("subject", message.subject());
 }
 
-void write_data(json::writer& out, const v1::InboxCreated& message)
+void write_data(json::writer& out, const events::v1::InboxCreated& message)
 {
     out.member("inboxId", message.inbox_id());
     out.member("emailAddress", message.email_address());
@@ -46,7 +44,7 @@ void write_data(json::writer& out, const v1::InboxCreated& message)
     out.member("expiresAt", rpc::to_time(message.expires_at()));
 }
 
-void write_data(json::writer& out, const v1::InboxExpired& message)
+void write_data(json::writer& out, const events::v1::InboxExpired& message)
 {
     out.member("inboxId", message.inbox_id());
     out.member("emailAddress", message.email_address());
@@ -77,22 +75,31 @@ result<decoded_event> decode(const kafka::record& record)
         if (message && message->email_id() != event.id.text())
             return failure{errc::invalid_argument,
                            "the header ce_id is not the email_id " + quote(message->email_id())};
-        return fill(std::move(event), std::move(message), &v1::EmailReceived::received_at,
-                    &v1::EmailReceived::has_received_at);
+        return fill(std::move(event), std::move(message), &events::v1::EmailReceived::received_at,
+                    &events::v1::EmailReceived::has_received_at);
     }
     case event_kind::inbox_created:
         return fill(std::move(event), events::read_inbox_created(record),
-                    &v1::InboxCreated::created_at, &v1::InboxCreated::has_created_at);
+                    &events::v1::InboxCreated::created_at,
+                    &events::v1::InboxCreated::has_created_at);
     case event_kind::inbox_expired:
         return fill(std::move(event), events::read_inbox_expired(record),
-                    &v1::InboxExpired::expired_at, &v1::InboxExpired::has_expired_at);
+                    &events::v1::InboxExpired::expired_at,
+                    &events::v1::InboxExpired::has_expired_at);
     }
     return failure{errc::invalid_argument, "the event is of no known kind"};
 }
 
+inbox_id inbox_of(const decoded_event& event)
+{
+    return std::visit(
+        [](const auto& message) { return inbox_id::parse(message.inbox_id()).value(); },
+        event.message);
+}
+
 std::optional<rules::rule_input> mail_of(const decoded_event& event)
 {
-    const auto* message = std::get_if<v1::EmailReceived>(&event.message);
+    const auto* message = std::get_if<events::v1::EmailReceived>(&event.message);
     if (message == nullptr)
         return std::nullopt;
     const std::vector<std::string> to(message->to().begin(), message->to().end());

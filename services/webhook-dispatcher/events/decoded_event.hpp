@@ -26,6 +26,8 @@ struct decoded_event
 // The failure says why the record is a dead letter.
 result<decoded_event> decode(const kafka::record& record);
 
+inbox_id inbox_of(const decoded_event& event);
+
 // The mail as routing rules see it; absent for the other kinds.
 std::optional<rules::rule_input> mail_of(const decoded_event& event);
 

@@ -58,13 +58,14 @@ struct event_ingest::plan
 
 event_ingest::event_ingest(runtime::host& host, source from, rule_repository& rules,
                            config_cache& configs, queue_repository& deliveries,
-                           delivery_engine& engine, outcome_recorder& recorder,
-                           dead_letters& dead_letters)
+                           feed_recorder& feeds, delivery_engine& engine,
+                           outcome_recorder& recorder, dead_letters& dead_letters)
     : host_(host),
       from_(std::move(from)),
       rules_(rules),
       configs_(configs),
       deliveries_(deliveries),
+      feeds_(feeds),
       engine_(engine),
       recorder_(recorder),
       dead_letters_(dead_letters),
@@ -94,18 +95,25 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     accounts.reserve(sorted.events.size());
     for (const auto& entry : sorted.events)
         accounts.push_back(entry.event.account);
-    if (co_await store_with_cached(sorted.events, accounts))
+    if (co_await store_with_cached(sorted.events, accounts)) {
+        co_await record(recorded_of(sorted.events), batch);
         co_return;
+    }
     // Nothing was stored by cached configurations: route by the current ones.
     const auto configs = co_await configs_.current(std::move(accounts));
     choose_routes(sorted.events, configs);
+    auto recorded = recorded_of(sorted.events);
     std::erase_if(sorted.events, [](const routed_event& entry) { return !entry.goes_anywhere(); });
-    if (sorted.events.empty())
-        co_return;
+    if (!sorted.events.empty())
+        co_await store_routed(std::move(sorted.events));
+    co_await record(std::move(recorded), batch);
+}
 
+awaitable<void> event_ingest::store_routed(std::vector<routed_event> events)
+{
     std::string refused;
     try {
-        co_await store(sorted.events);
+        co_await store(events);
     } catch (const dependency_error&) {
         throw;
     } catch (const std::exception& error) {
@@ -116,8 +124,8 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
     if (refused.empty())
         co_return;
     log::warning("batch of events refused, storing them one by one",
-                 {{"events", sorted.events.size()}, {"reason", refused}});
-    co_await store_one_by_one(std::move(sorted.events));
+                 {{"events", events.size()}, {"reason", refused}});
+    co_await store_one_by_one(std::move(events));
 }
 
 void event_ingest::observe_ages(const std::vector<routed_event>& events)
@@ -170,6 +178,7 @@ void event_ingest::choose_routes(std::vector<routed_event>& events,
     for (auto& entry : events) {
         entry.routes.clear();
         entry.rules.clear();
+        entry.is_recorded = false;
         const auto config = configs.find(entry.event.account);
         if (config == configs.end())
             continue;
@@ -182,7 +191,28 @@ void event_ingest::choose_routes(std::vector<routed_event>& events,
                                                      &entry.rules);
         span.set("tempinbox.rules", entry.rules.size());
         span.set("tempinbox.webhooks", entry.routes.size());
+        entry.is_recorded = config->second->is_recorded();
+        if (entry.payload.empty() && (entry.is_recorded || !entry.routes.empty()))
+            entry.payload = make_payload(entry.event);
     }
+}
+
+std::vector<new_feed_event> event_ingest::recorded_of(const std::vector<routed_event>& events)
+{
+    std::vector<new_feed_event> recorded;
+    for (const auto& entry : events) {
+        if (!entry.is_recorded)
+            continue;
+        new_feed_event made;
+        made.id = entry.event.id;
+        made.account = entry.event.account;
+        made.inbox = inbox_of(entry.event);
+        made.kind = entry.event.kind;
+        made.occurred_at = entry.event.occurred_at;
+        made.body = entry.payload;
+        recorded.push_back(std::move(made));
+    }
+    return recorded;
 }
 
 event_ingest::plan event_ingest::make_plan(const std::vector<routed_event>& events)
@@ -197,7 +227,7 @@ event_ingest::plan event_ingest::make_plan(const std::vector<routed_event>& even
             continue;
         auto outgoing = std::make_shared<outgoing_event>();
         outgoing->id = entry.event.id;
-        outgoing->body = make_payload(entry.event);
+        outgoing->body = entry.payload;
         outgoing->traceparent = entry.event.traceparent;
 
         new_event stored;
@@ -319,6 +349,53 @@ awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
     }
     if (!refused.empty())
         co_await dead_letters_.send(std::move(refused));
+}
+
+// Only events that the database refuses go to the dead letters.
+awaitable<void> event_ingest::record(std::vector<new_feed_event> events,
+                                     const std::vector<kafka::record>& batch)
+{
+    std::string refused;
+    try {
+        co_await feeds_.record(events);
+    } catch (const dependency_error&) {
+        throw;
+    } catch (const std::exception& error) {
+        // A batch that PostgreSQL refuses is recorded event by event.
+        refused = error.what();
+    }
+    if (refused.empty())
+        co_return;
+    log::warning("batch of events not recorded, recording them one by one",
+                 {{"events", events.size()}, {"reason", refused}});
+    std::vector<kafka::message> letters;
+    for (const auto& event : events) {
+        const std::vector<new_feed_event> alone(1, event);
+        std::string reason;
+        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty());
+             ++attempt) {
+            reason.clear();
+            try {
+                co_await feeds_.record(alone);
+            } catch (const dependency_error&) {
+                throw;
+            } catch (const std::exception& error) {
+                // An event that PostgreSQL refuses alone goes to the dead letters.
+                reason = error.what();
+            }
+        }
+        if (reason.empty())
+            continue;
+        log::error("event cannot be recorded", {{"event_id", event.id.text()}, {"reason", reason}});
+        const auto id = event.id.text();
+        for (const auto& record : batch)
+            if (record.header("ce_id") == id) {
+                letters.push_back(events::make_dead_letter(record, consumer_name, reason));
+                break;
+            }
+    }
+    if (!letters.empty())
+        co_await dead_letters_.send(std::move(letters));
 }
 
 void event_ingest::start(plan& planned, const std::vector<delivery_key>& leased)

@@ -7,14 +7,12 @@
 namespace tempinbox::webhooks {
 namespace {
 
-namespace v1 = events::v1;
-
 constexpr const char* sample_address = "sample@inbox.example.com";
 constexpr std::chrono::hours sample_life{24};
 
-v1::EmailReceived sample_email(event_id id, time_point now)
+events::v1::EmailReceived sample_email(event_id id, time_point now)
 {
-    v1::EmailReceived message;
+    events::v1::EmailReceived message;
     message.set_email_id(id.text());
     message.set_inbox_id(inbox_id::make().text());
     message.set_from("sender@example.com");
@@ -23,9 +21,9 @@ v1::EmailReceived sample_email(event_id id, time_point now)
     return message;
 }
 
-v1::InboxCreated sample_inbox(time_point now)
+events::v1::InboxCreated sample_inbox(time_point now)
 {
-    v1::InboxCreated message;
+    events::v1::InboxCreated message;
     message.set_inbox_id(inbox_id::make().text());
     message.set_email_address(sample_address);
     *message.mutable_created_at() = rpc::to_timestamp(now);
@@ -33,13 +31,13 @@ v1::InboxCreated sample_inbox(time_point now)
     return message;
 }
 
-v1::InboxExpired sample_end(time_point now)
+events::v1::InboxExpired sample_end(time_point now)
 {
-    v1::InboxExpired message;
+    events::v1::InboxExpired message;
     message.set_inbox_id(inbox_id::make().text());
     message.set_email_address(sample_address);
     *message.mutable_expired_at() = rpc::to_timestamp(now);
-    message.set_reason(v1::EXPIRY_REASON_TTL);
+    message.set_reason(events::v1::EXPIRY_REASON_TTL);
     return message;
 }
 

@@ -30,10 +30,12 @@ std::vector<secret> receiver::keys_at(time_point now) const
 }
 
 account_config::account_config(std::int64_t version, std::optional<plans::account_state> state,
-                               std::vector<receiver> endpoints, std::vector<rules::rule> rules)
+                               std::vector<receiver> endpoints, std::vector<rules::rule> rules,
+                               bool is_recorded)
     : version_(version),
       state_(std::move(state)),
       rules_(std::move(rules)),
+      is_recorded_(is_recorded),
       compiled_(oldest(rules_, state_ ? state_->limits.routing_rules : 0)),
       compiled_after_end_(oldest(rules_, state_ ? state_->limits_after_end.routing_rules : 0))
 {

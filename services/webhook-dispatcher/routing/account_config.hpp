@@ -47,16 +47,19 @@ struct route
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
 };
 
-// One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that
+// One account's endpoints, rules, plan and feed at one config_version, compiled. Immutable, so that
 // deliveries can share it.
 class account_config
 {
 public:
     // Endpoints and rules oldest first. Without a known plan nothing is allowed.
     account_config(std::int64_t version, std::optional<plans::account_state> state,
-                   std::vector<receiver> endpoints, std::vector<rules::rule> rules);
+                   std::vector<receiver> endpoints, std::vector<rules::rule> rules,
+                   bool is_recorded = false);
 
     std::int64_t version() const { return version_; }
+    // Whether the account's events go to its feed.
+    bool is_recorded() const { return is_recorded_; }
     // Null if there is no such endpoint.
     std::shared_ptr<const receiver> find(webhook_id id) const;
     // Whether the plan's number of webhooks includes it: the oldest stay active when a plan
@@ -80,6 +83,7 @@ private:
     std::optional<plans::account_state> state_;
     std::vector<std::shared_ptr<const receiver>> endpoints_;
     std::vector<rules::rule> rules_;
+    bool is_recorded_;
     rules::compiled_rules compiled_;
     rules::compiled_rules compiled_after_end_;
 };

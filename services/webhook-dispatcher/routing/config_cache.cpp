@@ -102,8 +102,8 @@ std::shared_ptr<const account_config> config_cache::insert(const stored_config& 
     for (const auto& endpoint : stored.endpoints)
         receivers.push_back(open(apply_url_policy(endpoint, policy_)));
     entry made;
-    made.config = std::make_shared<const account_config>(stored.version, stored.state,
-                                                         std::move(receivers), stored.rules);
+    made.config = std::make_shared<const account_config>(
+        stored.version, stored.state, std::move(receivers), stored.rules, stored.is_recorded);
     made.last_use = ++uses_;
     return entries_.insert_or_assign(stored.account, std::move(made)).first->second.config;
 }

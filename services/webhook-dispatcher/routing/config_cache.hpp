@@ -27,7 +27,8 @@ public:
 
     // Perhaps out of date; nullopt if one of the accounts is not cached.
     std::optional<configs> cached(const std::vector<account_id>& accounts);
-    // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
+    // Accounts that never had an endpoint or a feed are absent. Throws when PostgreSQL cannot be
+    // reached.
     awaitable<configs> current(std::vector<account_id> accounts);
     // After a change of the keys: what is cached was opened with the older ones.
     void clear() { entries_.clear(); }

@@ -65,12 +65,21 @@ constexpr postgres::statement delete_rules{
 constexpr postgres::statement delete_endpoints{
     "config_delete_endpoints", "DELETE FROM webhooks.endpoints WHERE account_id = ANY($1::uuid[])"};
 
-// Their many deliveries are purged later, step by step (retention). An account without a version
-// never had any.
+// Their many deliveries and events are purged later, step by step (retention). An account without
+// a version never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
 INSERT INTO webhooks.deleted_accounts (account_id)
 SELECT v.account_id FROM webhooks.config_versions v WHERE v.account_id = ANY($1::uuid[])
 ON CONFLICT (account_id) DO NOTHING)"};
+
+// In the order of the ids, as recording locks them.
+constexpr postgres::statement delete_feeds{"config_delete_feeds", R"(
+WITH locked AS MATERIALIZED (
+    SELECT account_id FROM webhooks.feeds WHERE account_id = ANY($1::uuid[])
+        ORDER BY account_id FOR UPDATE)
+DELETE FROM webhooks.feeds AS f USING locked AS l WHERE f.account_id = l.account_id)"};
+constexpr postgres::statement find_recorded{"config_recorded", R"(
+SELECT account_id FROM webhooks.feeds WHERE account_id = ANY($1::uuid[]) AND is_recording)"};
 
 constexpr postgres::statement delete_replays{
     "config_delete_replays", "DELETE FROM webhooks.replays WHERE account_id = ANY($1::uuid[])"};
@@ -169,9 +178,10 @@ rule_repository::rule_repository(postgres::pool& db) : db_(db)
     db_.prepare({"rules_update", update_sql.c_str()});
     db_.prepare({"config_endpoints", endpoints_sql.c_str()});
     db_.prepare({"config_rules", rules_sql.c_str()});
-    for (const auto& statement : {count_rules, webhook_exists, delete_rule, find_config_versions,
-                                  find_states, next_versions, delete_rules, delete_endpoints,
-                                  note_deleted, delete_replays, delete_failures})
+    for (const auto& statement :
+         {count_rules, webhook_exists, delete_rule, find_config_versions, find_states,
+          next_versions, delete_rules, delete_endpoints, note_deleted, delete_feeds, find_recorded,
+          delete_replays, delete_failures})
         db_.prepare(statement);
 }
 
@@ -308,6 +318,9 @@ rule_repository::load_configs(const std::vector<account_id>& accounts)
         for (const auto& row : postgres::exec_prepared(tx, find_states.name, ids))
             if (auto* config = config_of(row))
                 config->state = read_state(row["state"]);
+        for (const auto& row : postgres::exec_prepared(tx, find_recorded.name, ids))
+            if (auto* config = config_of(row))
+                config->is_recorded = true;
         return configs;
     });
 }
@@ -326,8 +339,8 @@ awaitable<void> rule_repository::put_states(std::vector<plans::account_state> st
         if (deleted.empty())
             return;
         const auto ids = postgres::to_array(deleted);
-        for (const auto& step :
-             {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
+        for (const auto& step : {note_deleted, delete_feeds, delete_replays, delete_failures,
+                                 delete_rules, delete_endpoints})
             postgres::exec_prepared0(tx, step.name, ids);
     });
 }

@@ -24,6 +24,7 @@ struct stored_config
     account_id account;
     std::int64_t version = 0;
     std::optional<plans::account_state> state;
+    bool is_recorded = false; // its events go to its feed
     std::vector<endpoint> endpoints;
     std::vector<rules::rule> rules;
 };
@@ -47,13 +48,13 @@ public:
     awaitable<std::vector<stored_rule>> list(account_id account);
     awaitable<result<void>> remove(account_id account, rule_id id);
 
-    // Accounts that never had an endpoint are absent.
+    // Accounts that never had an endpoint or a feed are absent.
     awaitable<std::unordered_map<account_id, std::int64_t>>
     find_versions(const std::vector<account_id>& accounts);
     awaitable<std::vector<stored_config>> load_configs(const std::vector<account_id>& accounts);
 
-    // From topic account.state. Deletes the endpoints and rules of a deleted account at once; its
-    // deliveries are noted to be purged.
+    // From topic account.state. Deletes the endpoints and rules of a deleted account at once and
+    // ends its feed; its deliveries and events are noted to be purged.
     awaitable<void> put_states(std::vector<plans::account_state> states);
 
 private:

@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 5;
 
 } // namespace
 
@@ -11,6 +11,7 @@ storage::storage(runtime::host& host, const postgres::settings& database)
     : db(host, database),
       endpoints(db),
       rules(db),
+      feeds(db),
       queue(db),
       deliveries(db),
       manual_deliveries(db),

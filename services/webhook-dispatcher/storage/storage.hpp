@@ -3,6 +3,7 @@
 #include "common/postgres/pool.hpp"
 #include "webhook-dispatcher/storage/delivery_repository.hpp"
 #include "webhook-dispatcher/storage/endpoint_repository.hpp"
+#include "webhook-dispatcher/storage/feed_repository.hpp"
 #include "webhook-dispatcher/storage/manual_delivery_repository.hpp"
 #include "webhook-dispatcher/storage/queue_repository.hpp"
 #include "webhook-dispatcher/storage/replay_repository.hpp"
@@ -23,6 +24,7 @@ public:
     postgres::pool db;
     endpoint_repository endpoints;
     rule_repository rules;
+    feed_repository feeds;
     queue_repository queue;
     delivery_repository deliveries;
     manual_delivery_repository manual_deliveries;

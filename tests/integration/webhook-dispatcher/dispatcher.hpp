@@ -6,6 +6,7 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "webhook-dispatcher/api/delivery_rpc.hpp"
+#include "webhook-dispatcher/api/event_rpc.hpp"
 #include "webhook-dispatcher/api/rule_rpc.hpp"
 #include "webhook-dispatcher/api/secret_rpc.hpp"
 #include "webhook-dispatcher/api/webhook_rpc.hpp"
@@ -45,7 +46,8 @@ struct dispatcher
           webhook_rpc(test_host(), endpoints, keys, chosen.urls, names.function()),
           secret_rpc(endpoints, keys),
           rule_rpc(rules, chosen.urls),
-          delivery_rpc(test_host(), deliveries, replays, manual_sender, replayer)
+          delivery_rpc(test_host(), deliveries, replays, manual_sender, replayer),
+          event_rpc(feeds)
     {}
 
     void start()
@@ -92,6 +94,7 @@ struct dispatcher
     webhooks::manual_delivery_repository& manual_deliveries = core.stored.manual_deliveries;
     webhooks::replay_repository& replays = core.stored.replays;
     webhooks::retention_repository& partitions = core.stored.partitions;
+    webhooks::feed_repository& feeds = core.stored.feeds;
     webhooks::config_cache& configs = core.configs;
     webhooks::outcome_recorder& recorder = core.recorder;
     webhooks::auto_disable_monitor& failures = core.failures;
@@ -105,6 +108,7 @@ struct dispatcher
     webhooks::secret_rpc secret_rpc;
     webhooks::rule_rpc rule_rpc;
     webhooks::delivery_rpc delivery_rpc;
+    webhooks::event_rpc event_rpc;
     bool is_started = false;
 };
 

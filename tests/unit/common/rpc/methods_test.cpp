@@ -80,9 +80,11 @@ TEST_CASE("every declared method has a constant with its path and its messages",
         webhook_methods::update_webhook, webhook_methods::delete_webhook,
         webhook_methods::rotate_secret, webhook_methods::create_rule, webhook_methods::get_rule,
         webhook_methods::list_rules, webhook_methods::update_rule, webhook_methods::delete_rule,
-        webhook_methods::test_rules, webhook_methods::count_deliveries);
+        webhook_methods::test_rules, webhook_methods::count_deliveries, webhook_methods::open_feed,
+        webhook_methods::read_events, webhook_methods::find_position,
+        webhook_methods::get_positions);
 
-    REQUIRE(noted.files.size() == 7);
+    REQUIRE(noted.files.size() == 8);
     CHECK(noted.messages == declared_in(noted.files));
 }
 
