@@ -37,7 +37,8 @@ service::service(runtime::host& host, settings chosen)
       api_(host, settings_, core_),
       dashboard_(host, settings_, core_),
       mail_events_(host, settings_.kafka,
-                   {events::topics::inbox_activity, events::topics::inbox_expired},
+                   {events::topics::inbox_activity, events::topics::inbox_expired,
+                    events::topics::feed_activity},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
       server_(
           host, settings_.api, [this](http::request& received) { return handle(received); },
@@ -49,6 +50,7 @@ service::service(runtime::host& host, settings chosen)
 void service::take_events(const std::vector<kafka::record>& batch)
 {
     core_.long_polls.take_events(batch);
+    api_.take_events(batch);
     dashboard_.take_events(batch);
 }
 
@@ -98,6 +100,7 @@ awaitable<void> service::drain()
 {
     // Requests: those that wait are ended, the others may finish.
     core_.interrupt();
+    api_.interrupt();
     dashboard_.interrupt();
     co_await server_.drain(host_.settings().drain_timeout - publish_timeout - flush_timeout);
     // Background work, and the usage and key uses that the requests left behind.

@@ -424,6 +424,7 @@ def test_kafka_rights_are_the_least_that_each_service_needs() -> None:
     assert users["gateway"] == {
         ("topic", "Staging_1.inbox.activity", "literal"): {"Describe", "Read"},
         ("topic", "Staging_1.inbox.expired", "literal"): {"Describe", "Read"},
+        ("topic", "Staging_1.feed.activity", "literal"): {"Describe", "Read"},
         ("topic", "Staging_1.account.state", "literal"): {"Describe", "Write"},
         ("group", "Staging_1.tempinbox-broadcast-", "prefix"): {"Describe", "Read"},
     }

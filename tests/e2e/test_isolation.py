@@ -36,6 +36,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/emails/{emailId}/raw", None),
     ("GET", "/v1/emails/{emailId}/timeline", None),
     ("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", None),
+    ("GET", "/v1/events?inboxId={inboxId}", None),
     ("GET", "/v1/webhooks/{webhookId}", None),
     ("PATCH", "/v1/webhooks/{webhookId}", {"isEnabled": False, "url": "https://example.com/mine"}),
     ("POST", "/v1/webhooks/{webhookId}/rotate-secret", {}),

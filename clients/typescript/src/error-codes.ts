@@ -60,6 +60,10 @@ export const errorCodes = {
   secretLimit: 'secret_limit',
   /** 409: The request does not fit the object's state. Read the object again. */
   conflict: 'conflict',
+  /** 410: Events behind the cursor are gone: older than 72 hours, or not recorded. Go on after X-Resume-After; X-Missed-Events says how many are missing. */
+  cursorExpired: 'cursor_expired',
+  /** 410: The events were put back to an earlier moment than the cursor's. Go on after X-Resume-After, and drop what you have by its eventId. */
+  cursorReset: 'cursor_reset',
   /** 413: The body is too large. Send at most 64 KiB. */
   tooLarge: 'too_large',
   /** 415: The body's Content-Type or Content-Encoding is not taken. Send application/json, not compressed. */

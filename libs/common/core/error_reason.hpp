@@ -46,6 +46,8 @@ enum class error_reason {
     replay_in_progress,
     secret_limit,
     conflict,
+    cursor_expired,
+    cursor_reset,
     too_large,
     unsupported_type,
     idempotency_reused,

@@ -18,7 +18,34 @@ constexpr std::size_t max_inboxes_per_call = 250;
 
 } // namespace
 
-// A waiter's slot in the hub; freed however the wait ends.
+// A place among the waiting requests; freed however the wait ends.
+class long_poll_hub::counted_wait
+{
+public:
+    counted_wait(long_poll_hub& hub, account_id account, bool is_of_session)
+        : hub_(hub),
+          presence_(hub.presence_),
+          account_(account),
+          is_of_session_(is_of_session)
+    {
+        hub_.waiting_requests_.Set(static_cast<double>(++hub_.waiters_));
+        ++hub_.count_of(account_, is_of_session_);
+    }
+    counted_wait(const counted_wait&) = delete;
+    ~counted_wait()
+    {
+        if (!presence_.expired())
+            hub_.give_back(account_, is_of_session_);
+    }
+
+private:
+    long_poll_hub& hub_;
+    std::weak_ptr<const bool> presence_;
+    account_id account_;
+    bool is_of_session_;
+};
+
+// A waiter's place in the hub and with its poller.
 class long_poll_hub::slot
 {
 public:
@@ -26,10 +53,9 @@ public:
         : hub_(hub),
           presence_(hub.presence_),
           poller_(std::move(poller)),
-          one_(std::move(one))
+          one_(std::move(one)),
+          taken_(hub, one_->request.account, one_->request.is_of_session)
     {
-        hub_.waiting_requests_.Set(static_cast<double>(++hub_.waiters_));
-        ++hub_.count_of(one_->request);
         poller_->add(one_);
     }
     slot(const slot&) = delete;
@@ -44,6 +70,7 @@ private:
     std::weak_ptr<const bool> presence_;
     std::shared_ptr<inbox_poller> poller_;
     std::shared_ptr<poll_waiter> one_;
+    counted_wait taken_;
 };
 
 long_poll_hub::long_poll_hub(runtime::host& host, inbox_client& inboxes, response_budget& memory,
@@ -72,7 +99,7 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
                                                         std::chrono::milliseconds timeout,
                                                         http::request& received)
 {
-    if (auto refused = refuse(request))
+    if (auto refused = refuse(request.account, request.burst_per_second, request.is_of_session))
         co_return std::move(*refused);
     const auto deadline = clock::now() + timeout;
     const auto poller = find_poller(request.account, request.inbox);
@@ -100,24 +127,33 @@ awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request reques
     co_return std::move(*one->final_result);
 }
 
-std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) const
+result<std::shared_ptr<const void>> long_poll_hub::take_slot(account_id account,
+                                                             int burst_per_second)
+{
+    if (auto refused = refuse(account, burst_per_second, false))
+        return std::move(*refused);
+    return std::shared_ptr<const void>(std::make_shared<counted_wait>(*this, account, false));
+}
+
+std::optional<failure> long_poll_hub::refuse(account_id account, int burst_per_second,
+                                             bool is_of_session) const
 {
     if (waiters_ >= bounds_.in_all)
         return failure{errc::unavailable, "Too many requests wait for mail here; try again",
                        error_reason::busy};
-    const auto found = by_account_.find(request.account);
+    const auto found = by_account_.find(account);
     if (found == by_account_.end())
         return std::nullopt;
     const auto& waits = found->second;
-    if (request.is_of_session && waits.by_session >= bounds_.of_sessions)
+    if (is_of_session && waits.by_session >= bounds_.of_sessions)
         return failure{errc::rate_limited,
                        "At most " + std::to_string(bounds_.of_sessions) +
                            " requests of an account's sessions can wait for mail at once",
                        error_reason::wait_limit};
     auto max_waiting = bounds_.of_account;
-    if (!request.is_of_session && request.burst_per_second > 0)
+    if (!is_of_session && burst_per_second > 0)
         max_waiting = std::min(max_waiting, bounds_.for_each_of_burst *
-                                                static_cast<std::size_t>(request.burst_per_second));
+                                                static_cast<std::size_t>(burst_per_second));
     if (waits.by_key + waits.by_session >= max_waiting)
         return failure{errc::rate_limited,
                        "At most " + std::to_string(max_waiting) +
@@ -126,10 +162,19 @@ std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) c
     return std::nullopt;
 }
 
-std::size_t& long_poll_hub::count_of(const long_poll_request& request)
+std::size_t& long_poll_hub::count_of(account_id account, bool is_of_session)
 {
-    auto& waits = by_account_[request.account];
-    return request.is_of_session ? waits.by_session : waits.by_key;
+    auto& waits = by_account_[account];
+    return is_of_session ? waits.by_session : waits.by_key;
+}
+
+void long_poll_hub::give_back(account_id account, bool is_of_session)
+{
+    waiting_requests_.Set(static_cast<double>(--waiters_));
+    --count_of(account, is_of_session);
+    if (const auto waits = by_account_.find(account);
+        waits->second.by_key + waits->second.by_session == 0)
+        by_account_.erase(waits);
 }
 
 std::shared_ptr<inbox_poller> long_poll_hub::find_poller(account_id account, inbox_id inbox)
@@ -148,11 +193,6 @@ std::shared_ptr<inbox_poller> long_poll_hub::find_poller(account_id account, inb
 void long_poll_hub::leave(const std::shared_ptr<inbox_poller>& poller,
                           const std::shared_ptr<poll_waiter>& gone)
 {
-    waiting_requests_.Set(static_cast<double>(--waiters_));
-    --count_of(gone->request);
-    if (const auto waits = by_account_.find(gone->request.account);
-        waits->second.by_key + waits->second.by_session == 0)
-        by_account_.erase(waits);
     poller->remove(gone);
     if (!poller->is_empty())
         return;

@@ -59,11 +59,16 @@ public:
     // From now on every wait ends as draining, as soon as it was polled for once.
     void interrupt();
 
+    // A place among the waiting requests, for one that waits for something else; given back with
+    // the pointer. Refused as a wait is.
+    result<std::shared_ptr<const void>> take_slot(account_id account, int burst_per_second);
+
     std::size_t waiters() const { return waiters_; }
     std::size_t inboxes() const { return pollers_.size(); }
 
 private:
     using clock = inbox_poller::clock;
+    class counted_wait;
     class slot;
     // Long polls of an account, by how they authenticated.
     struct waits_of_account
@@ -72,9 +77,11 @@ private:
         std::size_t by_session = 0;
     };
 
-    std::optional<failure> refuse(const long_poll_request& request) const;
-    std::size_t& count_of(const long_poll_request& request);
+    std::optional<failure> refuse(account_id account, int burst_per_second,
+                                  bool is_of_session) const;
+    std::size_t& count_of(account_id account, bool is_of_session);
     std::shared_ptr<inbox_poller> find_poller(account_id account, inbox_id inbox);
+    void give_back(account_id account, bool is_of_session);
     void leave(const std::shared_ptr<inbox_poller>& poller,
                const std::shared_ptr<poll_waiter>& gone);
     void take_event(const kafka::record& event);

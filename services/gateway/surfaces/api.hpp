@@ -6,6 +6,7 @@
 #include "gateway/access/key_cache.hpp"
 #include "gateway/access/key_uses.hpp"
 #include "gateway/core.hpp"
+#include "gateway/long_poll/feed_hub.hpp"
 #include "gateway/mcp/content_reader.hpp"
 #include "gateway/pipeline/api_pipeline.hpp"
 
@@ -22,9 +23,13 @@ public:
     api(const api&) = delete;
 
     void start();
+    // Ends readers of events that wait, so that their requests can finish.
+    void interrupt() { feeds_.interrupt(); }
     // Once the requests have ended.
     awaitable<void> stop();
 
+    // feed.activity.
+    void take_events(const std::vector<kafka::record>& batch) { feeds_.take_events(batch); }
     bool serves(std::string_view path) const { return pipeline_.serves(path); }
     refusal judge_header(http::request& received) { return pipeline_.judge_header(received); }
     awaitable<http::response> handle(http::request& received) { return pipeline_.handle(received); }
@@ -36,6 +41,7 @@ private:
     key_cache key_cache_;
     key_uses key_uses_;
     tag_check tag_check_;
+    feed_hub feeds_;
     mcp::content_reader contents_;
     api_pipeline pipeline_;
 };

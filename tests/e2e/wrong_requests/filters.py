@@ -58,5 +58,26 @@ ROWS: list[Row] = [
     get(_WAIT + "?from=a&from=b", "from is given more than once"),
     get("/v1/inboxes/x/emails/wait", "inboxId must be a UUID"),
     get(f"/v1/inboxes/{UNKNOWN}/emails/wait?timeoutSeconds=60", UNKNOWN, status=404),
+    *(
+        get(f"/v1/events?{query}", mentioned)
+        for query, mentioned in (
+            ("limit=0", "limit must be an integer from 1 to 500"),
+            ("limit=501", "limit must be an integer from 1 to 500"),
+            ("waitSeconds=61", "waitSeconds must be an integer from 0 to 60"),
+            ("types=", "types must be a comma-separated list of email.received"),
+            ("types=email.sent", "types must be a comma-separated list of email.received"),
+            ("tag=", "tag must have 1 to 50 characters"),
+            ("inboxId=x", "inboxId must be a UUID"),
+            ("after=", "after must have 1 to 64 characters"),
+            ("after=x", "after must be a cursor of this account"),
+            ("after=" + UNKNOWN, UNKNOWN),
+            ("since=yesterday", "since must be a time of the last 72 hours"),
+            ("since=2020-01-01T00:00:00Z", "since must be a time of the last 72 hours"),
+            ("after=latest&since=2020-01-01T00:00:00Z", "since"),
+            ("cursor=x", "cursor"),
+        )
+    ),
+    get(f"/v1/events?inboxId={UNKNOWN}", UNKNOWN, status=404),
+    Row("POST events", "POST", "/v1/events", 405, ("GET",)),
     Row("POST a wait", "POST", _WAIT, 405, ("GET",)),
 ]

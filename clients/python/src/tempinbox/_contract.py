@@ -289,6 +289,30 @@ OPERATIONS = {
         body=None,
         has_key=False,
     ),
+    "listEvents": Operation(
+        id="listEvents",
+        method="GET",
+        path="/v1/events",
+        in_path={},
+        query={
+            "after": {"type": "string", "minLength": 1, "maxLength": 64},
+            "since": {"type": "string", "minLength": 1, "maxLength": 64},
+            "types": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "string",
+                    "enum": ["email.received", "inbox.created", "inbox.expired"],
+                },
+            },
+            "tag": {"type": "string", "minLength": 1, "maxLength": 50},
+            "inboxId": {"type": "string", "format": "uuid"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 500},
+            "waitSeconds": {"type": "integer", "minimum": 0, "maximum": 60},
+        },
+        body=None,
+        has_key=False,
+    ),
     "listWebhooks": Operation(
         id="listWebhooks",
         method="GET",

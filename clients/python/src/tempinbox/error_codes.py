@@ -125,6 +125,18 @@ Rotate at the time that the message names.
 CONFLICT = "conflict"
 """409: The request does not fit the object's state. Read the object again."""
 
+CURSOR_EXPIRED = "cursor_expired"
+"""410: Events behind the cursor are gone: older than 72 hours, or not recorded.
+
+Go on after X-Resume-After; X-Missed-Events says how many are missing.
+"""
+
+CURSOR_RESET = "cursor_reset"
+"""410: The events were put back to an earlier moment than the cursor's.
+
+Go on after X-Resume-After, and drop what you have by its eventId.
+"""
+
 TOO_LARGE = "too_large"
 """413: The body is too large. Send at most 64 KiB."""
 

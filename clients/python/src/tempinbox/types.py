@@ -609,6 +609,88 @@ class AttachmentContent(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EmailReceivedEventData(Answer):
+    """`EmailReceivedEventData` of the contract."""
+
+    email_id: str
+    inbox_id: str
+    from_: str
+    subject: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmailReceivedEvent(Answer):
+    """`EmailReceivedEvent` of the contract."""
+
+    event: Literal["email.received"]
+    timestamp: datetime
+    """When it arrived."""
+    data: EmailReceivedEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxCreatedEventData(Answer):
+    """`InboxCreatedEventData` of the contract."""
+
+    inbox_id: str
+    email_address: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxCreatedEvent(Answer):
+    """`InboxCreatedEvent` of the contract."""
+
+    event: Literal["inbox.created"]
+    timestamp: datetime
+    data: InboxCreatedEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxExpiredEventData(Answer):
+    """`InboxExpiredEventData` of the contract."""
+
+    inbox_id: str
+    email_address: str
+    expired_at: datetime
+    reason: Literal["ttl", "deleted"]
+    """Whether its time was over or it was ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxExpiredEvent(Answer):
+    """`InboxExpiredEvent` of the contract."""
+
+    event: Literal["inbox.expired"]
+    timestamp: datetime
+    data: InboxExpiredEventData
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedEvent(Answer):
+    """`FeedEvent` of the contract."""
+
+    event_id: str
+    """The `webhook-id` of its webhooks and the `ce_id` of its record"""
+    cursor: str
+    """The place behind this event."""
+    payload: EmailReceivedEvent | InboxCreatedEvent | InboxExpiredEvent | None
+    """The body that a webhook gets, byte for byte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventList(Answer):
+    """`EventList` of the contract."""
+
+    events: list[FeedEvent]
+    next_cursor: str
+    """The place behind all events that were looked at, also those that the filters left out"""
+    has_more: bool
+    """Whether more was there already; ask again at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Webhook(Answer):
     """`Webhook` of the contract."""
 

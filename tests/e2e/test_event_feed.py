@@ -1,0 +1,213 @@
+"""Following the events of an account by GET /v1/events: each once, none skipped."""
+
+import concurrent.futures
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from harness import Account, Api, Receiver, Suite, eventually, send
+
+
+def _begin(api: Api) -> str:
+    """The present place; begins the feed of a new account."""
+    first = api.get("/v1/events")
+    assert first["events"] == []
+    assert not first["hasMore"]
+    return str(first["nextCursor"])
+
+
+def _follow(api: Api, after: str, count: int, **query: Any) -> tuple[list[dict[str, Any]], str]:
+    """So many events, and the place behind them."""
+    found: list[dict[str, Any]] = []
+    end = time.monotonic() + 30
+    while len(found) < count and time.monotonic() < end:
+        page = api.get("/v1/events", after=after, waitSeconds=5, **query)
+        found += page["events"]
+        after = page["nextCursor"]
+    assert len(found) == count
+    return found, after
+
+
+def _ids(events: list[dict[str, Any]]) -> list[str]:
+    return [event["eventId"] for event in events]
+
+
+def _key(suite: Suite, account: Account, *options: str) -> Api:
+    made = suite.operate("key", "create", account.account_id, "--label", "less", *options)
+    return Api(suite["API"], made["key"])
+
+
+@pytest.fixture
+def api(account: Account) -> Api:
+    """An account of the test's own: no other test makes events in it."""
+    return account.api
+
+
+@pytest.fixture
+def pool() -> Iterator[concurrent.futures.ThreadPoolExecutor]:
+    """Threads for requests that wait."""
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        yield threads
+
+
+def test_the_feed_has_what_webhooks_get(suite: Suite, account: Account) -> None:
+    api = account.api
+    with Receiver() as receiver:
+        api.post("/v1/webhooks", {"url": receiver.url})
+        after = _begin(api)
+
+        inbox, other = api.new_inbox(), api.new_inbox()
+        sent = [send(suite, inbox["emailAddress"], subject=f"number {n}").email_id for n in "123"]
+        api.delete("/v1/inboxes/" + other["inboxId"])
+
+        events, _ = _follow(api, after, 6)
+        requests = {it.webhook_id: it.body for it in receiver.wait_for_count(6)}
+    assert {one["eventId"]: one["payload"] for one in events} == {
+        name: json.loads(body) for name, body in requests.items()
+    }
+    # Byte for byte.
+    page = api.call("GET", "/v1/events", params={"after": after})
+    assert all(body in page.content for body in requests.values())
+    mails = [one for one in events if one["payload"]["event"] == "email.received"]
+    assert _ids(mails) == sent
+    [ended] = [one for one in events if one["payload"]["event"] == "inbox.expired"]
+    assert ended["payload"]["data"]["inboxId"] == other["inboxId"]
+
+
+def test_a_wait_ends_with_the_event(
+    suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
+    inbox = api.new_inbox()
+    after = _begin(api)
+    waiting = pool.submit(api.get, "/v1/events", after=after, waitSeconds=30)
+
+    sent = send(suite, inbox["emailAddress"])
+
+    answer = waiting.result(timeout=10)
+    assert _ids(answer["events"])[-1] == sent.email_id
+
+
+def test_a_wait_for_nothing_ends_with_the_place(api: Api) -> None:
+    after = _begin(api)
+    began = time.monotonic()
+
+    answer = api.get("/v1/events", after=after, waitSeconds=1)
+
+    assert 0.9 < time.monotonic() - began < 5
+    assert answer == {"events": [], "nextCursor": after, "hasMore": False}
+
+
+def test_pages_and_filters_go_on_behind_what_they_looked_at(suite: Suite, api: Api) -> None:
+    after = _begin(api)
+    inbox = api.new_inbox()
+    for _ in range(3):
+        send(suite, inbox["emailAddress"])
+    api.delete("/v1/inboxes/" + inbox["inboxId"])
+    events, end = _follow(api, after, 5)
+
+    pages = []
+    cursor = after
+    for _ in range(3):
+        pages.append(api.get("/v1/events", after=cursor, limit=2))
+        cursor = pages[-1]["nextCursor"]
+    assert [len(page["events"]) for page in pages] == [2, 2, 1]
+    assert [page["hasMore"] for page in pages] == [True, True, False]
+    assert [one for page in pages for one in _ids(page["events"])] == _ids(events)
+
+    ended = api.get("/v1/events", after=after, types="inbox.expired")
+    assert [one["payload"]["event"] for one in ended["events"]] == ["inbox.expired"]
+    assert ended["nextCursor"] == end
+    assert _ids(api.get("/v1/events", after="earliest", inboxId=inbox["inboxId"])["events"]) == (
+        _ids(events)
+    )
+    # From an event of a webhook or a topic, and by time.
+    assert _ids(api.get("/v1/events", after=events[2]["eventId"])["events"]) == _ids(events[3:])
+    assert events[2]["cursor"] != events[3]["cursor"]
+    assert _ids(api.get("/v1/events", after=events[2]["cursor"])["events"]) == _ids(events[3:])
+    ten_minutes_ago = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 600))
+    assert _ids(api.get("/v1/events", since=ten_minutes_ago)["events"]) == _ids(events)
+
+
+def test_cursors_are_of_their_account(api: Api, other_account: Account) -> None:
+    after = _begin(api)
+    changed = after[:-1] + ("A" if after[-1] != "A" else "B")
+    for key, cursor in ((other_account.api, after), (api, changed), (api, "x")):
+        refused = key.call("GET", "/v1/events", params={"after": cursor})
+        assert refused.status_code == 400
+        assert refused.headers["X-Error-Code"] == "invalid_cursor"
+
+
+def test_a_key_sees_what_its_scopes_and_its_tag_allow(suite: Suite, account: Account) -> None:
+    after = _begin(account.api)
+    ours, theirs = (account.api.new_inbox(tags=[tag]) for tag in ("ours", "theirs"))
+    for inbox in (ours, theirs):
+        send(suite, inbox["emailAddress"])
+    account.api.delete("/v1/inboxes/" + ours["inboxId"])
+    events, _ = _follow(account.api, after, 5)
+
+    mails = _key(suite, account, "--scope", "emails:read")
+    assert {one["payload"]["event"] for one in mails.get("/v1/events", after=after)["events"]} == {
+        "email.received"
+    }
+    refused = mails.call("GET", "/v1/events", params={"types": "inbox.created"})
+    assert refused.status_code == 403
+    assert refused.headers["X-Error-Code"] == "scope_required"
+
+    tagged = _key(suite, account, "--tag", "ours")
+    of_ours = [one for one in events if one["payload"]["data"]["inboxId"] == ours["inboxId"]]
+    assert len(of_ours) == 3
+    for key, query in ((tagged, {}), (account.api, {"tag": "ours"}), (tagged, {"tag": "ours"})):
+        assert _ids(key.get("/v1/events", after=after, **query)["events"]) == _ids(of_ours)
+    assert tagged.get("/v1/events", after=after, tag="theirs")["events"] == []
+    [other, *_] = [one for one in events if one not in of_ours]
+    assert tagged.call("GET", "/v1/events", params={"after": other["eventId"]}).status_code == 400
+    hidden = tagged.call("GET", "/v1/events", params={"inboxId": theirs["inboxId"]})
+    assert hidden.status_code == 404
+
+
+def test_a_tag_is_judged_when_the_answer_is_made(suite: Suite, api: Api) -> None:
+    after = _begin(api)
+    inbox = api.new_inbox(tags=["run"])
+    send(suite, inbox["emailAddress"])
+    _follow(api, after, 2, tag="run")
+
+    api.patch("/v1/inboxes/" + inbox["inboxId"], {"tags": []})
+
+    assert api.get("/v1/events", after=after, tag="run")["events"] == []
+
+
+def test_an_account_that_nobody_follows_has_no_feed(suite: Suite, account: Account) -> None:
+    quiet, followed = Account.make(suite).api, account.api
+    after = _begin(followed)
+    unread = quiet.new_inbox()
+    send(suite, unread["emailAddress"])
+    inbox = followed.new_inbox()
+    send(suite, inbox["emailAddress"])
+    _follow(followed, after, 2)
+
+    assert quiet.get("/v1/events", after="earliest")["events"] == []
+    assert quiet.call("GET", "/v1/events", params={"after": str(uuid.uuid4())}).status_code == 400
+
+
+def test_every_reader_gets_each_event_once(
+    suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
+    after = _begin(api)
+    inboxes = [api.new_inbox() for _ in range(4)]
+    readers = [
+        pool.submit(_follow, Api(gateway, api.headers["X-API-Key"]), after, 44, limit=7)
+        for gateway in suite.of_each("gateway", "URL")
+        for _ in range(2)
+    ]
+
+    for inbox in inboxes:
+        for number in range(10):
+            send(suite, inbox["emailAddress"], subject=f"number {number}")
+
+    read = [_ids(reader.result(timeout=60)[0]) for reader in readers]
+    assert all(one == read[0] for one in read)
+    assert len(set(read[0])) == 44
+    eventually(lambda: api.get("/v1/events", after=after, limit=500)["events"], "the feed stays")
