@@ -1,5 +1,13 @@
 // The client: one method for each operation of the contract, and waits, codes and links by hand.
 import { NotFound, TempinboxError } from './errors.js';
+import {
+  followEvents,
+  listEvents,
+  type EventFilter,
+  type EventList,
+  type EventPage,
+  type FeedEvent,
+} from './events.js';
 import { List } from './list.js';
 import type { components, operations } from './openapi.js';
 import { readSettings, type Settings } from './settings.js';
@@ -247,6 +255,22 @@ export class Tempinbox {
       options,
     );
     return { ...found, content: Buffer.from(found.content, 'base64') };
+  }
+
+  // Events.
+
+  /** A page of the account's events behind `after`; the first call begins the feed. */
+  async listEvents(page: EventPage = {}, options?: CallOptions): Promise<EventList> {
+    return await listEvents(this.#transport, page, options);
+  }
+
+  /**
+   * Follows the account's events, each once: `for await (const event of client.events())`. Keep the
+   * `cursor` of the last event that you are done with, and give it as `after` the next time.
+   * CursorExpired and CursorReset say what would be skipped, or comes again.
+   */
+  events(filter: EventFilter = {}): AsyncGenerator<FeedEvent, never> {
+    return followEvents(this.#transport, filter);
   }
 
   // Webhooks.

@@ -46,6 +46,10 @@ export interface ErrorAnswer {
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** `X-Resume-After`: the cursor to go on with, of a feed. */
+  readonly resumeAfter?: string | undefined;
+  /** `X-Missed-Events`. */
+  readonly missed?: number | undefined;
   /** False if the answer is not the API's: another server's, or a proxy's page. */
   readonly isFromApi: boolean;
   /** `GET https://host/v1/…` */
@@ -127,6 +131,31 @@ export class NotFound extends ApiError {}
 /** 409: it is taken, or under way. */
 export class Conflict extends ApiError {}
 
+/** 410: events behind the cursor are gone, or were not recorded. */
+export class CursorExpired extends ApiError {
+  /** How many, if that is known. */
+  readonly missed: number | undefined;
+  /** Decide what the loss means, then go on with this as `after`. */
+  readonly resumeAfter: string;
+
+  constructor(answer: ErrorAnswer) {
+    super(answer);
+    this.missed = answer.missed;
+    this.resumeAfter = answer.resumeAfter ?? 'earliest';
+  }
+}
+
+/** 410: the service was put back to an earlier moment than the cursor's. */
+export class CursorReset extends ApiError {
+  /** Go on with this as `after`, and drop by `eventId` what you have. */
+  readonly resumeAfter: string;
+
+  constructor(answer: ErrorAnswer) {
+    super(answer);
+    this.resumeAfter = answer.resumeAfter ?? 'earliest';
+  }
+}
+
 /** 422: the Idempotency-Key was used for another body. */
 export class UnprocessableContent extends ApiError {}
 
@@ -157,8 +186,10 @@ export class ServiceUnavailable extends ApiError {
   }
 }
 
-/** The error of a status. */
+/** The error of a status, or of its code. */
 export function errorOf(answer: ErrorAnswer): ApiError {
+  if (answer.code === errorCodes.cursorExpired) return new CursorExpired(answer);
+  if (answer.code === errorCodes.cursorReset) return new CursorReset(answer);
   switch (answer.status) {
     case 400:
       return new BadRequest(answer);

@@ -1,6 +1,7 @@
 export * from './client.js';
 export * from './error-codes.js';
 export * from './errors.js';
+export type { EventFilter, EventList, EventPage, FeedEvent } from './events.js';
 export { List } from './list.js';
 export type { Page } from './list.js';
 export type { components, operations } from './openapi.js';

@@ -281,6 +281,8 @@ export class Transport {
       requestId: answer.headers.get('x-request-id') ?? undefined,
       rateLimit: rateLimit(answer.headers),
       retryAfterSeconds: retryAfterHeader(answer.headers),
+      resumeAfter: answer.headers.get('x-resume-after') ?? undefined,
+      missed: missedEvents(answer.headers),
       isFromApi: true,
       request: request.name,
       dashboard: this.dashboard,
@@ -433,6 +435,11 @@ function retryAfterHeader(headers: ResponseHeaders): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const at = Date.parse(text); // a proxy's date
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+}
+
+function missedEvents(headers: ResponseHeaders): number | undefined {
+  const text = headers.get('x-missed-events') ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 function rateLimit(headers: ResponseHeaders) {

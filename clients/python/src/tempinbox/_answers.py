@@ -80,13 +80,19 @@ def _read(kind: Any, value: Any, where: str) -> Any:
 
 
 def _choose(kind: Any, value: Any) -> Any:
-    """Returns which of several kinds a value is: the one whose `step` it has."""
+    """Returns which of several kinds a value is: the one whose `step` or `event` it has.
+
+    An event of a name that this version does not know is an `Answer`.
+    """
     kinds = [one for one in typing.get_args(kind) if one is not types.NoneType]
-    for one in kinds if len(kinds) > 1 and isinstance(value, dict) else []:
-        step = typing.get_type_hints(one).get("step")
-        if typing.get_origin(step) is Literal and value.get("step") in typing.get_args(step):
-            return one
-    return kinds[-1]
+    if len(kinds) == 1 or not isinstance(value, dict):
+        return kinds[-1]
+    for one in kinds:
+        for name in ("step", "event"):
+            known = typing.get_type_hints(one).get(name)
+            if typing.get_origin(known) is Literal and value.get(name) in typing.get_args(known):
+                return one
+    return Answer if "event" in value else kinds[-1]
 
 
 def _read_object(kind: type[Answer], value: Any, where: str) -> Any:

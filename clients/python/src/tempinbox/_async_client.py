@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 from tempinbox import _waiting, types
 from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
-from tempinbox._calls import call, read_json
+from tempinbox._calls import Deadline, call, read_json
 from tempinbox._transport import AsyncTransport
 from tempinbox._values import AttachmentFile, NewInbox, in_contract, items_of, without_none
 from tempinbox._waiting import InboxReference, Position, id_of
@@ -22,6 +22,8 @@ A = TypeVar("A", bound=Answer)
 LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
 EventName = Literal["email.received", "inbox.created", "inbox.expired"]
 Order = Literal["desc", "asc"]  # newest first, which is the default, or oldest first
+_HOLD_SECONDS = 55  # of a request that waits for events: proxies often cut at 60
+_MAX_OUTAGE_SECONDS = 86_400.0  # of the service, while events are followed
 _END_SECONDS = 10.0  # for the end of an inbox whose block failed
 
 
@@ -343,6 +345,60 @@ class AsyncTempinbox:
             content=base64.b64decode(found.content),
         )
 
+    # Events.
+
+    async def list_events(
+        self,
+        *,
+        after: str | None = None,
+        since: datetime | str | None = None,
+        types_: Sequence[EventName] | None = None,
+        tag: str | None = None,
+        inbox: InboxReference | None = None,
+        limit: int | None = None,
+        wait_seconds: int | None = None,
+    ) -> types.EventList:
+        """A page of the account's events behind `after`, which is a cursor, "latest", "earliest" or
+        the id of an event; the first call begins the feed.
+        """
+        given = _events_of(after, since, types_, tag, inbox, limit)
+        given |= without_none(waitSeconds=wait_seconds)
+        deadline = Deadline.after(self.settings.timeout + (wait_seconds or 0))
+        flow = call(self.settings, "listEvents", given, deadline=deadline)
+        return read(types.EventList, read_json(await self._transport.run(flow)))
+
+    async def events(
+        self,
+        *,
+        after: str | None = None,
+        since: datetime | str | None = None,
+        types_: Sequence[EventName] | None = None,
+        tag: str | None = None,
+        inbox: InboxReference | None = None,
+    ) -> AsyncIterator[types.FeedEvent]:
+        """Follows the account's events, each once, for as long as you ask for the next one.
+
+        Keep the `cursor` of the last event that you are done with, and give it as `after` the next
+        time. CursorExpired and CursorReset say what would be skipped, or comes again.
+        """
+        given = _events_of(after, since, types_, tag, inbox, None)
+        found = read(types.EventList, await self._json("listEvents", given))
+        given.pop("since", None)
+        while True:
+            for one in found.events:
+                yield one
+            given["after"] = found.next_cursor
+            flow = call(
+                self.settings,
+                "listEvents",
+                given,
+                deadline=Deadline.after(_MAX_OUTAGE_SECONDS),
+                hold=lambda: _HOLD_SECONDS,
+                hold_name="waitSeconds",
+                was_reached=True,
+            )
+            found = read(types.EventList, read_json(await self._transport.run(flow)))
+
     # Webhooks.
 
     async def create_webhook(
@@ -495,6 +551,21 @@ class AsyncTempinbox:
         known = read(types.Inbox, found)
         values = {one.name: getattr(known, one.name) for one in fields(known)}
         return AsyncInbox(client=self, **values)
+
+
+def _events_of(
+    after: str | None,
+    since: datetime | str | None,
+    event_types: Sequence[EventName] | None,
+    tag: str | None,
+    inbox: InboxReference | None,
+    limit: int | None,
+) -> dict[str, Any]:
+    """The parameters of a page of events."""
+    moment = since.isoformat() if isinstance(since, datetime) else since
+    inbox_id = None if inbox is None else id_of(inbox)
+    given = without_none(after=after, since=moment, types=items_of(event_types))
+    return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,12 +114,13 @@ def call(
     accept: str = "application/json",
     deadline: Deadline | None = None,
     hold: Callable[[], int] | None = None,
+    hold_name: str = "timeoutSeconds",
     was_reached: bool = False,
 ) -> Flow[Response]:
     """Runs an operation of the contract; returns its answer of 2xx, or raises.
 
     `hold` says how many seconds the service may keep the request before it answers (its parameter
-    `timeoutSeconds`), and is asked again for each try. Such a call is repeated until its deadline,
+    `hold_name`), and is asked again for each try. Such a call is repeated until its deadline,
     however often it is cut, once the service was reached, by this call or one before
     (`was_reached`). A service that says when to come again is asked until the deadline by each.
     """
@@ -136,7 +137,7 @@ def call(
         seconds = deadline.seconds_left
         if hold:
             held = hold()
-            url = _url(settings, operation, {**given, "timeoutSeconds": held})
+            url = _url(settings, operation, {**given, hold_name: held})
             request = dataclasses.replace(request, url=url)
             spare = max(0, round(seconds) - held)
             seconds = held + min(_ANSWER_SECONDS, spare + _LAST_ANSWER_SECONDS)
@@ -275,6 +276,8 @@ def _error_answer(settings: Settings, request: Send, response: Response) -> Erro
         request_id=response.headers.get("x-request-id"),
         rate_limit=_rate_limit(response.headers),
         retry_after=_retry_after(response.headers.get("retry-after")),
+        resume_after=response.headers.get("x-resume-after"),
+        missed=_number(response.headers.get("x-missed-events")),
         request=request.shown,
         dashboard=settings.dashboard,
     )

@@ -59,6 +59,10 @@ class ErrorAnswer:
     rate_limit: RateLimit | None
     retry_after: float | None
     """Seconds."""
+    resume_after: str | None
+    """`X-Resume-After`: the cursor to go on with, of a feed."""
+    missed: float | None
+    """`X-Missed-Events`."""
     request: str
     """`GET https://host/v1/…`"""
     dashboard: str
@@ -127,6 +131,29 @@ class Conflict(ApiError):
     """409: it is taken, or under way."""
 
 
+class CursorExpired(ApiError):
+    """410: events behind the cursor are gone or were not recorded; `missed` of them, if known.
+
+    Decide what that means, then go on with `resume_after` as `after`.
+    """
+
+    def __init__(self, answer: ErrorAnswer) -> None:
+        super().__init__(answer)
+        self.missed = None if answer.missed is None else int(answer.missed)
+        self.resume_after = answer.resume_after or "earliest"
+
+
+class CursorReset(ApiError):
+    """410: the service was put back to an earlier moment than the cursor's.
+
+    Go on with `resume_after` as `after`, and drop by `event_id` what you have.
+    """
+
+    def __init__(self, answer: ErrorAnswer) -> None:
+        super().__init__(answer)
+        self.resume_after = answer.resume_after or "earliest"
+
+
 class UnprocessableContent(ApiError):
     """422: the Idempotency-Key was used for another body."""
 
@@ -172,7 +199,11 @@ _PLAIN: dict[int, type[ApiError]] = {404: NotFound, 409: Conflict, 422: Unproces
 
 
 def error_of(answer: ErrorAnswer) -> ApiError:
-    """The error of a status."""
+    """The error of a status, or of its code."""
+    if answer.code == error_codes.CURSOR_EXPIRED:
+        return CursorExpired(answer)
+    if answer.code == error_codes.CURSOR_RESET:
+        return CursorReset(answer)
     if answer.status in _BY_STATUS:
         return _BY_STATUS[answer.status](answer)
     if answer.status == 503:

@@ -14,6 +14,8 @@ export const {
   ConfigurationError,
   Conflict,
   ConnectionFailed,
+  CursorExpired,
+  CursorReset,
   Forbidden,
   InvalidArgument,
   NotFound,
