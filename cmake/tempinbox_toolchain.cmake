@@ -43,8 +43,7 @@ endif()
 # Asio and Beast are compiled once, in libs/boost.
 add_compile_definitions(
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
-  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_HAS_CO_AWAIT
-  TEMPINBOX_VERSION="${PROJECT_VERSION}")
+  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_HAS_CO_AWAIT)
 
 if(TEMPINBOX_SANITIZE)
   add_compile_options(-fsanitize=${TEMPINBOX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,6 +1,7 @@
 // Brings the database schemas of the suite to their newest version. Safe to run again and by many
 // at once.
 #include "common/config/reader.hpp"
+#include "common/core/version.hpp"
 #include "common/postgres/dsn_settings.hpp"
 #include "common/postgres/migrations.hpp"
 #include "migrations/schemas.hpp"
@@ -79,7 +80,7 @@ int main(int argc, char** argv)
         return 0;
     }
     if (line.requested == config::command_line::action::show_version) {
-        std::puts(TEMPINBOX_VERSION);
+        std::puts(std::string(version()).c_str());
         return 0;
     }
     if (line.requested == config::command_line::action::print_settings) {

@@ -1,5 +1,6 @@
 #include "tempinboxctl/program.hpp"
 
+#include "common/core/version.hpp"
 #include "common/log/log.hpp"
 #include "tempinboxctl/command_line.hpp"
 #include "tempinboxctl/session.hpp"
@@ -121,7 +122,7 @@ int run(int argc, const char* const* argv)
     read_settings(declaring);
 
     if (words.size() == 1 && words.front() == "--version") {
-        print(stdout, "tempinboxctl " TEMPINBOX_VERSION "\n");
+        print(stdout, "tempinboxctl " + std::string(version()) + "\n");
         return done;
     }
     if (words.size() == 1 && words.front() == "--print-settings") {

@@ -2,6 +2,7 @@
 
 #include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
+#include "common/core/version.hpp"
 
 #include <algorithm>
 
@@ -39,7 +40,7 @@ result<std::string> make_request_head(const client_request& outgoing, const targ
     if (!find_header(outgoing.headers, "Host"))
         add("Host", url.authority);
     if (!find_header(outgoing.headers, "User-Agent"))
-        add("User-Agent", "tempinbox/" TEMPINBOX_VERSION);
+        add("User-Agent", "tempinbox/" + std::string(version()));
     for (const auto& [name, content] : outgoing.headers) {
         if (!is_token(name) || !is_field_value(content))
             return failure{errc::invalid_argument, "the header " + quote(name) + " is malformed"};

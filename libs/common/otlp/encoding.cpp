@@ -1,5 +1,6 @@
 #include "common/otlp/encoding.hpp"
 
+#include "common/core/version.hpp"
 #include "common/json/value.hpp"
 #include "common/json/writer.hpp"
 
@@ -110,7 +111,7 @@ resource_of(std::string_view program, std::string_view instance, const trace::se
     trace::attribute_list resource;
     set(resource, "service.name", "tempinbox-" + std::string(program));
     set(resource, "service.namespace", std::string("tempinbox"));
-    set(resource, "service.version", std::string(TEMPINBOX_VERSION));
+    set(resource, "service.version", std::string(version()));
     set(resource, "service.instance.id", variable("POD_UID").value_or(std::string(instance)));
     set(resource, "telemetry.sdk.name", std::string("tempinbox"));
     set(resource, "telemetry.sdk.language", std::string("cpp"));
@@ -134,7 +135,7 @@ std::string encode(const trace::attribute_list& resource,
     out.end_object();
     out.key("scopeSpans").begin_array().begin_object();
     out.key("scope").begin_object().member("name", "tempinbox");
-    out.member("version", TEMPINBOX_VERSION).end_object();
+    out.member("version", version()).end_object();
     out.key("spans").begin_array();
     for (const auto& span : spans)
         write_span(out, span);

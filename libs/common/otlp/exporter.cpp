@@ -1,5 +1,6 @@
 #include "common/otlp/exporter.hpp"
 
+#include "common/core/version.hpp"
 #include "common/log/log.hpp"
 #include "common/otlp/encoding.hpp"
 
@@ -132,7 +133,7 @@ awaitable<std::chrono::milliseconds> exporter::attempt(std::chrono::milliseconds
     outgoing.url = chosen.endpoint;
     outgoing.headers = chosen.headers;
     outgoing.headers.emplace_back("Content-Type", "application/json");
-    outgoing.headers.emplace_back("User-Agent", "TempInbox-OTLP/" TEMPINBOX_VERSION);
+    outgoing.headers.emplace_back("User-Agent", "TempInbox-OTLP/" + std::string(version()));
     outgoing.body = batch_->body;
     outgoing.deadline = timeout;
     const auto response = co_await client_->send(std::move(outgoing));

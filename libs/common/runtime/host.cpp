@@ -1,6 +1,7 @@
 #include "common/runtime/host.hpp"
 
 #include "common/core/encoding.hpp"
+#include "common/core/version.hpp"
 
 #include <sodium.h>
 
@@ -26,7 +27,7 @@ host::host(std::string name, process_settings chosen)
 {
     metrics_
         .gauge("tempinbox_build_info", "Always 1",
-               {{"service", name_}, {"version", TEMPINBOX_VERSION}})
+               {{"service", name_}, {"version", std::string(version())}})
         .Set(1);
 }
 

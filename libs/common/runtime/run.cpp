@@ -1,6 +1,7 @@
 #include "common/runtime/run.hpp"
 
 #include "common/core/exception_text.hpp"
+#include "common/core/version.hpp"
 #include "common/log/log.hpp"
 #include "common/runtime/loop_lag.hpp"
 #include "common/runtime/memory_limit.hpp"
@@ -160,7 +161,7 @@ std::string log_instance(const host& here)
 void start_log(std::string_view name, const host& here)
 {
     const auto& chosen = here.settings();
-    log::start(name, TEMPINBOX_VERSION, log_instance(here), *log::parse_level(chosen.log_level));
+    log::start(name, version(), log_instance(here), *log::parse_level(chosen.log_level));
     log::set_volume(log::line_class::audit, *log::parse_volume(chosen.audit_log));
     log::set_volume(log::line_class::access, *log::parse_volume(chosen.access_log));
 }
@@ -192,7 +193,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
         return clean;
     }
     if (line.requested == config::command_line::action::show_version) {
-        std::printf("%s %s\n", program.c_str(), TEMPINBOX_VERSION);
+        std::fputs((program + " " + std::string(version()) + "\n").c_str(), stdout);
         return clean;
     }
 

@@ -1,6 +1,7 @@
 #include "gateway/mcp/endpoint.hpp"
 
 #include "common/core/text.hpp"
+#include "common/core/version.hpp"
 #include "gateway/mcp/api_calls.hpp"
 #include "gateway/mcp/entry.hpp"
 #include "gateway/mcp/json_rpc.hpp"
@@ -61,7 +62,7 @@ void put_server_info(json::writer& out)
     out.begin_object();
     out.member("name", "temporary-inbox-service");
     out.member("title", "Temporary Inbox Service");
-    out.member("version", TEMPINBOX_VERSION);
+    out.member("version", version());
     out.end_object();
 }
 

@@ -3,6 +3,7 @@
 #include "webhook-dispatcher/endpoints/signature.hpp"
 
 #include "common/core/text.hpp"
+#include "common/core/version.hpp"
 #include "common/http/url.hpp"
 #include "common/trace/current.hpp"
 
@@ -154,7 +155,7 @@ http::header_list make_headers(const delivery_job& job, time_point now)
     const auto timestamp = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
     http::header_list headers;
     headers.emplace_back("Content-Type", "application/json");
-    headers.emplace_back("User-Agent", "TempInbox-Webhooks/" TEMPINBOX_VERSION);
+    headers.emplace_back("User-Agent", "TempInbox-Webhooks/" + std::string(version()));
     headers.emplace_back("Accept-Encoding", "identity");
     headers.emplace_back("webhook-id", id);
     headers.emplace_back("webhook-timestamp", std::to_string(timestamp));

@@ -1,3 +1,4 @@
+#include "common/core/version.hpp"
 #include "common/http/client.hpp"
 #include "unit/common/http/running_server.hpp"
 #include "unit/common/http/scripted_server.hpp"
@@ -57,7 +58,7 @@ TEST_CASE("a client sends what it was given and what is missing", "[http]")
     CHECK(response.header("content-length") == "2");
     REQUIRE(server.requests().size() == 1);
     CHECK(server.requests()[0] == "POST /p%20q?r=s HTTP/1.1\r\nHost: " + server.address().text() +
-                                      "\r\nUser-Agent: tempinbox/" TEMPINBOX_VERSION
+                                      "\r\nUser-Agent: tempinbox/" + std::string(version()) +
                                       "\r\nX-One: 1\r\nContent-Length: 5\r\n\r\nhello");
 }
 

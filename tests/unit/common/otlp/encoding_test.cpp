@@ -1,5 +1,6 @@
 #include "common/otlp/encoding.hpp"
 
+#include "common/core/version.hpp"
 #include "common/json/value.hpp"
 
 #include <catch2/catch.hpp>
@@ -63,16 +64,17 @@ TEST_CASE("a request has the shape of OTLP's JSON", "[otlp]")
     CHECK(
         otlp::encode({{"service.name", std::string("x")}}, {some_span()}) ==
         R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"x"}}]},)"
-        R"("scopeSpans":[{"scope":{"name":"tempinbox","version":")" TEMPINBOX_VERSION
-        R"("},"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","flags":1,)"
-        R"("traceState":"vendor=1","parentSpanId":"1111111111111111","name":"send email.received","kind":4,)"
-        R"("startTimeUnixNano":"1764000000000000001","endTimeUnixNano":"1764000000002000001",)"
-        R"("attributes":[{"key":"text","value":{"stringValue":"a\"b"}},)"
-        R"({"key":"count","value":{"intValue":"9007199254740993"}},)"
-        R"({"key":"part","value":{"doubleValue":0.5}},{"key":"is_late","value":{"boolValue":true}}],)"
-        R"("links":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7","flags":0}],)"
-        R"("droppedLinksCount":3,"status":{"code":2,"message":"not acknowledged"}}],)"
-        R"("schemaUrl":"https://opentelemetry.io/schemas/1.37.0"}]}]})");
+        R"("scopeSpans":[{"scope":{"name":"tempinbox","version":")" +
+            std::string(version()) +
+            R"("},"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","flags":1,)"
+            R"("traceState":"vendor=1","parentSpanId":"1111111111111111","name":"send email.received","kind":4,)"
+            R"("startTimeUnixNano":"1764000000000000001","endTimeUnixNano":"1764000000002000001",)"
+            R"("attributes":[{"key":"text","value":{"stringValue":"a\"b"}},)"
+            R"({"key":"count","value":{"intValue":"9007199254740993"}},)"
+            R"({"key":"part","value":{"doubleValue":0.5}},{"key":"is_late","value":{"boolValue":true}}],)"
+            R"("links":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7","flags":0}],)"
+            R"("droppedLinksCount":3,"status":{"code":2,"message":"not acknowledged"}}],)"
+            R"("schemaUrl":"https://opentelemetry.io/schemas/1.37.0"}]}]})");
 }
 
 TEST_CASE("a span without parent, links and status leaves them out", "[otlp]")
