@@ -1,25 +1,39 @@
 """The file VERSION is what programs, API descriptions and the dashboard say of themselves."""
 
 import json
-import re
+import subprocess
 import unittest
 
 import yaml
+from dev import version
 from dev.paths import ROOT
 
-VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+VERSION = version.current()
 _NPM_FOLDERS = [ROOT / "web" / "dashboard", ROOT / "clients" / "typescript"]
+
+
+def _git(name: str) -> str | None:
+    """Returns what a name stands for here; None if there is no such thing."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", name]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
 
 
 class Version(unittest.TestCase):
     def test_it_is_semantic(self) -> None:
-        self.assertRegex(VERSION, r"^\d+\.\d+\.\d+$")
+        version.check_form(VERSION)
+
+    def test_the_last_releases_version_is_not_that_of_other_content(self) -> None:
+        tagged, here = _git(f"v{VERSION}^{{tree}}"), _git("HEAD^{tree}")
+        changelog = version.CHANGELOG.read_text(encoding="utf-8")
+
+        self.assertIsNone(version.find_reuse(VERSION, changelog, tagged, here or ""))
 
     def test_programs_are_built_with_it(self) -> None:
         top = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
 
         self.assertIn('/VERSION" tempinbox_version', top)
-        self.assertIn("project(tempinbox VERSION ${tempinbox_version} ", top)
+        room = (ROOT / "libs/common/core/CMakeLists.txt").read_text(encoding="utf-8")
+        self.assertIn('TEMPINBOX_VERSION=\\"${tempinbox_version}\\"', room)
 
     def test_the_contracts_have_it(self) -> None:
         for name in ("openapi.yaml", "dashboard-openapi.yaml"):
@@ -40,9 +54,23 @@ class Version(unittest.TestCase):
 
     def test_the_changelog_knows_it(self) -> None:
         log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-        headings = re.findall(r"^## \[([^\]]+)\]", log, re.MULTILINE)
+        headings = version.changelog_headings(log)
 
-        self.assertEqual(headings[:2], ["Unreleased", VERSION])
+        self.assertEqual(headings[0], "Unreleased")
+        if version.is_release(VERSION):
+            self.assertEqual(headings[1], VERSION)
+
+    def test_the_python_client_has_it_in_pythons_form(self) -> None:
+        written = ROOT / "clients/python/src/tempinbox/__init__.py"
+        text = written.read_text(encoding="utf-8")
+
+        self.assertIn(f'__version__ = "{version.for_python(VERSION)}"', text)
+
+    def test_the_chart_and_its_images_have_it(self) -> None:
+        text = (ROOT / "deploy/helm/tempinbox/Chart.yaml").read_text(encoding="utf-8")
+        chart = yaml.safe_load(text)
+
+        self.assertEqual((chart["version"], chart["appVersion"]), (VERSION, VERSION))
 
 
 if __name__ == "__main__":
