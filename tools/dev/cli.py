@@ -98,6 +98,12 @@ def _image(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _release(chosen: argparse.Namespace) -> int:
+    from dev import release
+
+    return release.run(chosen.part, chosen.compare, dry_run=chosen.dry_run)
+
+
 def _demo(chosen: argparse.Namespace) -> int:
     from dev import demo
 
@@ -437,6 +443,33 @@ def _add_image(verbs: _Verbs) -> None:
     )
 
 
+def _add_release(verbs: _Verbs) -> None:
+    made = verbs.verb(
+        "release",
+        "make everything that a release is, into dist/, with the digest of each file",
+        _release,
+        "\n\n  python   wheel and source of the Python client"
+        "\n  npm      the TypeScript client, with the command line"
+        "\n  chart    the Helm chart"
+        "\n\nWithout a part all. Each file has a list of what it needs or holds (SPDX 2.3) beside "
+        "it; NOTES.md has what\nCHANGELOG.md says. Everything is made of what is committed; files "
+        "get the time of that commit, or SOURCE_DATE_EPOCH.\nNothing is tagged, signed or pushed.",
+    )
+    made.add_argument("part", nargs="*", metavar="PART", help="only these parts (default: all)")
+    made.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="also of a version that is not to be released, such as 1.2.3-dev",
+    )
+    made.add_argument(
+        "--compare",
+        metavar="DIR",
+        type=Path,
+        help="then name each file that differs from this folder's, which an earlier run made; exit "
+        "code 1 if any does without a known reason",
+    )
+
+
 _CHAOS_RUNS = (
     "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
     "gateway replicas all the time, PostgreSQL restarted twice,"
@@ -660,6 +693,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_check,
         _add_build,
         _add_image,
+        _add_release,
         _add_chaos,
         _add_k8s,
         _add_root,

@@ -13,7 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import build, dashboard, debian, kafka, packages, paths, root, services, spdx
+from dev import (
+    build,
+    dashboard,
+    debian,
+    kafka,
+    packages,
+    paths,
+    root,
+    services,
+    spdx,
+    version,
+)
 from dev.docker import Docker, engine
 from dev.terminal import Missing, fail, heading, item, say
 
@@ -36,14 +47,9 @@ class Source:
     from_source: bool = False
 
 
-def version() -> str:
-    """The tag of every image."""
-    return (paths.ROOT / "VERSION").read_text(encoding="ascii").strip()
-
-
 def tag(name: str) -> str:
     """The name of an image as it is built here."""
-    return f"localhost/tempinbox/{name}:{version()}"
+    return f"localhost/tempinbox/{name}:{version.current()}"
 
 
 def chosen(names: list[str]) -> list[str]:
@@ -200,7 +206,7 @@ def _build(docker: Docker, name: str, context: Path, base: str) -> None:
     """Builds without a network: no step meets a port of this machine."""
     started = time.monotonic()
     command = [*_command(name, base), "--tag", tag(name), "--network=none"]
-    command += ["--label", f"org.opencontainers.image.version={version()}"]
+    command += ["--label", f"org.opencontainers.image.version={version.current()}"]
     command += ["--label", f"org.opencontainers.image.title=tempinbox {name}"]
     command += ["--label", f"org.opencontainers.image.revision={_revision()}"]
     docker.run(*command, str(context))
@@ -251,7 +257,7 @@ def _describe(docker: Docker, names: list[str]) -> None:
         digest = docker.run("image", "inspect", "--format", "{{.Id}}", tag(name)).strip()
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         path = folder / f"{name}.spdx.json"
-        listed = spdx.document(name, version(), digest, now, found)
+        listed = spdx.document(name, version.current(), digest, now, found)
         path.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         shown = path.relative_to(paths.ROOT)
         say(f"{name:<20} {size(docker, name) / 1e6:>6.1f} {len(found):>9}  {shown}")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from dev import image, paths
+from dev import image, paths, version
 from dev.docker import Docker, engine
 from dev.terminal import Failure, Missing, fail, heading, item, paint, say
 from dev.waiting import wait_until
@@ -62,7 +62,7 @@ def run(names: list[str]) -> int:
 
 def _service(docker: Docker, name: str) -> str:
     said = docker.run("run", "--rm", *_HARDENED, image.tag(name), "--version").strip()
-    if not said.endswith(" " + image.version()):
+    if not said.endswith(" " + version.current()):
         fail(f"--version says {said}")
     user = docker.run("image", "inspect", "--format", "{{.Config.User}}", image.tag(name)).strip()
     if user != "10001:10001":
@@ -147,7 +147,7 @@ def _smoke_inside(docker: Docker, container: str) -> None:
 def _compose(docker: Docker) -> str:
     command = _compose_command(docker)
     environment = docker.environment | _PORTS | _data_images(docker)
-    environment |= {"TEMPINBOX_VERSION": image.version()}
+    environment |= {"TEMPINBOX_VERSION": version.current()}
 
     def compose(*arguments: str) -> str:
         done = subprocess.run(

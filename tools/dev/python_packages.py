@@ -1,5 +1,6 @@
 """Virtual environments of packages pinned by hash, kept in the cache: one of the end-to-end tests
-and the demo, one of the clients' tests, one of what checks Python, one of Node.js.
+and the demo, one of the clients' tests, one of what checks Python, one of what packs it, one of
+Node.js.
 """
 
 import hashlib
@@ -18,6 +19,8 @@ TESTS = paths.ROOT / "tests" / "e2e" / "requirements.txt"
 CLIENTS = paths.ROOT / "clients" / "python" / "requirements-test.txt"
 # Beside those of both, for mypy reads the types of what these import.
 CHECKS = paths.ROOT / "tools" / "dev" / "requirements-check.txt"
+# Of its own, and small: `./dev up` packs the Python client.
+BUILD = paths.ROOT / "tools" / "dev" / "requirements-build.txt"
 # Of its own: node_packages runs what is in it.
 NODE = paths.ROOT / "tools" / "dev" / "requirements-node.txt"
 

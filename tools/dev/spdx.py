@@ -15,7 +15,7 @@ from dev import debian
 
 _STATUS = "var/lib/dpkg/status.d/"
 _JAR = re.compile(r"usr/share/kafka/([^/]+)\.jar")
-_NONE = "NOASSERTION"
+NONE = "NOASSERTION"
 
 
 @dataclass(frozen=True)
@@ -62,34 +62,60 @@ def _maven(file_name: str, content: bytes) -> Package:
             fields = dict(re.findall(r"^(\w+)=(.*?)\r?$", text, re.MULTILINE))
             group, name, version = fields["groupId"], fields["artifactId"], fields["version"]
             purl = f"pkg:maven/{group}/{name}@{quote(version)}"
-    return Package(name, version, _NONE, purl, hashlib.sha512(content).hexdigest())
+    return Package(name, version, NONE, purl, hashlib.sha512(content).hexdigest())
 
 
 def document(image: str, version: str, digest: str, created: str, found: list[Package]) -> Any:
     """The document of an image with this digest (sha256:...), made at this moment."""
     made = digest.rpartition(":")[2]
-    top = {
-        "SPDXID": "SPDXRef-image",
-        "name": f"tempinbox/{image}",
+    top = described("SPDXRef-image", f"tempinbox/{image}", version, made, "CONTAINER")
+    namespace = f"urn:tempinbox:image:{image}:{version}:{made}"
+    return whole(f"tempinbox-{image}-{version}", namespace, created, top, found, "CONTAINS")
+
+
+def described(
+    id_: str,
+    name: str,
+    version: str,
+    digest: str,
+    purpose: str,
+    *,
+    license_expression: str = NONE,
+) -> dict[str, Any]:
+    """What a document is about, by its SHA-256."""
+    return {
+        "SPDXID": id_,
+        "name": name,
         "versionInfo": version,
-        "supplier": _NONE,
-        "downloadLocation": _NONE,
+        "supplier": NONE,
+        "downloadLocation": NONE,
         "filesAnalyzed": False,
-        "licenseConcluded": _NONE,
-        "licenseDeclared": _NONE,
-        "copyrightText": _NONE,
-        "primaryPackagePurpose": "CONTAINER",
-        "checksums": [{"algorithm": "SHA256", "checksumValue": made}],
+        "licenseConcluded": license_expression,
+        "licenseDeclared": license_expression,
+        "copyrightText": NONE,
+        "primaryPackagePurpose": purpose,
+        "checksums": [{"algorithm": "SHA256", "checksumValue": digest}],
     }
+
+
+def whole(
+    name: str,
+    namespace: str,
+    created: str,
+    top: dict[str, Any],
+    found: list[Package],
+    relation: str,
+) -> dict[str, Any]:
+    """The document of one thing, which has this relation to the packages."""
     parts = [_part(number, package) for number, package in enumerate(found)]
-    relationships = [_relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-image")]
-    relationships += [_relation("SPDXRef-image", "CONTAINS", part["SPDXID"]) for part in parts]
+    relationships = [_relation("SPDXRef-DOCUMENT", "DESCRIBES", top["SPDXID"])]
+    relationships += [_relation(top["SPDXID"], relation, part["SPDXID"]) for part in parts]
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"tempinbox-{image}-{version}",
-        "documentNamespace": f"urn:tempinbox:image:{image}:{version}:{made}",
+        "name": name,
+        "documentNamespace": namespace,
         "creationInfo": {"created": created, "creators": ["Tool: tempinbox-dev-image"]},
         "packages": [top, *parts],
         "relationships": relationships,
@@ -102,11 +128,11 @@ def _part(number: int, package: Package) -> dict[str, Any]:
         "name": package.name,
         "versionInfo": package.version,
         "supplier": package.supplier,
-        "downloadLocation": _NONE,
+        "downloadLocation": NONE,
         "filesAnalyzed": False,
-        "licenseConcluded": _NONE,
-        "licenseDeclared": _NONE,
-        "copyrightText": _NONE,
+        "licenseConcluded": NONE,
+        "licenseDeclared": NONE,
+        "copyrightText": NONE,
         "externalRefs": [
             {
                 "referenceCategory": "PACKAGE-MANAGER",
