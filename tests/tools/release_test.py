@@ -93,8 +93,8 @@ class Packages(unittest.TestCase):
         self.assertEqual([name for name in names if "/ci/" in name], [])
 
     def test_the_moment_is_the_commits_or_that_which_is_named(self) -> None:
-        asked = ["git", "-C", str(paths.ROOT), "log", "-1", "--format=%ct"]
-        committed = subprocess.run(asked, capture_output=True, text=True).stdout
+        command = ["git", "-C", str(paths.ROOT), "log", "-1", "--format=%ct"]
+        committed = subprocess.run(command, capture_output=True, text=True).stdout
         with mock.patch.dict(os.environ):
             os.environ.pop("SOURCE_DATE_EPOCH", None)
             self.assertEqual(client_packages.moment(), int(committed))
@@ -119,7 +119,7 @@ class Packages(unittest.TestCase):
         )
         self.assertEqual(made["relationships"][1]["relationshipType"], "DEPENDS_ON")
 
-    def test_npm_installs_nothing_else_unasked(self) -> None:
+    def test_npm_installs_nothing_else_by_itself(self) -> None:
         content = json.loads(
             (paths.ROOT / "clients/typescript/package.json").read_text(encoding="utf-8")
         )

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import build, debian, logs, paths, running, status, suite_env
+from dev import build, chaos_runs, debian, logs, paths, running, status, suite_env
 from dev.suite import DEFAULT_DOMAIN, Suite, SuiteOptions
 from dev.terminal import Failure, paint
 
@@ -470,51 +470,13 @@ def _add_release(verbs: _Verbs) -> None:
     )
 
 
-_CHAOS_RUNS = (
-    "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
-    "gateway replicas all the time, PostgreSQL restarted twice,"
-    "\n             Kafka killed once and frozen twice while an inbox is busy; every mail "
-    "answered 250 must be readable exactly once, whole, with its event on Kafka,"
-    "\n             and every inbox made or deleted be so, once, with its events"
-    "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
-    "webhook-dispatcher replicas all the time, one removed and added"
-    "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
-    "may stay due, repeats are counted."
-    "\n             For a short run: --events 2000 --seconds 15"
-    "\n  api        inboxes are made, read and deleted by many callers at once, one account "
-    "being at its plan's limit; kill -9 of gateway and"
-    "\n             inbox replicas all the time, PostgreSQL and Kafka as above; each inbox "
-    "answered 201 must exist once, with its event, and take"
-    "\n             mail, each answered with an error at most once, and each deleted one stay "
-    "so. For a short run: --rate 20 --seconds 20"
-    "\n  events     SMTP load and API calls; kill -9 of three brokers in turn, of replicas of "
-    "every service and of the consumers of"
-    "\n             examples/consumers all the time; each event that PostgreSQL holds must be "
-    "worked on by each consumer once, and the table"
-    "\n             that inbox.state makes be what the API lists. For a short run: --rate 20 "
-    "--seconds 40"
-    "\n  restore    steady SMTP load, API calls and a webhook; PostgreSQL goes back to a "
-    "moment of it (base backup and archived WAL), as"
-    "\n             docs/operations/backup.md says; no mail answered 250 before the moment may "
-    "be missing, none may have a second event id,"
-    "\n             and plans must be right everywhere. For a short run: --rate 20 --seconds 20"
-    "\n  upgrade    a suite of an older commit, built in build/upgrade, is migrated and "
-    "replaced by this tree's programs under load, replica"
-    "\n             after replica, callers first; then it goes back to the old programs on "
-    "the new schemas, then forward with what is called"
-    "\n             first; no call may fail, and mails, events and deliveries are counted as "
-    "above"
-    "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs."
-)
-
-
 def _add_chaos(verbs: _Verbs) -> None:
     breaking = verbs.verb(
         "chaos",
         "kill parts of a suite of its own under load, then count what was promised and what was "
         "kept",
         _chaos,
-        _CHAOS_RUNS,
+        chaos_runs.HELP,
     )
     breaking.add_argument(
         "name",

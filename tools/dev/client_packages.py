@@ -26,10 +26,10 @@ def moment() -> int:
     """Returns the time that everything gets: that of the newest commit, or SOURCE_DATE_EPOCH."""
     if chosen := os.environ.get("SOURCE_DATE_EPOCH"):
         return max(int(chosen), _OLDEST)
-    asked = subprocess.run(
+    printed = subprocess.run(
         ["git", "-C", str(paths.ROOT), "log", "-1", "--format=%ct"], capture_output=True, text=True
     )
-    return max(int(asked.stdout.strip() or 0), _OLDEST)
+    return max(int(printed.stdout.strip() or 0), _OLDEST)
 
 
 def created() -> str:
@@ -41,10 +41,10 @@ def created() -> str:
 def sources(folder: Path) -> list[Path]:
     """Lists the files of a folder that git knows or would add, by their paths in the checkout."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", str(folder)]
-    asked = subprocess.run(listing, cwd=paths.ROOT, capture_output=True, text=True)
-    if asked.returncode != 0:
-        fail("packages are made of what git knows: " + asked.stderr.strip())
-    names = sorted(set(filter(None, asked.stdout.split("\0"))))
+    printed = subprocess.run(listing, cwd=paths.ROOT, capture_output=True, text=True)
+    if printed.returncode != 0:
+        fail("packages are made of what git knows: " + printed.stderr.strip())
+    names = sorted(set(filter(None, printed.stdout.split("\0"))))
     return [Path(name) for name in names if (paths.ROOT / name).is_file()]
 
 

@@ -65,10 +65,10 @@ def check_tree(chosen: str, *, dry_run: bool) -> None:
 
 
 def _git(*arguments: str) -> str:
-    asked = subprocess.run(
+    printed = subprocess.run(
         ["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True
     )
-    return asked.stdout.strip()
+    return printed.stdout.strip()
 
 
 # The parts.
