@@ -145,7 +145,8 @@ service mail-ingest 9094 "$database" "$brokers" TEMPINBOX_SMTP_LISTEN=0.0.0.0:25
     TEMPINBOX_INBOX_RATE_PER_MINUTE=0 TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool
 service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}" \
     TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_SIGNUP=open \
-    TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard
+    TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard \
+    TEMPINBOX_DOWNLOAD_FILES=/usr/share/tempinbox/downloads
 ctl plan set premium --burst-per-second 0
 ctl bootstrap --domain "$domain" --email "$email" --plan premium \
     --password-file "$keys/password" --key-file "$data/api-key"

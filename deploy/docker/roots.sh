@@ -47,6 +47,7 @@ done
 
 mkdir -p /roots/gateway/usr/share/tempinbox
 cp -r /context/dashboard /roots/gateway/usr/share/tempinbox/dashboard
+cp -r /context/downloads /roots/gateway/usr/share/tempinbox/downloads
 install -D -m 644 /context/deploy/kafka/topics.json \
     /roots/tools/usr/share/tempinbox/kafka/topics.json
 

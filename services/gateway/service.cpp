@@ -4,6 +4,7 @@
 #include "gateway/quota/rate_limit_headers.hpp"
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/documentation.hpp"
+#include "gateway/site/downloads.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -45,6 +46,7 @@ service::service(runtime::host& host, settings chosen)
           make_hooks())
 {
     add_documentation(site_, settings_.base_path);
+    add_downloads(site_, read_downloads(settings_.download_files), core_.response_memory);
 }
 
 void service::take_events(const std::vector<kafka::record>& batch)

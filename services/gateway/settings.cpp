@@ -3,6 +3,7 @@
 #include "gateway/access/password_hasher.hpp"
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_assets.hpp"
+#include "gateway/site/downloads.hpp"
 
 #include "accounts/idempotency_repository.hpp"
 
@@ -148,6 +149,12 @@ settings read_settings(config::reader& reader)
         "Directory of the built dashboard; empty: the directory `dashboard` beside the program");
     if (chosen.dashboard_files.empty())
         chosen.dashboard_files = default_dashboard_folder();
+    chosen.download_files =
+        reader.text("download-files", "",
+                    "Directory of the clients offered below /downloads; empty: the directory "
+                    "`downloads` beside the program");
+    if (chosen.download_files.empty())
+        chosen.download_files = default_download_folder();
     const auto who = reader.choice("signup", "closed", {"open", "closed"},
                                    "Whether anybody may create an account on the dashboard");
     chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;

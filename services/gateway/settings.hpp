@@ -32,6 +32,7 @@ struct settings
     // Path of the gateway behind a proxy, such as `/some/path`; empty: the root of its host.
     std::string base_path;
     std::string dashboard_files; // folder of the built page
+    std::string download_files;  // folder of what is served below /downloads
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;
     long_poll_limits waits{0};

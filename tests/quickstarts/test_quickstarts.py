@@ -90,24 +90,25 @@ def test_agent(tmp_path: Path) -> None:
 
 
 def test_tester(tmp_path: Path) -> None:
-    """Uses the packages that ./dev has brought, in place of those from registries."""
+    """Uses the packages that ./dev has brought, in place of those from registries; the client is
+    the gateway's own.
+    """
     client = paths.ROOT / "clients" / "typescript"
     programs = node_packages.ensure(client)["PATH"]  # a newer Node.js than Debian 12's
     chromium = shutil.which("chromium")
     assert chromium
-    modules = '"$CLONE"/clients/typescript/node_modules'
+    modules = str(client / "node_modules")
+    package = '"$TEMPINBOX_BASE_URL/downloads/tempinbox.tgz"'
     brought = modules + "/{@playwright,playwright,playwright-core}"
 
     pages.run(
         _PAGES / "tester.md",
         folder=tmp_path,
-        environment=_with_key()
-        | {"CLONE": str(paths.ROOT), "CHROMIUM": chromium, "PATH": programs},
+        environment=_with_key() | {"CHROMIUM": chromium, "PATH": programs},
         swaps={
             "8098": str(free_port()),
-            'npm --prefix "$CLONE/clients/typescript" ci >>npm.txt\n': "",
-            "npm install --save-dev @playwright/test ./tempinbox-*.tgz >>npm.txt\n": (
-                "npm install --offline ./tempinbox-*.tgz >>npm.txt\n"
+            f"npm install --save-dev @playwright/test {package} >>npm.txt\n": (
+                f"npm install {package} >>npm.txt\n"
                 f"ln -s {brought} node_modules/\n"
                 f"ln -s {modules}/.bin/playwright node_modules/.bin/\n"
             ),

@@ -17,6 +17,7 @@ from dev import (
     build,
     dashboard,
     debian,
+    downloads,
     kafka,
     packages,
     paths,
@@ -142,6 +143,8 @@ def _context(source: Source) -> Iterator[Path]:
             _export_source(context)
         else:
             _pack(context, source.folder)
+        (context / "downloads").mkdir()
+        downloads.write(context / "downloads")
         kafka.ensure_jars()
         (context / "kafka").mkdir()
         for jar in kafka.class_path().split(":"):

@@ -4,7 +4,7 @@ import signal
 import time
 from types import FrameType
 
-from dev import build, dashboard, kafka, packages, paths, preflight, services
+from dev import build, dashboard, downloads, kafka, packages, paths, preflight, services
 from dev.locks import exclusively
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure, heading, item, paint, say
@@ -35,8 +35,9 @@ def up(
         build.build(preset, services.PROGRAMS)
         if with_page:
             dashboard.build()
+            downloads.build()
         else:
-            say("  the dashboard's page stays as it is: --no-dashboard")
+            say("  the dashboard's page and the downloads stay as they are: --no-dashboard")
     with exclusively(suite.folder / "up.lock", f"another ./dev up is working on {suite.folder}"):
         was_running = suite.is_running()
         _start(suite, options, detached, was_running)
@@ -99,6 +100,7 @@ def _introduce(suite: Suite) -> None:
     item("API", f"http://{api}")
     item("SMTP", f"{smtp}, for addresses at {suite.record.domain}")
     item("dashboard", f"http://{api}/dashboard")
+    item("clients", f"http://{api}/downloads/")
     item(
         "demo account",
         f"{account.email}, key {account.api_key}"

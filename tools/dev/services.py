@@ -16,6 +16,7 @@ from dev.terminal import fail
 SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
 PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "tempinbox-migrate"]
 PAGE = paths.ROOT / "web" / "dashboard" / "dist"
+DOWNLOADS = paths.ROOT / "build" / "downloads"
 LOOPBACK = "127.0.0.0/8,::1/128"
 
 
@@ -146,6 +147,7 @@ def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext
             "master-key-file": str(context.keys.master_key),
             "signup": "open",
             "dashboard-files": str(PAGE),
+            "download-files": str(DOWNLOADS),
         },
     }
     # A service without replicas leaves its callers with their default address, where nobody

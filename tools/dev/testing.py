@@ -21,6 +21,7 @@ from dev import (
     build,
     check,
     dashboard,
+    downloads,
     go_toolchain,
     kafka,
     kubernetes_tools,
@@ -253,6 +254,7 @@ def _run_e2e(run: Run) -> Tally:
     python_packages.python()
     node_packages.ensure(_E2E / "node")
     dashboard.build()
+    downloads.build()
     files = [str(path) for path in sorted(_E2E.glob("test_*.py"))]
     if run.arguments:
         return _run_e2e_share("e2e", run, files)
@@ -364,6 +366,7 @@ def _run_clients(run: Run) -> Tally:
         for folder in _CLIENT_TESTS
         if any(word in str(folder.relative_to(paths.ROOT)) for word in words)
     ]
+    downloads.build()
     total = Tally()
     with own_suite("clients", run.preset) as suite:
         options = SuiteOptions(preset=run.preset, replicas="gateway=2")
@@ -436,6 +439,8 @@ def _bring_for_e2e() -> None:
     python_packages.python()
     node_packages.ensure(_E2E / "node")
     dashboard.bring_what_building_needs()
+    python_packages.environment(python_packages.BUILD)
+    typescript_client.bring_packages()
     go_toolchain.ensure()
 
 
@@ -453,6 +458,7 @@ def _bring_for_deploy() -> None:
 def _bring_for_clients() -> None:
     kafka.ensure_jars()
     python_packages.python(python_packages.CLIENTS)
+    python_packages.environment(python_packages.BUILD)
     typescript_client.bring_packages()
 
 

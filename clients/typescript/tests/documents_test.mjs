@@ -39,7 +39,7 @@ test('the five minutes of the README end in a passing sign-up test of at most 10
   assert.ok(install.includes('npx playwright install chromium\n'), BROWSER);
   const commands = `${install.replace('npx playwright install chromium\n', '')}${start}`
     .replace('@playwright/test', `@playwright/test@${devDependencies['@playwright/test']}`)
-    .replace('$CLONE/clients/typescript', '.');
+    .replace('"$CLONE"/clients/typescript', '.');
 
   const { code, said } = await run('sh', ['-euc', commands], folder, {
     APP_URL: appUrl,

@@ -11,8 +11,8 @@ namespace tempinbox::gateway {
 namespace {
 
 constexpr std::size_t max_length = 200;
-constexpr std::array<std::string_view, 6> own_segments{"v1",   "mcp",          "dashboard",
-                                                       "docs", "openapi.json", "llms.txt"};
+constexpr std::array<std::string_view, 7> own_segments{
+    "v1", "mcp", "dashboard", "docs", "downloads", "openapi.json", "llms.txt"};
 
 // RFC 3986 2.3
 bool is_unreserved(char c)

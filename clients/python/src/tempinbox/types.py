@@ -41,6 +41,8 @@ __all__ = [
     "EmptiedInbox",
     "Envelope",
     "ErrorBody",
+    "EventList",
+    "FeedEvent",
     "Header",
     "HeaderAddress",
     "Inbox",
@@ -862,65 +864,6 @@ class Usage(Answer):
     """`Usage` of the contract."""
 
     days: list[UsageOfDay]
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmailReceivedEventData(Answer):
-    """`EmailReceivedEventData` of the contract."""
-
-    email_id: str
-    inbox_id: str
-    from_: str
-    subject: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmailReceivedEvent(Answer):
-    """`EmailReceivedEvent` of the contract."""
-
-    event: Literal["email.received"]
-    timestamp: datetime
-    """When it arrived."""
-    data: EmailReceivedEventData
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxCreatedEventData(Answer):
-    """`InboxCreatedEventData` of the contract."""
-
-    inbox_id: str
-    email_address: str
-    created_at: datetime
-    expires_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxCreatedEvent(Answer):
-    """`InboxCreatedEvent` of the contract."""
-
-    event: Literal["inbox.created"]
-    timestamp: datetime
-    data: InboxCreatedEventData
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxExpiredEventData(Answer):
-    """`InboxExpiredEventData` of the contract."""
-
-    inbox_id: str
-    email_address: str
-    expired_at: datetime
-    reason: Literal["ttl", "deleted"]
-    """Whether its time was over or it was ended."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxExpiredEvent(Answer):
-    """`InboxExpiredEvent` of the contract."""
-
-    event: Literal["inbox.expired"]
-    timestamp: datetime
-    data: InboxExpiredEventData
 
 
 @dataclass(frozen=True, kw_only=True)

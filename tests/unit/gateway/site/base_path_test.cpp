@@ -51,6 +51,7 @@ TEST_CASE("a base path that others would read otherwise is refused with the reas
         {"/dashboard/mail", "must not begin with /dashboard"},
         {"/docs", "must not begin with /docs"},
         {"/llms.txt", "must not begin with /llms.txt"},
+        {"/downloads", "must not begin with /downloads"},
         {"/" + std::string(200, 'x'), "must have at most 200 characters"},
     }));
     CAPTURE(given);
