@@ -124,4 +124,14 @@ std::vector<extract::link> links_from_json(std::string_view json)
     return links;
 }
 
+std::vector<std::string> link_kinds_from_json(std::string_view json)
+{
+    std::vector<std::string> kinds;
+    if (json == "[]")
+        return kinds;
+    for (const auto& item : parse(json).items())
+        kinds.push_back(item.text());
+    return kinds;
+}
+
 } // namespace tempinbox::mailbox

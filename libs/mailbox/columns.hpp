@@ -25,6 +25,9 @@ std::string to_json(const std::vector<extract::link>& links);
 std::vector<extract::code> codes_from_json(std::string_view json);
 std::vector<extract::link> links_from_json(std::string_view json);
 
+// The kinds alone: jsonb_path_query_array(links, '$[*].kind').
+std::vector<std::string> link_kinds_from_json(std::string_view json);
+
 // A parameter that is NULL if the value is absent; the value must outlive the statement.
 inline const char* or_null(const std::optional<std::string>& value)
 {

@@ -3,11 +3,13 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
+#include "mailbox/columns.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_summary_rows.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -20,18 +22,27 @@ constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 constexpr std::int64_t max_sequence = std::numeric_limits<std::int64_t>::max();
 constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
+// Ids are made before the mail is stored, by clocks that differ by less than ten minutes.
+constexpr std::chrono::minutes id_margin{10};
 
-// After the summary, all statements return whether the email's inbox is live, which of the
-// requested lists the row is of, and that list's version. The rows of a list come in its order, as
+constexpr const char* link_kinds_sql =
+    "CASE WHEN requested.with_links THEN jsonb_path_query_array(links, '$[*].kind') END"
+    " AS link_kinds";
+
+// After the summary, all statements return the kinds of the email's links where its filter looks at
+// them, whether the email's inbox is live, which of the requested lists the row is of, and that
+// list's version. The rows of a list come in its order, as
 // its function returns them: a function in a LATERAL is only joined by calling it for each list,
 // which keeps its order.
 std::string inboxes_sql(std::string_view function)
 {
-    return "SELECT" + summary_columns("requested.with_codes") +
+    return "SELECT" + summary_columns("requested.with_codes") + ", " + link_kinds_sql +
            R"(, true AS is_live, requested.ordinal, listed.version
-    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[])
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::uuid[], $6::uuid[],
+                $7::integer[], $8::boolean[], $9::boolean[])
             WITH ORDINALITY AS requested (
-            of_account, of_inbox, below, above, max_emails, with_codes, ordinal)
+            of_account, of_inbox, below, above, above_id, below_id, max_emails, with_codes,
+            with_links, ordinal)
         CROSS JOIN LATERAL (
             SELECT )" +
            std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
@@ -39,7 +50,8 @@ std::string inboxes_sql(std::string_view function)
             OFFSET 0) AS listed
         CROSS JOIN LATERAL )" +
            std::string(function) + R"((
-            requested.of_account, requested.of_inbox, requested.below, requested.above, requested.max_emails))";
+            requested.of_account, requested.of_inbox, requested.below, requested.above,
+            requested.above_id, requested.below_id, requested.max_emails))";
 }
 
 const std::string list_inboxes_sql = inboxes_sql("mailbox.list_emails");
@@ -50,17 +62,19 @@ const postgres::statement list_inboxes_oldest_first{"mailbox_list_emails_oldest_
 
 std::string accounts_sql(std::string_view function)
 {
-    return "SELECT" + summary_columns() + R"(, EXISTS (
+    return "SELECT" + summary_columns() + ", " + link_kinds_sql + R"(, EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
                 AND (requested.of_tag IS NULL OR requested.of_tag = ANY (i.tags))) AS is_live,
         requested.ordinal, NULL AS version
-    FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[]) WITH ORDINALITY AS requested (
-            of_account, last_read, max_emails, of_tag, ordinal)
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::boolean[])
+            WITH ORDINALITY AS requested (
+            of_account, above_id, below_id, max_emails, of_tag, with_links, ordinal)
         CROSS JOIN LATERAL )" +
            std::string(function) + R"((
-            requested.of_account, requested.last_read, requested.max_emails) AS listed)";
+            requested.of_account, requested.above_id, requested.below_id, requested.max_emails)
+            AS listed)";
 }
 
 const std::string list_accounts_sql = accounts_sql("mailbox.list_account_emails");
@@ -125,7 +139,22 @@ public:
     {
         return is_oldest_first(query_) ? std::max(query_.after, last_sequence_) : query_.after;
     }
-    const uuid& last_id() const { return last_id_; }
+    // Of a list of an inbox these bound the time alone.
+    uuid above_id() const
+    {
+        const auto& since = query_.filter.since;
+        const auto lowest = since ? uuid::lowest_v7(*since - id_margin) : uuid();
+        return !query_.inbox && is_oldest_first(query_) ? std::max(lowest, last_id_) : lowest;
+    }
+    uuid below_id() const
+    {
+        const auto& until = query_.filter.until;
+        const auto past = until ? uuid::lowest_v7(*until + id_margin) : uuid::max();
+        return query_.inbox || is_oldest_first(query_) ? past : std::min(past, last_id_);
+    }
+
+    bool needs_codes() const { return query_.with_codes || query_.filter.has_code.has_value(); }
+    bool needs_links() const { return query_.filter.has_link || query_.filter.link_kind; }
 
     // How many rows the next statement is to read, at most.
     int rows_to_read() const
@@ -145,7 +174,7 @@ public:
         auto email = read_summary(row);
         last_sequence_ = email.sequence;
         last_id_ = email.id.value();
-        if (!column<bool>(row, "is_live") || !passes(email))
+        if (!column<bool>(row, "is_live") || !passes(email, row))
             return;
         bytes_ += email.size;
         const bool is_heavy = query_.max_bytes > 0 && bytes_ > query_.max_bytes && !emails_.empty();
@@ -197,11 +226,23 @@ private:
         }
     }
 
-    bool passes(const email_summary& email) const
+    bool passes(const email_summary& email, const pqxx::row& row) const
     {
-        return filter_.is_empty() ||
-               filter_.matches(filtered_email(email.from, email.from_name, email.rcpt_to, email.to,
-                                              email.subject, !email.codes.empty()));
+        if (filter_.is_empty())
+            return true;
+        email_columns columns;
+        columns.from = email.from;
+        columns.from_name = email.from_name;
+        columns.rcpt_to = email.rcpt_to;
+        columns.to = email.to;
+        columns.subject = email.subject;
+        columns.has_code = !email.codes.empty();
+        if (needs_links())
+            columns.link_kinds = link_kinds_from_json(row["link_kinds"].c_str());
+        columns.attachment_count = email.attachment_count;
+        columns.is_read = email.is_read;
+        columns.received_at = email.received_at;
+        return filter_.matches(filtered_email(std::move(columns)));
     }
 
     // The next page begins past the email, or past all that was read.
@@ -241,41 +282,50 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs, lis
 {
     std::vector<std::pair<account_id, inbox_id>> inboxes;
     std::vector<std::int64_t> below, above;
+    std::vector<uuid> above_id, below_id;
     std::vector<std::int32_t> rows;
-    std::vector<bool> with_codes;
+    std::vector<bool> with_codes, with_links;
     for (const auto* run : runs) {
         const auto& query = run->query();
         inboxes.emplace_back(query.account, *query.inbox);
         below.push_back(run->below_sequence());
         above.push_back(run->above_sequence());
+        above_id.push_back(run->above_id());
+        below_id.push_back(run->below_id());
         rows.push_back(run->rows_to_read());
-        with_codes.push_back(query.with_codes || query.filter.has_code.has_value());
+        with_codes.push_back(run->needs_codes());
+        with_links.push_back(run->needs_links());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
     const auto& statement =
         order == list_order::oldest_first ? list_inboxes_oldest_first : list_inboxes;
     return postgres::exec_prepared(tx, statement.name, accounts, ids, postgres::to_array(below),
-                                   postgres::to_array(above), postgres::to_array(rows),
-                                   postgres::to_array(with_codes));
+                                   postgres::to_array(above), postgres::to_array(above_id),
+                                   postgres::to_array(below_id), postgres::to_array(rows),
+                                   postgres::to_array(with_codes), postgres::to_array(with_links));
 }
 
 pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, list_order order)
 {
     std::vector<account_id> accounts;
-    std::vector<uuid> last_read;
+    std::vector<uuid> above_id, below_id;
     std::vector<std::int32_t> rows;
     std::vector<std::optional<std::string>> tags;
+    std::vector<bool> with_links;
     for (const auto* run : runs) {
         accounts.push_back(run->query().account);
-        last_read.push_back(run->last_id());
+        above_id.push_back(run->above_id());
+        below_id.push_back(run->below_id());
         rows.push_back(run->rows_to_read());
         tags.push_back(run->query().tag);
+        with_links.push_back(run->needs_links());
     }
     const auto& statement =
         order == list_order::oldest_first ? list_accounts_oldest_first : list_accounts;
     return postgres::exec_prepared(tx, statement.name, postgres::to_array(accounts),
-                                   postgres::to_array(last_read), postgres::to_array(rows),
-                                   postgres::to_array(tags));
+                                   postgres::to_array(above_id), postgres::to_array(below_id),
+                                   postgres::to_array(rows), postgres::to_array(tags),
+                                   postgres::to_array(with_links));
 }
 
 // One statement for those that are not done, of inboxes or of accounts, in one order; what does not

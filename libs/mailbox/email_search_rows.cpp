@@ -32,7 +32,8 @@ constexpr postgres::statement find_range{"mailbox_find_position", R"(
 constexpr postgres::statement read_above{"mailbox_read_emails_above", R"(
     SELECT email_id, sequence, from_address, from_name, rcpt_to, subject,
            coalesce(header_addresses -> 'to', to_jsonb(to_header)) AS to_addresses,
-           codes <> '[]' AS has_code
+           codes <> '[]' AS has_code, jsonb_path_query_array(links, '$[*].kind') AS link_kinds,
+           attachment_count, is_read, mailbox.to_micros(received_at) AS received_micros
     FROM mailbox.emails
     WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4
         AND sequence > $5 AND sequence <= $6
@@ -61,11 +62,19 @@ std::optional<email_range> read_range(pqxx::transaction_base& tx, account_id acc
 
 examined_email read_examined(const pqxx::row& row)
 {
+    email_columns columns;
+    columns.from = row["from_address"].c_str();
+    columns.from_name = row["from_name"].c_str();
+    columns.rcpt_to = from_array(row["rcpt_to"].c_str());
+    columns.to = to_addresses_from_json(row["to_addresses"].c_str());
+    columns.subject = row["subject"].c_str();
+    columns.has_code = column<bool>(row, "has_code");
+    columns.link_kinds = link_kinds_from_json(row["link_kinds"].c_str());
+    columns.attachment_count = column<int>(row, "attachment_count");
+    columns.is_read = column<bool>(row, "is_read");
+    columns.received_at = column<time_point>(row, "received_micros");
     return {column<email_id>(row, "email_id"), column<std::int64_t>(row, "sequence"),
-            filtered_email(row["from_address"].c_str(), row["from_name"].c_str(),
-                           from_array(row["rcpt_to"].c_str()),
-                           to_addresses_from_json(row["to_addresses"].c_str()),
-                           row["subject"].c_str(), column<bool>(row, "has_code"))};
+            filtered_email(std::move(columns))};
 }
 
 // Returns the sequence up to which every search has seen all emails.

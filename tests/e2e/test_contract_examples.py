@@ -106,16 +106,18 @@ class _World:
         return example.replace(_DOMAIN, self._domain) if isinstance(example, str) else example
 
     def query(self, operation: dict[str, Any]) -> dict[str, Any]:
-        """What its parameters show, lists with commas."""
+        """What its parameters show, as a URL has it."""
         shown = {
             parameter["name"]: parameter["example"]
             for parameter in map(contract().resolve, operation["parameters"])
             if parameter["in"] == "query" and "example" in parameter
         }
-        return {
-            name: ",".join(value) if isinstance(value, list) else self.here(value)
-            for name, value in shown.items()
-        }
+        return {name: self._in_url(value) for name, value in shown.items()}
+
+    def _in_url(self, value: Any) -> Any:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return ",".join(value) if isinstance(value, list) else self.here(value)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace tempinbox {
@@ -85,6 +86,17 @@ uuid uuid::make_v7(time_point now)
 uuid uuid::make_v7()
 {
     return make_v7(system_clock_source{}.now());
+}
+
+uuid uuid::lowest_v7(time_point moment)
+{
+    std::array<std::uint8_t, 16> bytes{};
+    const auto since_1970 = std::max(moment.time_since_epoch(), time_point::duration());
+    const auto millis = static_cast<std::uint64_t>(
+        std::chrono::floor<std::chrono::milliseconds>(since_1970).count());
+    for (std::size_t i = 0; i < 6; ++i)
+        bytes[i] = static_cast<std::uint8_t>(millis >> (8 * (5 - i)));
+    return uuid{bytes};
 }
 
 std::string uuid::text() const

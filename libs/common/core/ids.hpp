@@ -32,6 +32,8 @@ public:
     // method 2).
     static uuid make_v7(time_point now);
     static uuid make_v7();
+    // No version 7 of this millisecond or of a later one is lower.
+    static uuid lowest_v7(time_point moment);
     // RFC 9562 5.10: greater than every other, so a list that runs downwards begins below it.
     static constexpr uuid max();
 

@@ -1,7 +1,7 @@
--- An account's emails below an id, newest first, whether their inboxes live or not. Planned once for
--- each connection, as mailbox.list_emails.
+-- An account's emails above and below an id, newest first, whether their inboxes live or not.
+-- Planned once for each connection, as mailbox.list_emails.
 CREATE OR REPLACE FUNCTION mailbox.list_account_emails(
-    of_account uuid, below uuid, max_emails integer)
+    of_account uuid, above uuid, below uuid, max_emails integer)
 RETURNS SETOF mailbox.email_summaries
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -12,7 +12,7 @@ AS $$
 BEGIN
     RETURN QUERY
         SELECT e.* FROM mailbox.email_summaries AS e
-        WHERE e.account_id = of_account AND e.email_id < below
+        WHERE e.account_id = of_account AND e.email_id > above AND e.email_id < below
         ORDER BY e.email_id DESC LIMIT max_emails;
 END
 $$;

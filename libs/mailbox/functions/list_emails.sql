@@ -1,10 +1,11 @@
--- An inbox's emails below and above a sequence, newest first. No row if the inbox does not live;
+-- An inbox's emails below and above a sequence and an id, newest first. No row if the inbox does not live;
 -- one of NULLs if it has no such email.
 -- Planning a look into the partitions of emails takes longer than the look, so the plan is made
 -- once for each connection: with the partitions left out when it runs, and through indexes however
 -- small the tables were when it was made. All of one moment (STABLE).
 CREATE OR REPLACE FUNCTION mailbox.list_emails(
-    of_account uuid, of_inbox uuid, below bigint, above bigint, max_emails integer)
+    of_account uuid, of_inbox uuid, below bigint, above bigint, above_id uuid, below_id uuid,
+    max_emails integer)
 RETURNS SETOF mailbox.email_summaries
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -27,6 +28,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    lowest := greatest(lowest, above_id);
+    past := least(past, below_id);
     RETURN QUERY
         SELECT e.* FROM mailbox.email_summaries AS e
         WHERE e.account_id = of_account AND e.inbox_id = of_inbox

@@ -1,6 +1,7 @@
 -- As mailbox.list_emails, oldest first: reads the same indexes backward.
 CREATE OR REPLACE FUNCTION mailbox.list_emails_oldest_first(
-    of_account uuid, of_inbox uuid, below bigint, above bigint, max_emails integer)
+    of_account uuid, of_inbox uuid, below bigint, above bigint, above_id uuid, below_id uuid,
+    max_emails integer)
 RETURNS SETOF mailbox.email_summaries
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -23,6 +24,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    lowest := greatest(lowest, above_id);
+    past := least(past, below_id);
     RETURN QUERY
         SELECT e.* FROM mailbox.email_summaries AS e
         WHERE e.account_id = of_account AND e.inbox_id = of_inbox

@@ -72,6 +72,18 @@ std::optional<bool> query_reader::boolean(std::string_view name)
     return chosen == "true";
 }
 
+std::optional<time_point> query_reader::time(std::string_view name)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    const auto parsed = parse_iso8601(*given);
+    if (!parsed)
+        fail(std::string(name) + " must be a time such as 2026-11-21T10:00:00Z, not " +
+             quote(*given));
+    return parsed;
+}
+
 std::vector<std::string> query_reader::choices(std::string_view name,
                                                const std::vector<std::string>& allowed)
 {
@@ -101,6 +113,12 @@ std::optional<std::string_view> query_reader::take(std::string_view name)
         found = value;
     }
     return found;
+}
+
+bool query_reader::has(std::string_view name) const
+{
+    return std::any_of(received_.query.begin(), received_.query.end(),
+                       [&](const auto& parameter) { return parameter.first == name; });
 }
 
 void query_reader::fail(std::string message)

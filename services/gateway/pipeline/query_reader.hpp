@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/list_order.hpp"
+#include "common/core/time.hpp"
 #include "common/http/message.hpp"
 #include "common/json/object_reader.hpp"
 
@@ -27,10 +28,13 @@ public:
                        const std::vector<std::string>& allowed);
     // Absent is neither: a filter that is absent takes any.
     std::optional<bool> boolean(std::string_view name);
+    std::optional<time_point> time(std::string_view name);
     // Some of `allowed`, comma-separated; absent: none.
     std::vector<std::string> choices(std::string_view name,
                                      const std::vector<std::string>& allowed);
 
+    // For a parameter that is known here and refused.
+    bool has(std::string_view name) const;
     void fail(std::string message);
     result<void> finish();
 

@@ -4,6 +4,7 @@
 #include "gateway/json/resources.hpp"
 #include "gateway/pipeline/counted_reading.hpp"
 #include "gateway/pipeline/tagged_account.hpp"
+#include "gateway/resources/email_conditions.hpp"
 #include "gateway/resources/path_ids.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 
 namespace tempinbox::gateway {
 namespace {
-
-constexpr std::size_t max_condition_length = 500;
 
 // The parameters of a list.
 struct list_query
@@ -22,15 +21,11 @@ struct list_query
 };
 
 // The conditions and the page, which every list of emails takes.
-void read_conditions(query_reader& query, list_query& list)
+void read_conditions_and_page(query_reader& query, list_query& list)
 {
     auto& request = list.request;
-    if (const auto from = query.text("from", 1, max_condition_length))
-        request.set_from(*from);
-    if (const auto to = query.text("to", 1, max_condition_length))
-        request.set_to(*to);
-    if (const auto subject = query.text("subject", 1, max_condition_length))
-        request.set_subject(*subject);
+    if (auto filter = read_conditions(query); filter.ByteSizeLong() > 0)
+        *request.mutable_filter() = std::move(filter);
     const auto include = query.choices("include", {"text", "codes"});
     list.extras.text = std::find(include.begin(), include.end(), "text") != include.end();
     list.extras.codes = std::find(include.begin(), include.end(), "codes") != include.end();
@@ -48,7 +43,7 @@ result<list_query> read_inbox_list(const http::request& received, const caller& 
     list.request = std::move(*path);
     query_reader query(received);
     list.request.set_after(query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max()));
-    read_conditions(query, list);
+    read_conditions_and_page(query, list);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
     return list;
@@ -59,7 +54,9 @@ result<list_query> read_list(const http::request& received, const caller& who)
     list_query list;
     set_account(list.request, who);
     query_reader query(received);
-    read_conditions(query, list);
+    if (query.has("after"))
+        query.fail("after belongs to one inbox; follow an account with GET /v1/events");
+    read_conditions_and_page(query, list);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
     return list;
@@ -107,8 +104,7 @@ awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
 read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {
     const auto& list = query.request;
-    const bool is_cheap = !list.inbox_id().empty() && !list.has_from() && !list.has_to() &&
-                          !list.has_subject() && !list.include_text();
+    const bool is_cheap = !list.inbox_id().empty() && !list.has_filter() && !list.include_text();
     return read_counted(inboxes, inbox_methods::list_emails, std::move(query.request), memory,
                         who.account(), is_cheap ? call_mode::batched : call_mode::alone);
 }

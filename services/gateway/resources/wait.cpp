@@ -2,13 +2,12 @@
 
 #include "common/json/writer.hpp"
 #include "gateway/pipeline/query_reader.hpp"
+#include "gateway/resources/email_conditions.hpp"
 
 #include <limits>
 
 namespace tempinbox::gateway {
 namespace {
-
-constexpr std::size_t max_filter_length = 500;
 
 // The parameters of a long poll.
 struct wait_params
@@ -24,11 +23,8 @@ result<wait_params> read_wait(const http::request& received, const caller& who)
     if (!id)
         return id.error();
     query_reader query(received);
-    const auto from = query.text("from", 1, max_filter_length);
-    const auto to = query.text("to", 1, max_filter_length);
-    const auto subject = query.text("subject", 1, max_filter_length);
+    auto filter = read_conditions(query);
     const auto after = query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max());
-    const auto has_code = query.boolean("hasCode");
     const auto timeout = query.integer("timeoutSeconds", 30, 1, 60);
     const auto expected = query.choice("expect", "one", {"one", "none"});
     if (const auto all_known = query.finish(); !all_known)
@@ -40,15 +36,7 @@ result<wait_params> read_wait(const http::request& received, const caller& who)
     params.request.after = after;
     params.request.burst_per_second = who.limits().burst_per_second;
     params.request.is_of_session = who.is_dashboard;
-    auto& filter = params.request.filter;
-    if (from)
-        filter.set_from(*from);
-    if (to)
-        filter.set_to(*to);
-    if (subject)
-        filter.set_subject(*subject);
-    if (has_code)
-        filter.set_has_code(*has_code);
+    params.request.filter = std::move(filter);
     params.timeout = std::chrono::seconds(timeout);
     params.expects_none = expected == "none";
     return params;
@@ -69,34 +57,23 @@ std::string_view outcome_name(long_poll_outcome end, bool expects_none)
     return {};
 }
 
-std::string expected_text(const inbox::v1::EmailFilter& filter, const std::string& field)
-{
-    if (field == "from")
-        return filter.from();
-    if (field == "to")
-        return filter.to();
-    if (field == "subject")
-        return filter.subject();
-    return filter.has_code() ? "true" : "false";
-}
-
 // Newest first, like every list.
 void put_near_misses(json::writer& out, const std::vector<inbox::v1::NearMiss>& misses,
-                     const inbox::v1::EmailFilter& filter)
+                     const http::request& received)
 {
     out.key("nearMisses").begin_array();
     for (auto miss = misses.rbegin(); miss != misses.rend(); ++miss) {
         out.begin_object();
         out.member("emailId", miss->email_id());
         out.member("field", miss->field());
-        out.member("expected", expected_text(filter, miss->field()));
+        out.member("expected", given_condition(received, miss->field()));
         out.member("actual", miss->actual());
         out.end_object();
     }
     out.end_array();
 }
 
-std::string result_json(const long_poll_result& result, const inbox::v1::EmailFilter& filter,
+std::string result_json(const long_poll_result& result, const http::request& received,
                         bool expects_none, std::chrono::milliseconds waited)
 {
     json::writer out;
@@ -108,7 +85,7 @@ std::string result_json(const long_poll_result& result, const inbox::v1::EmailFi
         out.null_member("email");
     out.member("lastSequence", result.last_sequence);
     out.member("waitedMs", waited.count());
-    put_near_misses(out, result.near_misses, filter);
+    put_near_misses(out, result.near_misses, received);
     out.end_object();
     return out.take();
 }
@@ -134,8 +111,7 @@ awaitable<http::response> wait_for_email(http::request& received, const caller& 
 
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
-    co_return http::ok_json(
-        result_json(*result, params->request.filter, params->expects_none, waited));
+    co_return http::ok_json(result_json(*result, received, params->expects_none, waited));
 }
 
 } // namespace tempinbox::gateway

@@ -1,6 +1,7 @@
 #include "inbox/api/inbox_requests.hpp"
 
 #include "common/core/text.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "mailbox/address_rules.hpp"
 
 namespace tempinbox::inbox {
@@ -80,14 +81,23 @@ result<void> check_words(const v1::UpdateInboxRequest& request)
     return check_metadata(request.metadata().values());
 }
 
-result<std::optional<std::string>> read_condition(const std::string& field, bool is_given,
-                                                  const std::string& value)
+// A text that an email must contain.
+struct text_condition
 {
-    if (!is_given)
-        return std::optional<std::string>();
-    if (const auto fits = check_text(field, value, 1, max_condition_length); !fits)
-        return fits.error();
-    return std::optional<std::string>(value);
+    const char* name;
+    bool is_given;
+    const std::string& value;
+    std::optional<std::string> mailbox::email_filter::* field;
+};
+
+result<void> read_condition(const text_condition& condition, mailbox::email_filter& filter)
+{
+    if (!condition.is_given)
+        return {};
+    if (auto fits = check_text(condition.name, condition.value, 1, max_condition_length); !fits)
+        return fits;
+    filter.*condition.field = condition.value;
+    return {};
 }
 
 } // namespace
@@ -201,6 +211,36 @@ result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
     return parsed;
 }
 
+result<mailbox::email_filter> read_filter(const v1::EmailFilter& message)
+{
+    using filter_type = mailbox::email_filter;
+    filter_type filter;
+    for (const auto& condition :
+         {text_condition{"from", message.has_from(), message.from(), &filter_type::from},
+          text_condition{"to", message.has_to(), message.to(), &filter_type::to},
+          text_condition{"recipient", message.has_recipient(), message.recipient(),
+                         &filter_type::recipient},
+          text_condition{"subject", message.has_subject(), message.subject(),
+                         &filter_type::subject}})
+        if (const auto read = read_condition(condition, filter); !read)
+            return read.error();
+    if (message.has_has_code())
+        filter.has_code = message.has_code();
+    if (message.has_has_link())
+        filter.has_link = message.has_link();
+    if (message.has_link_kind())
+        filter.link_kind = message.link_kind();
+    if (message.has_has_attachment())
+        filter.has_attachment = message.has_attachment();
+    if (message.has_is_read())
+        filter.is_read = message.is_read();
+    if (message.has_since())
+        filter.since = rpc::to_time(message.since());
+    if (message.has_until())
+        filter.until = rpc::to_time(message.until());
+    return filter;
+}
+
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request)
 {
     mailbox::email_query query;
@@ -230,18 +270,10 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
                            std::to_string(request.after())};
     query.after = request.after();
     query.with_codes = !request.omit_codes();
-    auto from = read_condition("from", request.has_from(), request.from());
-    if (!from)
-        return from.error();
-    auto to = read_condition("to", request.has_to(), request.to());
-    if (!to)
-        return to.error();
-    auto subject = read_condition("subject", request.has_subject(), request.subject());
-    if (!subject)
-        return subject.error();
-    query.filter.from = std::move(*from);
-    query.filter.to = std::move(*to);
-    query.filter.subject = std::move(*subject);
+    auto filter = read_filter(request.filter());
+    if (!filter)
+        return filter.error();
+    query.filter = std::move(*filter);
     return query;
 }
 

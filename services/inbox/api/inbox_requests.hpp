@@ -27,6 +27,7 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request,
                                           const inbox_owner& owner);
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
+result<mailbox::email_filter> read_filter(const v1::EmailFilter& message);
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
 
 // Whose inbox a request is about.

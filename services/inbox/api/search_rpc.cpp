@@ -8,19 +8,14 @@ namespace {
 
 constexpr int max_searches = 100;
 
-mailbox::email_search read_search(const v1::EmailSearch& message)
+result<mailbox::email_search> read_search(const v1::EmailSearch& message)
 {
     mailbox::email_search search;
     search.after = message.after();
-    const auto& filter = message.filter();
-    if (filter.has_from())
-        search.filter.from = filter.from();
-    if (filter.has_to())
-        search.filter.to = filter.to();
-    if (filter.has_subject())
-        search.filter.subject = filter.subject();
-    if (filter.has_has_code())
-        search.filter.has_code = filter.has_code();
+    auto filter = read_filter(message.filter());
+    if (!filter)
+        return filter.error();
+    search.filter = std::move(*filter);
     return search;
 }
 
@@ -56,8 +51,12 @@ search_rpc::find_first(v1::FindFirstEmailsRequest request)
     if (const auto fits = check_count("searches", request.searches_size(), max_searches); !fits)
         co_return fits.error();
     std::vector<mailbox::email_search> searches;
-    for (const auto& search : request.searches())
-        searches.push_back(read_search(search));
+    for (const auto& message : request.searches()) {
+        auto search = read_search(message);
+        if (!search)
+            co_return search.error();
+        searches.push_back(std::move(*search));
+    }
 
     const auto found = co_await emails_.find_first(account, inbox, std::move(searches));
     if (!found)

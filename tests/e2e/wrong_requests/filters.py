@@ -9,13 +9,14 @@ _WAIT = "/v1/inboxes/{inbox}/emails/wait"
 
 _TEXTS = ["", "x" * 501, "é" * 501, "%00", "%ff", "%01", "a%7F", "%C2%85"]
 _INCLUDES = ["", "html", "text,html", ",", "TEXT", "text;codes", "text codes", "all"]
+_TIMES = ["", "yesterday", "1h", "2026-11-21", "2026-02-30T00:00:00Z", "1763719200", "%00"]
 _TIMEOUTS = ["0", "61", "-1", "", "abc", "1.5", "30s", "99999999999999999999", "1e1", "0x1"]
 
 ROWS: list[Row] = [
     *(
         get(f"{path}?{name}={quote(text, safe='%')}")
         for path in [*_LISTS, _WAIT]
-        for name in ("from", "to", "subject")
+        for name in ("from", "to", "recipient", "subject")
         for text in _TEXTS
     ),
     *(
@@ -30,8 +31,13 @@ ROWS: list[Row] = [
         get(f"{path}?include=text&include=codes", "include is given more than once")
         for path in _LISTS
     ),
-    get("/v1/emails?after=1", "after"),
-    get("/v1/emails?hasCode=true", "hasCode"),
+    *(
+        get(
+            f"/v1/emails?after={text}",
+            "after belongs to one inbox; follow an account with GET /v1/events",
+        )
+        for text in ("1", "", "x")
+    ),
     get("/v1/emails?inboxId=" + UNKNOWN, "inboxId"),
     *(
         get(
@@ -45,8 +51,30 @@ ROWS: list[Row] = [
         for text in ("-1", "", "x", "9223372036854775808")
     ),
     *(
-        get(f"{_WAIT}?hasCode={text}", "hasCode must be one of true, false")
+        get(f"{path}?{name}={text}", f"{name} must be one of true, false")
+        for path in [*_LISTS, _WAIT]
+        for name in ("hasCode", "hasLink", "hasAttachment", "isRead")
         for text in ("", "1", "yes", "TRUE")
+    ),
+    *(
+        get(f"{path}?linkKind={text}", "linkKind must be one of verify, reset, unsubscribe, other")
+        for path in [*_LISTS, _WAIT]
+        for text in ("", "Verify", "magic", "verify,reset")
+    ),
+    *(
+        get(f"{path}?hasLink=false&linkKind=verify", "linkKind needs a link")
+        for path in [*_LISTS, _WAIT]
+    ),
+    *(
+        get(f"{path}?{name}={quote(text, safe='')}", f"{name} must be a time such as")
+        for path in [*_LISTS, _WAIT]
+        for name in ("since", "until")
+        for text in _TIMES
+    ),
+    *(
+        get(f"{path}?since=2026-11-21T10:00:00Z&until={until}", "until must be later than since")
+        for path in [*_LISTS, _WAIT]
+        for until in ("2026-11-21T10:00:00Z", "2026-11-21T09:59:59.999Z", "1970-01-01T00:00:00Z")
     ),
     *(
         get(f"{_WAIT}?expect={text}", "expect must be one of one, none")

@@ -49,13 +49,13 @@ TEST_CASE("a list gives texts where they are asked for, and all inboxes where no
     running.add_email(message);
     v1::ListEmailsRequest request;
     request.set_account_id(running.account);
-    request.set_from("ANN@");
+    request.mutable_filter()->set_from("ANN@");
 
     const auto plain = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
     request.set_include_text(true);
     request.set_inbox_id(running.inbox.inbox_id());
     const auto with_text = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
-    request.set_from("");
+    request.mutable_filter()->set_from("");
     const auto refused = running.call<v1::ListEmailsResponse>("ListEmails", request);
 
     REQUIRE(plain.emails_size() == 1);

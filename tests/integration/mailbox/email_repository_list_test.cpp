@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 
@@ -62,6 +64,89 @@ TEST_CASE("a list holds what contains every condition, whatever the case",
     CHECK(listed("ann", "LIST@", "subject 3") == numbers{3});
     CHECK(listed(std::nullopt, "ann@mail.test", std::nullopt) == numbers{3, 2, 1});
     CHECK(listed("bob", std::nullopt, std::nullopt).empty());
+}
+
+TEST_CASE("lists of an inbox and of the account look at the columns that each condition names",
+          "[mailbox][email-list][filter][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account, "ann");
+    for (int i = 0; i < 4; ++i)
+        world.add_email({inbox}, "mail");
+    world.scratch.execute(
+        "UPDATE mailbox.emails SET attachment_count = 0, links = '[]';"
+        "UPDATE mailbox.emails SET codes = '[]' WHERE sequence = 1;"
+        "UPDATE mailbox.emails SET is_read = true WHERE sequence = 2;"
+        "UPDATE mailbox.emails SET attachment_count = 3 WHERE sequence = 3;"
+        "UPDATE mailbox.emails SET links = '[{\"url\":\"u\",\"text\":\"t\",\"kind\":\"reset\"}]', "
+        "rcpt_to = '{ann+x@mail.test}' WHERE sequence = 4");
+    const auto listed = [&](auto set) {
+        std::vector<numbers> found;
+        for (const auto& of : {std::optional(inbox.id), std::optional<inbox_id>()}) {
+            for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
+                auto query = world.query(of);
+                query.with_codes = false;
+                query.order = order;
+                set(query.filter);
+                auto sequences = sequences_of(world.list(query).value());
+                std::sort(sequences.begin(), sequences.end());
+                found.push_back(sequences);
+            }
+        }
+        CHECK(std::count(found.begin(), found.end(), found.front()) == 4);
+        return found.front();
+    };
+
+    CHECK(listed([](auto& filter) { filter.has_code = false; }) == numbers{1});
+    CHECK(listed([](auto& filter) { filter.is_read = true; }) == numbers{2});
+    CHECK(listed([](auto& filter) { filter.has_attachment = true; }) == numbers{3});
+    CHECK(listed([](auto& filter) { filter.has_link = true; }) == numbers{4});
+    CHECK(listed([](auto& filter) { filter.has_link = false; }) == numbers{1, 2, 3});
+    CHECK(listed([](auto& filter) { filter.link_kind = "reset"; }) == numbers{4});
+    CHECK(listed([](auto& filter) { filter.link_kind = "verify"; }).empty());
+    CHECK(listed([](auto& filter) { filter.recipient = "+X@"; }) == numbers{4});
+}
+
+TEST_CASE("a list of a time reads the emails near it alone",
+          "[mailbox][email-list][filter][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account, "ann");
+    world.add_emails(inbox, 20);
+    // Email n came n hours before the next day begins.
+    world.scratch.execute(
+        "UPDATE mailbox.emails SET received_at = '2026-11-22 00:00Z'::timestamptz - sequence * "
+        "interval '1 hour';"
+        "UPDATE mailbox.inboxes SET created_at = '2026-11-20 00:00Z';"
+        "UPDATE mailbox.emails SET email_id = (left(mailbox.lowest_uuid(received_at)::text, 14) || "
+        "'7' || right(email_id::text, 21))::uuid");
+    const time_point day{std::chrono::sys_days(std::chrono::year(2026) / 11 / 22)};
+    for (const auto& of : {std::optional(inbox.id), std::optional<inbox_id>()}) {
+        auto query = world.query(of);
+        query.filter.since = day - std::chrono::hours(5);
+        query.filter.until = day - std::chrono::hours(3);
+        query.limit = 1;
+        numbers found;
+        int pages = 0;
+        do {
+            const auto page = world.list(query).value();
+            for (const auto sequence : sequences_of(page))
+                found.push_back(sequence);
+            query.cursor = page.next_cursor;
+            ++pages;
+        } while (!query.cursor.empty());
+
+        std::sort(found.begin(), found.end());
+        CHECK(found == numbers{4, 5});
+        CHECK(pages == 2);
+    }
+    auto query = world.query(inbox.id);
+    query.filter.since = time_point(std::chrono::hours(-24));
+    query.filter.until = day - std::chrono::hours(19);
+    CHECK(sequences_of(world.list(query).value()) == numbers{20});
+    query.filter.since = day + std::chrono::hours(24 * 365 * 100);
+    query.filter.until.reset();
+    CHECK(world.list(query).value().items.empty());
 }
 
 TEST_CASE("a list names whom the header names, beside the recipients",

@@ -90,8 +90,8 @@ TEST_CASE("a search with a filter reports the emails it skipped", "[mailbox][pos
 TEST_CASE("each condition is searched in the columns it names", "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
-    inbox.world.scratch.execute(
-        "UPDATE mailbox.emails SET from_name = 'Żółw', subject = repeat('ä', 300), codes = '[]'");
+    inbox.world.scratch.execute("UPDATE mailbox.emails SET attachment_count = 0, from_name = "
+                                "'Żółw', subject = repeat('ä', 300), codes = '[]'");
     email_search all;
     all.filter.from = "ŻÓŁW";
     all.filter.to = "LIST@example.org";
@@ -100,8 +100,15 @@ TEST_CASE("each condition is searched in the columns it names", "[mailbox][postg
     with_code.filter.has_code = true;
     auto shown = all;
     shown.filter.subject = "x";
+    std::vector<email_search> others(5, above(0));
+    others[0].filter.link_kind = "reset";
+    others[1].filter.has_attachment = true;
+    others[2].filter.is_read = true;
+    others[3].filter.since = time_point(std::chrono::hours(24 * 365 * 1'000));
+    others[4].filter.recipient = "list@example.org";
 
     const auto found = inbox.find({all, with_code, shown}).value();
+    const auto missed = inbox.find(others).value();
 
     CHECK(found.results[0].email);
     REQUIRE(found.results[1].near_misses.size() == 1);
@@ -109,6 +116,14 @@ TEST_CASE("each condition is searched in the columns it names", "[mailbox][postg
     CHECK(found.results[1].near_misses[0].actual == "false");
     REQUIRE(found.results[2].near_misses.size() == 1);
     CHECK(found.results[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
+    std::vector<std::pair<filter_field, std::string>> reasons;
+    for (const auto& result : missed.results)
+        reasons.emplace_back(result.near_misses.at(0).field, result.near_misses.at(0).actual);
+    CHECK(reasons[0] == std::pair(filter_field::link_kind, std::string("verify 1")));
+    CHECK(reasons[1] == std::pair(filter_field::has_attachment, std::string("0")));
+    CHECK(reasons[2] == std::pair(filter_field::is_read, std::string("false")));
+    CHECK(reasons[3].first == filter_field::since);
+    CHECK(reasons[4].first == filter_field::recipient);
 }
 
 TEST_CASE("a search reads a bounded number of emails and continues from where it ended",

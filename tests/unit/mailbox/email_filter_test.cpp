@@ -2,32 +2,47 @@
 
 #include <catch2/catch.hpp>
 
+using namespace tempinbox;
 using namespace tempinbox::mailbox;
+using namespace std::chrono_literals;
 
 namespace {
 
-filtered_email some_email(bool has_code = true)
-{
-    return filtered_email(
-        "Robot@Sender.Example", "Zoë the Robot", {"box+Shop@mail.test", "box@mail.test"},
-        {{"All", "List@lists.example"}, {"", "box@mail.test"}}, "Größe: your CODE", has_code);
-}
+const time_point noon{std::chrono::sys_days(std::chrono::year(2026) / 11 / 21) + 12h};
 
-email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {},
-                    std::optional<std::string> subject = {}, std::optional<bool> has_code = {})
+email_columns some_columns()
 {
-    email_filter requested;
-    requested.from = std::move(from);
-    requested.to = std::move(to);
-    requested.subject = std::move(subject);
-    requested.has_code = has_code;
-    return requested;
+    email_columns columns;
+    columns.from = "Robot@Sender.Example";
+    columns.from_name = "Zoë the Robot";
+    columns.rcpt_to = {"box+Shop@mail.test", "box@mail.test"};
+    columns.to = {{"All", "List@lists.example"}, {"", "box@mail.test"}};
+    columns.subject = "Größe: your CODE";
+    columns.has_code = true;
+    columns.link_kinds = {"other", "verify", "other", "other"};
+    columns.attachment_count = 2;
+    columns.received_at = noon + 123'456us;
+    return columns;
 }
 
 std::optional<filter_field> first_failing(const email_filter& requested,
-                                          const filtered_email& email = some_email())
+                                          email_columns columns = some_columns())
 {
-    return compiled_filter(requested).first_failing(email);
+    return compiled_filter(requested).first_failing(filtered_email(std::move(columns)));
+}
+
+// A filter of one condition.
+template <class T>
+email_filter only(std::optional<T> email_filter::* field, T value)
+{
+    email_filter requested;
+    requested.*field = std::move(value);
+    return requested;
+}
+
+email_filter with(std::optional<std::string> email_filter::* field, std::string value)
+{
+    return only(field, std::move(value));
 }
 
 } // namespace
@@ -35,8 +50,9 @@ std::optional<filter_field> first_failing(const email_filter& requested,
 TEST_CASE("a filter without conditions takes every email", "[mailbox][filter]")
 {
     CHECK(compiled_filter(email_filter()).is_empty());
-    CHECK(compiled_filter(email_filter()).matches(some_email()));
-    CHECK_FALSE(compiled_filter(filter("x")).is_empty());
+    CHECK(compiled_filter(email_filter()).matches(filtered_email(some_columns())));
+    CHECK_FALSE(compiled_filter(with(&email_filter::from, "x")).is_empty());
+    CHECK_FALSE(compiled_filter(only(&email_filter::is_read, false)).is_empty());
 }
 
 TEST_CASE("from is found in the address and in the display name, whatever the case",
@@ -44,66 +60,161 @@ TEST_CASE("from is found in the address and in the display name, whatever the ca
 {
     for (const auto* text : {"robot@sender.example", "ROBOT@", "sender", "zoë", "ZOË THE",
                              "zoe\xcc\x88 the robot", ""})
-        CHECK_FALSE(first_failing(filter(text)));
-    CHECK(first_failing(filter("zoe the")) == filter_field::from);
-    CHECK(first_failing(filter("robot@sender.example zoë")) == filter_field::from);
+        CHECK_FALSE(first_failing(with(&email_filter::from, text)));
+    for (const auto* text : {"zoe the", "robot@sender.example zoë"})
+        CHECK(first_failing(with(&email_filter::from, text)) == filter_field::from);
 }
 
 TEST_CASE("to is found in recipients as given and in addresses of To", "[mailbox][filter]")
 {
     for (const auto* text : {"+shop@", "box@mail.test", "LISTS.example"})
-        CHECK_FALSE(first_failing(filter({}, text)));
-    CHECK(first_failing(filter({}, "other@mail.test")) == filter_field::to);
-    for (const auto* text : {"box@mail.test, ", "All"})
-        CHECK(first_failing(filter({}, text)) == filter_field::to);
+        CHECK_FALSE(first_failing(with(&email_filter::to, text)));
+    for (const auto* text : {"other@mail.test", "box@mail.test, ", "All"})
+        CHECK(first_failing(with(&email_filter::to, text)) == filter_field::to);
+}
+
+TEST_CASE("recipient is found in recipients as given alone", "[mailbox][filter]")
+{
+    for (const auto* text : {"+SHOP@", "box@mail.test"})
+        CHECK_FALSE(first_failing(with(&email_filter::recipient, text)));
+    for (const auto* text : {"list@lists.example", "All", "box@mail.test, "})
+        CHECK(first_failing(with(&email_filter::recipient, text)) == filter_field::recipient);
 }
 
 TEST_CASE("subject is compared after full Unicode case folding", "[mailbox][filter]")
 {
     for (const auto* text : {"GRÖSSE", "größe", "gro\xcc\x88\xc3\x9f", "Your code"})
-        CHECK_FALSE(first_failing(filter({}, {}, text)));
-    CHECK(first_failing(filter({}, {}, "grosse")) == filter_field::subject);
+        CHECK_FALSE(first_failing(with(&email_filter::subject, text)));
+    CHECK(first_failing(with(&email_filter::subject, "grosse")) == filter_field::subject);
 }
 
-TEST_CASE("hasCode asks for a code that was found, or for none", "[mailbox][filter]")
+TEST_CASE("a condition with two values takes what has it, or what has not", "[mailbox][filter]")
 {
-    CHECK_FALSE(first_failing(filter({}, {}, {}, false), some_email(false)));
-    CHECK(first_failing(filter({}, {}, {}, false)) == filter_field::has_code);
-    CHECK_FALSE(compiled_filter(filter({}, {}, {}, false)).is_empty());
-    CHECK_FALSE(first_failing(filter({}, {}, {}, true)));
-    CHECK(first_failing(filter({}, {}, {}, true), some_email(false)) == filter_field::has_code);
-    CHECK_FALSE(first_failing(filter({}), some_email(false)));
+    auto plain = some_columns();
+    plain.has_code = false;
+    plain.link_kinds.clear();
+    plain.attachment_count = 0;
+    auto full = some_columns();
+    full.is_read = true;
+    using condition = std::pair<std::optional<bool> email_filter::*, filter_field>;
+    for (const auto& [field, name] :
+         {condition(&email_filter::has_code, filter_field::has_code),
+          condition(&email_filter::has_link, filter_field::has_link),
+          condition(&email_filter::has_attachment, filter_field::has_attachment),
+          condition(&email_filter::is_read, filter_field::is_read)}) {
+        INFO(to_string(name));
+        CHECK_FALSE(first_failing(only(field, true), full));
+        CHECK(first_failing(only(field, true), plain) == name);
+        CHECK_FALSE(first_failing(only(field, false), plain));
+        CHECK(first_failing(only(field, false), full) == name);
+    }
+}
+
+TEST_CASE("linkKind asks for a link of this kind", "[mailbox][filter]")
+{
+    CHECK_FALSE(first_failing(with(&email_filter::link_kind, "verify")));
+    CHECK(first_failing(with(&email_filter::link_kind, "reset")) == filter_field::link_kind);
+}
+
+TEST_CASE("since takes its own moment and until does not, as the API shows the time",
+          "[mailbox][filter]")
+{
+    CHECK_FALSE(first_failing(only(&email_filter::since, noon + 123ms)));
+    CHECK(first_failing(only(&email_filter::since, noon + 123'001us)) == filter_field::since);
+    CHECK(first_failing(only(&email_filter::until, noon + 123ms)) == filter_field::until);
+    CHECK_FALSE(first_failing(only(&email_filter::until, noon + 123'001us)));
 }
 
 TEST_CASE("every condition must hold, and the first that fails is named", "[mailbox][filter]")
 {
-    CHECK_FALSE(first_failing(filter("zoë", "box", "code", true)));
-    CHECK(first_failing(filter("a!", "b", "c", true), some_email(false)) == filter_field::from);
-    CHECK(first_failing(filter("zoë", "b!", "c!", true), some_email(false)) == filter_field::to);
-    CHECK(first_failing(filter("zoë", "box", "c!", true), some_email(false)) ==
-          filter_field::subject);
-    CHECK(first_failing(filter("zoë", "box", "code", true), some_email(false)) ==
-          filter_field::has_code);
+    email_filter requested;
+    requested.from = "zoë";
+    requested.to = "list@";
+    requested.recipient = "+shop";
+    requested.subject = "code";
+    requested.has_code = true;
+    requested.has_link = true;
+    requested.link_kind = "verify";
+    requested.has_attachment = true;
+    requested.is_read = false;
+    requested.since = noon;
+    requested.until = noon + 1s;
+    CHECK_FALSE(first_failing(requested));
+
+    // From the last to the first: each one hides those behind it.
+    auto columns = some_columns();
+    const auto fails = [&] { return first_failing(requested, columns); };
+    columns.received_at = noon + 1s;
+    CHECK(fails() == filter_field::until);
+    columns.received_at = noon - 1s;
+    CHECK(fails() == filter_field::since);
+    columns.is_read = true;
+    CHECK(fails() == filter_field::is_read);
+    columns.attachment_count = 0;
+    CHECK(fails() == filter_field::has_attachment);
+    columns.link_kinds = {"reset"};
+    CHECK(fails() == filter_field::link_kind);
+    columns.link_kinds.clear();
+    CHECK(fails() == filter_field::has_link);
+    columns.has_code = false;
+    CHECK(fails() == filter_field::has_code);
+    columns.subject = "c";
+    CHECK(fails() == filter_field::subject);
+    columns.rcpt_to = {"box@mail.test"};
+    CHECK(fails() == filter_field::recipient);
+    columns.to.clear();
+    CHECK(fails() == filter_field::to);
+    columns.from_name.clear();
+    CHECK(fails() == filter_field::from);
 }
 
 TEST_CASE("what an email has in a field reads as a person would see it", "[mailbox][filter]")
 {
-    const auto email = some_email(false);
+    const filtered_email email(some_columns());
+    const filtered_email empty{email_columns()};
 
     CHECK(email.text(filter_field::from) == "Zoë the Robot <Robot@Sender.Example>");
-    CHECK(filtered_email("a@b.example", "", {}, {}, "", false).text(filter_field::from) ==
-          "a@b.example");
+    auto unnamed = some_columns();
+    unnamed.from_name.clear();
+    CHECK(filtered_email(unnamed).text(filter_field::from) == "Robot@Sender.Example");
     CHECK(email.text(filter_field::to) == "box+Shop@mail.test, box@mail.test, List@lists.example");
+    CHECK(email.text(filter_field::recipient) == "box+Shop@mail.test, box@mail.test");
     CHECK(email.text(filter_field::subject) == "Größe: your CODE");
-    CHECK(email.text(filter_field::has_code) == "false");
-    CHECK(to_string(filter_field::has_code) == "hasCode");
+    CHECK(email.text(filter_field::has_code) == "true");
+    CHECK(email.text(filter_field::has_link) == "verify 1, other 3");
+    CHECK(empty.text(filter_field::link_kind) == "none");
+    CHECK(email.text(filter_field::has_attachment) == "2");
+    CHECK(email.text(filter_field::is_read) == "false");
+    CHECK(email.text(filter_field::since) == "2026-11-21T12:00:00.123Z");
+    CHECK(to_string(filter_field::has_attachment) == "hasAttachment");
 }
 
 TEST_CASE("no two filters have one text, and spelling is no difference", "[mailbox][filter]")
 {
-    CHECK(filter("a").text() != filter({}, "a").text());
-    CHECK(filter("a to 1:b").text() != filter("a", "b").text());
-    CHECK(filter("A").text() == filter("a").text());
-    CHECK(filter({}, {}, {}, true).text() != filter({}, {}, {}, false).text());
+    std::vector<email_filter> filters{
+        {},
+        with(&email_filter::from, "a"),
+        with(&email_filter::to, "a"),
+        with(&email_filter::recipient, "a"),
+        with(&email_filter::subject, "a"),
+        with(&email_filter::from, "a to 1:b"),
+        with(&email_filter::link_kind, "verify"),
+        with(&email_filter::link_kind, "reset"),
+        only(&email_filter::since, noon),
+        only(&email_filter::until, noon),
+        only(&email_filter::until, noon + 1us),
+    };
+    for (const auto field : {&email_filter::has_code, &email_filter::has_link,
+                             &email_filter::has_attachment, &email_filter::is_read})
+        for (const bool value : {true, false})
+            filters.push_back(only(field, value));
+    auto both = with(&email_filter::from, "a");
+    both.to = "b";
+    filters.push_back(both);
+
+    for (std::size_t i = 0; i < filters.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            CHECK(filters[i].text() != filters[j].text());
+    CHECK(with(&email_filter::recipient, "A").text() == with(&email_filter::recipient, "a").text());
     CHECK(email_filter().text().empty());
 }

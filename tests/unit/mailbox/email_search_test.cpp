@@ -9,9 +9,11 @@ namespace {
 
 examined_email email(std::int64_t sequence, std::string subject)
 {
-    return {
-        email_id::make(), sequence,
-        filtered_email("from@example.com", "", {"to@example.com"}, {}, std::move(subject), false)};
+    email_columns columns;
+    columns.from = "from@example.com";
+    columns.rcpt_to = {"to@example.com"};
+    columns.subject = std::move(subject);
+    return {email_id::make(), sequence, filtered_email(std::move(columns))};
 }
 
 email_search above(std::int64_t sequence, std::string subject)

@@ -374,11 +374,26 @@ class NearMiss(Answer):
     """`NearMiss` of the contract."""
 
     email_id: str
-    field: Literal["from", "to", "subject", "hasCode"]
+    field: Literal[
+        "from",
+        "to",
+        "recipient",
+        "subject",
+        "hasCode",
+        "hasLink",
+        "linkKind",
+        "hasAttachment",
+        "isRead",
+        "since",
+        "until",
+    ]
+    """The filter; of several that fail the first in this order."""
     expected: str
-    """What was asked for."""
+    """Its value as it was given."""
     actual: str
-    """What the email has."""
+    """What the email has there: of a link filter the kinds with their numbers, of `hasAttachment`
+    the number.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,3 +102,15 @@ TEST_CASE("ids can be keys of hash tables", "[core]")
 
     CHECK(ids.size() == 1'000);
 }
+
+TEST_CASE("the lowest id of a millisecond is below every id of it and above those before", "[core]")
+{
+    const time_point moment{std::chrono::milliseconds(1'795'000'000'123)};
+    const auto lowest = uuid::lowest_v7(moment);
+
+    CHECK(lowest.time() == moment);
+    CHECK(lowest.text().substr(13) == "-0000-0000-000000000000");
+    CHECK(lowest < uuid::make_v7(moment));
+    CHECK(uuid::lowest_v7(moment + std::chrono::milliseconds(1)) > lowest);
+    CHECK(uuid::lowest_v7(time_point(std::chrono::hours(-1))).is_nil());
+}

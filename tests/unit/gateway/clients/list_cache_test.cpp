@@ -110,7 +110,7 @@ TEST_CASE("a list is another's with another account, inbox, page, order or condi
         [](auto& other) { other.set_cursor("abc"); },
         [](auto& other) { other.set_after(7); },
         [](auto& other) { other.set_oldest_first(true); },
-        [](auto& other) { other.set_subject(""); },
+        [](auto& other) { other.mutable_filter()->set_subject(""); },
         [](auto& other) { other.set_omit_codes(true); },
     };
     for (const auto& differ : differences) {

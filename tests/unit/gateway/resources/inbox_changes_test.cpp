@@ -191,14 +191,15 @@ TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]"
     arranged.list_all({{"subject", "c"}});
 
     CHECK(of_inbox.inbox_id() == some_id);
-    CHECK(of_inbox.from() == "a");
-    CHECK(of_inbox.to() == "b");
-    CHECK(of_inbox.subject() == "c");
+    CHECK(of_inbox.filter().from() == "a");
+    CHECK(of_inbox.filter().to() == "b");
+    CHECK(of_inbox.filter().subject() == "c");
     CHECK(of_inbox.after() == 4);
     CHECK(of_inbox.include_text());
     CHECK(arranged.listed->inbox_id().empty());
     CHECK_FALSE(arranged.listed->include_text());
-    CHECK(arranged.list_all({{"after", "4"}}).status == 400);
+    CHECK(message(arranged.list_all({{"after", "4"}})) ==
+          "after belongs to one inbox; follow an account with GET /v1/events");
     CHECK(arranged.list_all({{"include", "html"}}).status == 400);
     CHECK(arranged.list_all({{"from", ""}}).status == 400);
 }

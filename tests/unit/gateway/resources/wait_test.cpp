@@ -97,6 +97,13 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
                                                                {"timeoutSeconds", "1.5"},
                                                                {"after", "-1"},
                                                                {"hasCode", "yes"},
+                                                               {"hasLink", ""},
+                                                               {"linkKind", "Verify"},
+                                                               {"hasAttachment", "1"},
+                                                               {"isRead", "no"},
+                                                               {"since", "yesterday"},
+                                                               {"until", "2026-11-21"},
+                                                               {"recipient", ""},
                                                                {"expect", "two"},
                                                                {"from", ""},
                                                                {"subject", std::string(501, 'x')},
@@ -114,18 +121,44 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
 TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
 {
     arranged_wait arranged;
-    http::request received;
-    received.query = {
-        {"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
-    received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
 
-    testing::await(wait_for_email(received, arranged.who, arranged.hub));
+    arranged.get({{"from", "a"},
+                  {"to", "b"},
+                  {"recipient", "r"},
+                  {"subject", "c"},
+                  {"hasCode", "true"},
+                  {"hasLink", "true"},
+                  {"linkKind", "reset"},
+                  {"hasAttachment", "false"},
+                  {"isRead", "false"},
+                  {"since", "2026-11-21T10:00:00Z"},
+                  {"until", "2026-11-21T11:00:00+00:30"},
+                  {"timeoutSeconds", "1"}});
 
     const auto& seen = arranged.mail.last_filter;
     CHECK(seen.from() == "a");
     CHECK(seen.to() == "b");
+    CHECK(seen.recipient() == "r");
     CHECK(seen.subject() == "c");
     CHECK(seen.has_code());
+    CHECK(seen.has_link());
+    CHECK(seen.link_kind() == "reset");
+    CHECK(seen.has_has_attachment());
+    CHECK_FALSE(seen.has_attachment());
+    CHECK(seen.has_is_read());
+    CHECK_FALSE(seen.is_read());
+    CHECK(seen.until().seconds() - seen.since().seconds() == 30 * 60);
+}
+
+TEST_CASE("filters that contradict each other are refused", "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto at = std::pair<std::string, std::string>("until", "2026-11-21T10:00:00Z");
+
+    CHECK(arranged.get({{"hasLink", "false"}, {"linkKind", "verify"}}).status == 400);
+    CHECK(arranged.get({{"since", at.second}, at}).status == 400);
+    CHECK(arranged.get({{"since", "2026-11-21T10:00:00.001Z"}, at}).status == 400);
+    CHECK(arranged.mail.polls == 0);
 }
 
 TEST_CASE("hasCode takes any email where it is absent, and those without a code where it is false",

@@ -1,0 +1,169 @@
+"""Filters of emails: an inbox's list, the account's list and a wait find the same ones."""
+
+from typing import Any
+
+import pytest
+from harness import Account, Suite, send_raw
+
+_LAST = 4
+_WELCOME = b"From: Ann <a@x.example>\r\nSubject: Welcome\r\n\r\nHello\r\n"
+_CODE = b"From: B@Y.example\r\nSubject: Your code\r\n\r\nDein Code ist\r\n482913\r\n"
+_LINK = (
+    b"From: c@z.example\r\nSubject: Link\r\nX-Run: R-7\r\nMIME-Version: 1.0\r\n"
+    b"Content-Type: text/html; charset=utf-8\r\n\r\n<p>Stra&szlig;e&nbsp;&zwnj;7</p>"
+    b'<a href="https://z.example/verify?t=ab12cd34">Verify your address</a>\r\n'
+)
+_ATTACHMENT = (
+    b"From: d@z.example\r\nTo: list@x.example\r\nSubject: Bill\r\nMIME-Version: 1.0\r\n"
+    b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nPlease pay.\r\n--b\r\n"
+    b"Content-Type: text/csv\r\nContent-Disposition: attachment; filename=bill.csv\r\n\r\n"
+    b"a,b\r\n--b--\r\n"
+)
+
+
+@pytest.fixture(scope="module")
+def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
+    """An account with one inbox and four emails in it, the first of them read."""
+    account = Account.make(suite)
+    inbox = account.api.new_inbox()
+    local, _, domain = inbox["emailAddress"].partition("@")
+    address = inbox["emailAddress"]
+    for recipient, message in (
+        (address, _WELCOME),
+        (address, _CODE),
+        (address, _LINK),
+        (f"{local}+s@{domain}", _ATTACHMENT),
+    ):
+        assert send_raw(suite, [recipient], message) == {}
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+    (first,) = account.api.get(path, until=_time_of(account, 2))["emails"]
+    account.api.patch("/v1/emails/" + first["emailId"], {"isRead": True})
+    return account, inbox
+
+
+def _time_of(account: Account, sequence: int) -> str:
+    """Returns when the email of the account's only inbox was received."""
+    rows = account.api.get("/v1/emails")["emails"]
+    return str(next(row["receivedAt"] for row in rows if row["sequence"] == sequence))
+
+
+def _chain_of_waits(account: Account, inbox: dict[str, Any], query: dict[str, Any]) -> list[int]:
+    """Returns the sequences that waits find, each behind the one before."""
+    found: list[int] = []
+    while True:
+        result = account.api.get(
+            f"/v1/inboxes/{inbox['inboxId']}/emails/wait",
+            after=found[-1] if found else 0,
+            timeoutSeconds=1,
+            **query,
+        )
+        if result["outcome"] == "timeout":
+            return found
+        found.append(result["email"]["sequence"])
+        if found[-1] == _LAST:
+            return found
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, [1, 2, 3, 4]),
+        ({"from_": "b@y"}, [2]),
+        ({"from_": "ann"}, [1]),
+        ({"to": "list@"}, [4]),
+        ({"recipient": "list@"}, []),
+        ({"recipient": "+S@"}, [4]),
+        ({"hasCode": "true"}, [2]),
+        ({"hasCode": "false"}, [1, 3, 4]),
+        ({"hasLink": "true"}, [3]),
+        ({"hasLink": "false"}, [1, 2, 4]),
+        ({"linkKind": "verify"}, [3]),
+        ({"linkKind": "reset"}, []),
+        ({"hasAttachment": "true"}, [4]),
+        ({"hasAttachment": "false", "hasCode": "false"}, [1, 3]),
+        ({"isRead": "true"}, [1]),
+        ({"isRead": "false", "from_": "z.example"}, [3, 4]),
+        ({"since": "2"}, [2, 3, 4]),
+        ({"until": "2"}, [1]),
+        ({"since": "2", "until": "4"}, [2, 3]),
+        ({"since": "2099-01-01T00:00:00Z"}, []),
+        ({"until": "0001-01-01T00:00:00Z"}, []),
+        ({"until": "9999-12-31T00:00:00Z", "since": "0001-01-01T00:00:00Z"}, [1, 2, 3, 4]),
+    ],
+)
+def test_every_door_finds_the_same_emails(
+    mailed: tuple[Account, dict[str, Any]], query: dict[str, Any], expected: list[int]
+) -> None:
+    account, inbox = mailed
+    query = {
+        name: _time_of(account, int(value)) if value.isdecimal() else value
+        for name, value in query.items()
+    }
+
+    for path in (f"/v1/inboxes/{inbox['inboxId']}/emails", "/v1/emails"):
+        for order, sequences in (("asc", expected), ("desc", expected[::-1])):
+            found: list[int] = []
+            cursor: dict[str, str] = {}
+            while cursor.get("cursor", "") is not None:
+                page = account.api.get(path, order=order, limit=2, **query, **cursor)
+                found += [row["sequence"] for row in page["emails"]]
+                cursor = {"cursor": page["nextCursor"]}
+            assert found == sequences, (path, order)
+    assert _chain_of_waits(account, inbox, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "misses"),
+    [
+        ({"linkKind": "reset"}, ["none", "verify 1", "none", "none"]),
+        ({"hasAttachment": "true", "since": "2020-01-01T00:00:00Z"}, ["0", "0", "0"]),
+        ({"isRead": "true", "after": "1"}, ["false", "false", "false"]),
+    ],
+)
+def test_a_near_miss_shows_what_the_email_has(
+    mailed: tuple[Account, dict[str, Any]], query: dict[str, str], misses: list[str]
+) -> None:
+    account, inbox = mailed
+    field, expected = next(iter(query.items()))
+
+    result = account.api.get(
+        f"/v1/inboxes/{inbox['inboxId']}/emails/wait", timeoutSeconds=1, expect="none", **query
+    )
+    found = [miss for miss in result["nearMisses"] if miss["field"] == field]
+
+    assert found, result
+    assert {miss["expected"] for miss in found} == {expected}
+    assert [miss["actual"] for miss in found] == misses
+
+
+def test_a_near_miss_of_a_time_is_when_the_email_was_received(
+    mailed: tuple[Account, dict[str, Any]],
+) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
+    since, until = "2099-01-01T00:00:00+01:00", "2000-01-01T00:00:00Z"
+
+    late = account.api.get(path, timeoutSeconds=1, since=since)["nearMisses"]
+    early = account.api.get(path, timeoutSeconds=1, until=until)["nearMisses"]
+
+    times = [_time_of(account, sequence) for sequence in (4, 3, 2, 1)]
+    assert [(miss["field"], miss["expected"]) for miss in late] == [("since", since)] * _LAST
+    assert [(miss["field"], miss["expected"]) for miss in early] == [("until", until)] * _LAST
+    assert [miss["actual"] for miss in late] == [miss["actual"] for miss in early] == times
+
+
+def test_a_cursor_belongs_to_its_filters(mailed: tuple[Account, dict[str, Any]]) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+    own = {"hasAttachment": "false", "isRead": "false"}
+    cursor = account.api.get(path, limit=1, **own)["nextCursor"]
+
+    for other in (
+        {"hasAttachment": "false"},
+        {"hasAttachment": "true", "isRead": "false"},
+        {**own, "since": "2020-01-01T00:00:00Z"},
+        {**own, "recipient": "a"},
+    ):
+        answer = account.api.call("GET", path, params={"limit": 1, "cursor": cursor, **other})
+        assert (answer.status_code, answer.headers["X-Error-Code"]) == (400, "invalid_cursor")
+    assert account.api.get(path, limit=1, cursor=cursor, **own)["emails"][0]["sequence"] == 2
