@@ -24,6 +24,31 @@ void read_condition(json::object_reader& arguments, const char* name, query_list
         conditions.emplace_back(name, std::move(*text));
 }
 
+void read_flag(json::object_reader& arguments, const char* name, query_list& conditions)
+{
+    if (const auto value = arguments.boolean(name))
+        conditions.emplace_back(name, *value ? "true" : "false");
+}
+
+// The operation checks what they mean together.
+void read_conditions(json::object_reader& arguments, mail_wait::purpose chosen,
+                     query_list& conditions)
+{
+    for (const auto* name : {"from", "to", "recipient", "subject", "since", "until"})
+        read_condition(arguments, name, conditions);
+    if (chosen == mail_wait::purpose::code)
+        conditions.emplace_back("hasCode", "true");
+    else
+        read_flag(arguments, "hasCode", conditions);
+    if (chosen != mail_wait::purpose::link) {
+        read_flag(arguments, "hasLink", conditions);
+        if (auto kind = arguments.choice("linkKind", {"verify", "reset", "unsubscribe", "other"}))
+            conditions.emplace_back("linkKind", std::move(*kind));
+    }
+    for (const auto* name : {"hasAttachment", "isRead"})
+        read_flag(arguments, name, conditions);
+}
+
 template <class Id>
 void check_id(json::object_reader& arguments, const std::string& id)
 {
@@ -67,14 +92,7 @@ result<mail_wait> mail_wait::read(purpose chosen, const json::value& arguments)
     made.inbox_ = from.text("inboxId", 1, max_id).value_or("");
     if (chosen != purpose::email)
         made.email_ = from.text("emailId", 1, max_id).value_or("");
-    read_condition(from, "from", made.conditions_);
-    read_condition(from, "subject", made.conditions_);
-    if (chosen == purpose::email)
-        read_condition(from, "to", made.conditions_);
-    const auto has_code =
-        chosen == purpose::email ? from.boolean("hasCode") : std::optional<bool>();
-    if (chosen == purpose::code || has_code)
-        made.conditions_.emplace_back("hasCode", has_code.value_or(true) ? "true" : "false");
+    read_conditions(from, chosen, made.conditions_);
     if (chosen == purpose::link)
         made.kind_ = from.choice("kind", {"verify", "reset", "unsubscribe", "other"});
     made.after_ = from.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);

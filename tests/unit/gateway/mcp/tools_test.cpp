@@ -1,5 +1,6 @@
 #include "gateway/mcp/tools.hpp"
 
+#include "common/json/writer.hpp"
 #include "gateway/mcp/mail_content.hpp"
 
 #include <catch2/catch.hpp>
@@ -63,6 +64,35 @@ TEST_CASE("the schemas name the bounds that hold", "[gateway][mcp]")
     CHECK(length["default"].integer() == static_cast<std::int64_t>(standard_text_length));
 }
 
+TEST_CASE("the tools that wait take every argument that their schemas name", "[gateway][mcp]")
+{
+    using purpose = mail_wait::purpose;
+    const auto all = listed().items();
+    for (const auto& [index, chosen] :
+         {std::pair(2, purpose::email), std::pair(3, purpose::code), std::pair(4, purpose::link)}) {
+        json::writer out;
+        out.begin_object();
+        for (const auto& [name, schema] :
+             all[static_cast<std::size_t>(index)]["inputSchema"]["properties"].members()) {
+            if (name == "emailId")
+                continue;
+            if (name == "inboxId")
+                out.member(name, inbox_id::make().text());
+            else if (schema.find("enum"))
+                out.member(name, schema["enum"].items().front().text());
+            else if (schema["type"].text() == "boolean")
+                out.member(name, true);
+            else if (schema["type"].text() == "integer")
+                out.member(name, 1);
+            else
+                out.member(name, "x");
+        }
+        out.end_object();
+
+        CHECK(mail_wait::read(chosen, json::value::parse(out.take()).value()));
+    }
+}
+
 TEST_CASE("arguments of a wait are refused by name", "[gateway][mcp]")
 {
     struct row
@@ -86,6 +116,10 @@ TEST_CASE("arguments of a wait are refused by name", "[gateway][mcp]")
         {purpose::email, in_inbox + "\"hasCode\":\"yes\"}", "hasCode must be"},
         {purpose::email, in_inbox + "\"kind\":\"verify\"}", "kind"},
         {purpose::link, in_inbox + "\"kind\":\"buy\"}", "kind must be"},
+        {purpose::code, in_inbox + "\"hasCode\":false}", "hasCode"},
+        {purpose::code, in_inbox + "\"linkKind\":\"buy\"}", "linkKind must be"},
+        {purpose::link, in_inbox + "\"hasLink\":true}", "hasLink"},
+        {purpose::link, in_inbox + "\"isRead\":1}", "isRead must be"},
         {purpose::code, in_inbox + "\"subject\":\"\"}", "subject must have"}};
     for (const auto& one : rows) {
         const auto read = mail_wait::read(one.wanted, json::value::parse(one.arguments).value());
