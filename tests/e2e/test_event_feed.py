@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import requests
 from harness import Account, Api, Receiver, Suite, eventually, send
 
 
@@ -211,3 +212,97 @@ def test_every_reader_gets_each_event_once(
     assert all(one == read[0] for one in read)
     assert len(set(read[0])) == 44
     eventually(lambda: api.get("/v1/events", after=after, limit=500)["events"], "the feed stays")
+
+
+class _Stream:
+    """An open stream of events, read line by line."""
+
+    def __init__(self, api: Api, **more: Any) -> None:
+        headers = {"Accept": "text/event-stream", **more.pop("headers", {})}
+        # Not by Api.call, which reads a response to its end.
+        self._response = requests.get(
+            api.base + "/v1/events",
+            params=more,
+            headers={**api.headers, **headers},
+            stream=True,
+            timeout=30,
+        )
+        assert self._response.status_code == 200, self._response.text
+        assert self._response.headers["Content-Type"] == "text/event-stream"
+        self._lines = self._response.iter_lines(chunk_size=1)
+
+    def frame(self) -> dict[str, str]:
+        """The fields of the next event; a comment is the field ``."""
+        fields: dict[str, str] = {}
+        for line in self._lines:
+            if not line:
+                return fields
+            name, _, value = line.decode().partition(": ")
+            fields[name] = value
+        return {"ended": ""}
+
+    def events(self, count: int) -> list[dict[str, str]]:
+        """So many frames with data."""
+        found: list[dict[str, str]] = []
+        while len(found) < count:
+            frame = self.frame()
+            assert "ended" not in frame
+            if "data" in frame:
+                found.append(frame)
+        return found
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._response.close()
+
+
+def test_a_stream_that_was_cut_goes_on_behind_the_last_id(suite: Suite, api: Api) -> None:
+    inbox = api.new_inbox()
+    stream = _Stream(api)
+    assert stream.frame()["retry"] == "2000"
+    sent = [send(suite, inbox["emailAddress"]).email_id for _ in range(3)]
+    first = stream.events(1)[0]
+    assert first["event"] == "email.received"
+    assert json.loads(first["data"])["eventId"] == sent[0]
+    stream.close()
+
+    again = _Stream(api, headers={"Last-Event-ID": first["id"]})
+
+    rest = [json.loads(frame["data"]) for frame in again.events(2)]
+    assert _ids(rest) == sent[1:]
+    page = api.get("/v1/events", after=first["id"])
+    assert [one["payload"] for one in page["events"]] == [one["payload"] for one in rest]
+    again.close()
+
+
+def test_a_stream_is_kept_alive_and_moves_behind_what_it_leaves_out(suite: Suite, api: Api) -> None:
+    stream = _Stream(api, types="inbox.expired")
+    begin = stream.frame()["id"]
+    send(suite, api.new_inbox()["emailAddress"])
+
+    alive = stream.frame()
+
+    assert alive[""] == "alive"
+    assert alive["id"] != begin
+    assert api.get("/v1/events", after=alive["id"])["events"] == []
+    stream.close()
+
+
+def test_a_stream_ends_when_its_key_is_revoked(suite: Suite, account: Account) -> None:
+    made = suite.operate("key", "create", account.account_id, "--label", "short")
+    stream = _Stream(Api(suite["API"], made["key"]))
+    stream.frame()
+
+    suite.operate("key", "revoke", account.account_id, made["keyId"])
+    began = time.monotonic()
+
+    assert stream.frame() == {"ended": ""}
+    assert time.monotonic() - began < 2
+
+
+def test_a_stream_refuses_what_belongs_to_a_page(api: Api) -> None:
+    for query in ({"limit": 5}, {"waitSeconds": 5}):
+        refused = api.call(
+            "GET", "/v1/events", params=query, headers={"Accept": "text/event-stream"}
+        )
+        assert refused.status_code == 400

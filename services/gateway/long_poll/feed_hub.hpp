@@ -7,6 +7,7 @@
 #include "common/kafka/message.hpp"
 #include "common/runtime/host.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/long_poll/feed_cursor.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -15,15 +16,6 @@
 #include <vector>
 
 namespace tempinbox::gateway {
-
-// How far a feed is, as a gateway knows it.
-struct feed_position
-{
-    int epoch = 0;
-    std::int64_t position = 0;
-
-    friend bool operator==(const feed_position&, const feed_position&) = default;
-};
 
 // Wakes the readers of feeds in this process. Hints from feed.activity wake them; in addition the
 // ends of all feeds with readers are requested once a second, hundreds in one call, so a lost hint

@@ -111,6 +111,17 @@ awaitable<refusal> api_pipeline::check_again(request_context& context)
     co_return co_await parts_.tags.check(context.request, context.who);
 }
 
+// For a response that outlives its request.
+awaitable<bool> api_pipeline::is_still_good(passed_checks passed)
+{
+    const auto now = clock_.now();
+    const auto found = co_await parts_.keys.find(std::move(passed.key_digest), lookups::all);
+    if (!found || !found->owner || found->owner->access.has_expired(now))
+        co_return false;
+    const auto& limits = found->owner->account.limits_at(now);
+    co_return limits.api_access && found->owner->position <= limits.api_keys;
+}
+
 // An operation that is called by another one.
 awaitable<http::response> api_pipeline::perform_for(passed_checks passed, http::request& inner)
 {
@@ -126,6 +137,10 @@ awaitable<http::response> api_pipeline::call(request_context& context)
     context.who.add_to_burst = [this, &context](std::size_t count) {
         add_to_burst(bursts_, context, count);
     };
+    if (operation.lasts)
+        context.who.is_still_good = [this, passed = passed_checks(context)] {
+            return is_still_good(passed);
+        };
     if (operation.calls_others)
         context.who.call = [this, passed = passed_checks(context)](http::request& inner) {
             return perform_for(passed, inner);

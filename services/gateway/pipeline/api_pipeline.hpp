@@ -52,6 +52,7 @@ private:
     awaitable<http::response> perform(request_context& context);
     awaitable<http::response> perform_for(passed_checks passed, http::request& inner);
     awaitable<http::response> call(request_context& context);
+    awaitable<bool> is_still_good(passed_checks passed);
     awaitable<refusal> check_again(request_context& context);
     static void complete(http::response& response, const request_context& context);
 

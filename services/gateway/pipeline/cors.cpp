@@ -13,9 +13,10 @@ http::response preflight_response()
     http::response response;
     response.status = 204;
     response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
-    response.set("Access-Control-Allow-Headers", "X-API-Key, Authorization, Content-Type, Accept, "
-                                                 "Idempotency-Key, If-None-Match, X-Request-Id, "
-                                                 "traceparent");
+    response.set("Access-Control-Allow-Headers",
+                 "X-API-Key, Authorization, Content-Type, Accept, "
+                 "Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-Id, "
+                 "traceparent");
     response.set("Access-Control-Max-Age", "86400");
     return response;
 }

@@ -3,9 +3,10 @@
 #include "common/async/gather.hpp"
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
+#include "gateway/long_poll/feed_cursor.hpp"
+#include "gateway/pipeline/negotiation.hpp"
 #include "gateway/pipeline/query_reader.hpp"
 #include "gateway/pipeline/tagged_account.hpp"
-#include "gateway/resources/feed_cursor.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,10 +15,15 @@ namespace tempinbox::gateway {
 namespace {
 
 using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 constexpr std::size_t max_tag_length = 50;
 constexpr int max_limit = 500;
 constexpr std::chrono::hours max_age{72};
+constexpr auto max_stream_time = 15min;
+constexpr auto heartbeat_interval = 15s;
+// Of a stream's key: a revoked one ends its streams within a second or two checks of the cache.
+constexpr auto key_check_interval = 500ms;
 
 struct event_type
 {
@@ -40,6 +46,7 @@ struct feed_query
     std::vector<std::string> tags; // of the request and of the key
     int limit = 100;
     std::chrono::seconds wait{0};
+    bool is_stream = false;
 };
 
 // What a page has, after all filters.
@@ -96,17 +103,27 @@ std::optional<time_point> read_since(query_reader& query, time_point now)
     return since;
 }
 
+// Server-sent events for who prefers them.
+bool wants_stream(const http::request& received)
+{
+    return choose_media_type(joined_header(received, "Accept"),
+                             {"application/json", "text/event-stream"}) == 1;
+}
+
 result<feed_query> read_query(const http::request& received, const caller& who)
 {
     query_reader query(received);
     feed_query read;
+    read.is_stream = wants_stream(received);
     const auto after = query.text("after", 1, max_feed_cursor_length);
     read.since = read_since(query, who.now);
     const auto types = query.choices("types", names_of_types());
     const auto tag = query.text("tag", 1, max_tag_length);
     const auto inbox = query.text("inboxId", 1, max_feed_cursor_length);
-    read.limit = static_cast<int>(query.integer("limit", read.limit, 1, max_limit));
-    read.wait = std::chrono::seconds(query.integer("waitSeconds", 0, 0, 60));
+    if (!read.is_stream) {
+        read.limit = static_cast<int>(query.integer("limit", read.limit, 1, max_limit));
+        read.wait = std::chrono::seconds(query.integer("waitSeconds", 0, 0, 60));
+    }
     if (after && read.since)
         query.fail("since must not be given with after: each says where to begin");
     if (const auto all_known = query.finish(); !all_known)
@@ -114,6 +131,15 @@ result<feed_query> read_query(const http::request& received, const caller& who)
 
     if (after)
         read.after = *after;
+    // HTML Standard 9.2.4: what a client sends that connects again.
+    const auto last = received.header("Last-Event-ID");
+    if (read.is_stream && last && !last->empty()) {
+        if (last->size() > max_feed_cursor_length)
+            return failure{errc::invalid_argument, "Last-Event-ID must be a cursor",
+                           error_reason::invalid_cursor};
+        read.after = *last;
+        read.since.reset();
+    }
     if (inbox) {
         const auto id = inbox_id::parse(*inbox);
         if (!id)
@@ -300,26 +326,38 @@ std::string to_json(const event_page& page, account_id account)
     return out.take();
 }
 
+std::string resume_cursor(const webhooks::v1::ReadEventsResponse& read, const caller& who)
+{
+    return make_feed_cursor(who.account(), {read.epoch(), read.resume_position()});
+}
+
+// How many events there were of others is not for a key with a tag.
+std::string missed_events(const webhooks::v1::ReadEventsResponse& read, const caller& who)
+{
+    const bool is_known = read.outcome() == webhooks::v1::FEED_OUTCOME_EXPIRED && !who.tag();
+    return is_known ? std::to_string(read.missed()) : std::string();
+}
+
+std::string lost_message(const webhooks::v1::ReadEventsResponse& read, const caller& who)
+{
+    const auto resume = resume_cursor(read, who);
+    if (read.outcome() == webhooks::v1::FEED_OUTCOME_RESET)
+        return "The events were put back to an earlier moment; go on after " + resume +
+               " and drop what you have by its eventId";
+    const auto missed = missed_events(read, who);
+    return "The events behind this cursor are gone or were not recorded" +
+           (missed.empty() ? missed : ", " + missed + " positions") + "; go on after " + resume;
+}
+
 // Why there is no going on from a place.
 http::response lost_response(const webhooks::v1::ReadEventsResponse& read, const caller& who)
 {
-    const auto resume = make_feed_cursor(who.account(), {read.epoch(), read.resume_position()});
-    if (read.outcome() == webhooks::v1::FEED_OUTCOME_RESET) {
-        auto refused =
-            http::error_response(error_reason::cursor_reset,
-                                 "The events were put back to an earlier moment; go on after " +
-                                     resume + " and drop what you have by its eventId");
-        refused.set("X-Resume-After", resume);
-        return refused;
-    }
-    // How many there were of others is not for a key with a tag.
-    const auto missed = who.tag() ? std::string() : std::to_string(read.missed());
-    auto refused = http::error_response(
-        error_reason::cursor_expired,
-        "The events behind this cursor are gone or were not recorded" +
-            (missed.empty() ? missed : ", " + missed + " positions") + "; go on after " + resume);
-    refused.set("X-Resume-After", resume);
-    if (!missed.empty())
+    const bool is_reset = read.outcome() == webhooks::v1::FEED_OUTCOME_RESET;
+    auto refused =
+        http::error_response(is_reset ? error_reason::cursor_reset : error_reason::cursor_expired,
+                             lost_message(read, who));
+    refused.set("X-Resume-After", resume_cursor(read, who));
+    if (const auto missed = missed_events(read, who); !missed.empty())
         refused.set("X-Missed-Events", missed);
     return refused;
 }
@@ -330,6 +368,188 @@ http::response refuse(const failure& reason)
     if (reason.code == errc::rate_limited)
         refused.set("Retry-After", 1);
     return refused;
+}
+
+// What a reader that waits, or a stream, holds.
+struct waiting_reader
+{
+    std::shared_ptr<const void> at; // among the waiting requests
+    std::shared_ptr<feed_hub::watch> watch;
+};
+
+result<waiting_reader> begin_waiting(const caller& who, feed_services services)
+{
+    auto taken = services.long_polls.take_slot(who.account(), who.limits().burst_per_second);
+    if (!taken)
+        return taken.error();
+    return waiting_reader{std::move(*taken),
+                          std::make_shared<feed_hub::watch>(services.feeds, who.account())};
+}
+
+// The account's events as server-sent events (HTML Standard 9.2), for 15 minutes at most. The next
+// page is read once the last one is written: a slow reader holds one page, never a queue. Owned by
+// its connection.
+class event_stream_of_feed
+{
+public:
+    event_stream_of_feed(feed_query query, const caller& who, feed_services services,
+                         feed_position begin, waiting_reader reader)
+        : query_(std::move(query)),
+          who_(who),
+          services_(services),
+          at_(begin),
+          reported_(begin),
+          reader_(std::move(reader))
+    {}
+
+    static awaitable<std::string> next(std::shared_ptr<event_stream_of_feed> self)
+    {
+        try {
+            co_return co_await self->next_piece();
+        } catch (const std::exception&) {
+            // The stream ends; its client comes again, and is told why if that goes on.
+            co_return std::string();
+        }
+    }
+    void end() { reader_.watch->end(); }
+
+private:
+    awaitable<std::string> next_piece()
+    {
+        counted_.reset();
+        if (!is_begun_) {
+            is_begun_ = true;
+            co_return "retry: 2000\nid: " + cursor(at_) + "\n\n";
+        }
+        while (!has_ended()) {
+            if (clock::now() - checked_at_ >= key_check_interval) {
+                checked_at_ = clock::now();
+                if (who_.is_still_good && !co_await who_.is_still_good())
+                    co_return std::string();
+            }
+            if (may_have_news_) {
+                auto text = co_await read_page();
+                if (!text.empty() || is_over_)
+                    co_return text;
+                continue;
+            }
+            if (clock::now() - sent_at_ >= heartbeat_interval)
+                co_return heartbeat();
+            may_have_news_ = co_await reader_.watch->wait_beyond(
+                at_, std::min(checked_at_ + key_check_interval, sent_at_ + heartbeat_interval));
+        }
+        co_return std::string();
+    }
+
+    // Empty if nothing passed the filters.
+    awaitable<std::string> read_page()
+    {
+        const auto read = co_await services_.feeds.read(make_request(query_, who_, at_));
+        if (!*read) {
+            is_over_ = true;
+            co_return std::string();
+        }
+        if ((*read)->outcome() != webhooks::v1::FEED_OUTCOME_READ) {
+            is_over_ = true;
+            co_return error_event(**read);
+        }
+        const auto page = co_await make_page(**read, query_, who_, services_.inboxes);
+        if (!page) {
+            is_over_ = true;
+            co_return std::string();
+        }
+        std::string text;
+        for (const auto* event : page->events)
+            text += event_text(*event, page->end.epoch);
+        if (text.size() > small_response) {
+            counted_ = services_.memory.try_reserve(who_.account(), text.size());
+            if (!counted_) {
+                is_over_ = true;
+                co_return std::string();
+            }
+        }
+        at_ = page->end;
+        may_have_news_ = page->has_more;
+        if (!text.empty()) {
+            sent_at_ = clock::now();
+            reported_ = {page->end.epoch, page->events.back()->position()};
+        }
+        co_return text;
+    }
+
+    std::string event_text(const webhooks::v1::FeedEvent& event, int epoch) const
+    {
+        json::writer out;
+        out.begin_object();
+        out.member("eventId", event.event_id());
+        out.key("payload").raw(event.payload());
+        out.end_object();
+        return "id: " + cursor({epoch, event.position()}) + "\nevent: " + event.type() +
+               "\ndata: " + out.take() + "\n\n";
+    }
+
+    std::string error_event(const webhooks::v1::ReadEventsResponse& read) const
+    {
+        const auto refused = lost_response(read, who_);
+        const auto header = [&refused](std::string_view name) {
+            return std::string(http::find_header(refused.headers, name).value_or(""));
+        };
+        const auto missed = header("X-Missed-Events");
+        json::writer out;
+        out.begin_object();
+        out.member("code", header(http::error_code_header));
+        out.member("resumeAfter", header("X-Resume-After"));
+        if (missed.empty())
+            out.null_member("missed");
+        else
+            out.key("missed").raw(missed);
+        out.member("message", lost_message(read, who_));
+        out.end_object();
+        return "event: error\ndata: " + out.take() + "\n\n";
+    }
+
+    // An event that has an id and nothing else calls nobody, and moves the place.
+    std::string heartbeat()
+    {
+        sent_at_ = clock::now();
+        const bool has_moved = reported_ != at_;
+        reported_ = at_;
+        return has_moved ? "id: " + cursor(at_) + "\n: alive\n\n" : ": alive\n\n";
+    }
+
+    std::string cursor(feed_position at) const { return make_feed_cursor(who_.account(), at); }
+    bool has_ended() const
+    {
+        return is_over_ || reader_.watch->has_ended() || clock::now() - began_ >= max_stream_time;
+    }
+
+    const feed_query query_;
+    const caller who_;
+    feed_services services_;
+    feed_position at_;
+    feed_position reported_; // the last id that the client has
+    waiting_reader reader_;
+    response_budget::reservation counted_; // of the page that is being written
+    clock::time_point began_ = clock::now();
+    clock::time_point checked_at_ = began_;
+    clock::time_point sent_at_ = began_;
+    bool is_begun_ = false;
+    bool may_have_news_ = true;
+    bool is_over_ = false;
+};
+
+http::response stream_response(std::shared_ptr<event_stream_of_feed> stream)
+{
+    auto source = std::make_shared<http::body_source>();
+    source->next = [stream] { return event_stream_of_feed::next(stream); };
+    source->stop = [weak = std::weak_ptr(stream)] {
+        if (const auto alone = weak.lock())
+            alone->end();
+    };
+    http::response response(200, "text/event-stream", "");
+    response.set("X-Accel-Buffering", "no"); // nginx would buffer events
+    response.source = std::move(source);
+    return response;
 }
 
 } // namespace
@@ -347,15 +567,13 @@ awaitable<http::response> list_events(http::request& received, const caller& who
 
     // A reader that waits is registered before it reads, so that it misses no hint.
     const auto deadline = clock::now() + query->wait;
-    std::shared_ptr<const void> place_taken;
-    std::shared_ptr<feed_hub::watch> watch;
-    if (query->wait.count() > 0) {
-        auto taken = services.long_polls.take_slot(who.account(), who.limits().burst_per_second);
-        if (!taken)
-            co_return refuse(taken.error());
-        place_taken = std::move(*taken);
-        watch = std::make_shared<feed_hub::watch>(services.feeds, who.account());
-        received.on_hang_up = [weak = std::weak_ptr(watch)] {
+    waiting_reader reader;
+    if (query->is_stream || query->wait.count() > 0) {
+        auto waiting = begin_waiting(who, services);
+        if (!waiting)
+            co_return refuse(waiting.error());
+        reader = std::move(*waiting);
+        received.on_hang_up = [weak = std::weak_ptr(reader.watch)] {
             if (const auto alone = weak.lock())
                 alone->end();
         };
@@ -369,14 +587,17 @@ awaitable<http::response> list_events(http::request& received, const caller& who
             co_return refuse(read->error());
         if ((*read)->outcome() != webhooks::v1::FEED_OUTCOME_READ)
             co_return lost_response(**read, who);
+        if (query->is_stream) // which reads it again
+            co_return stream_response(std::make_shared<event_stream_of_feed>(
+                *query, who, services, *at, std::move(reader)));
         const auto page = co_await make_page(**read, *query, who, services.inboxes);
         if (!page)
             co_return refuse(page.error());
         *at = page->end;
-        bool is_answer = !page->events.empty() || !watch || clock::now() >= deadline;
+        bool is_answer = !page->events.empty() || !reader.watch || clock::now() >= deadline;
         if (!is_answer && !page->has_more)
-            is_answer = !co_await watch->wait_beyond(*at, deadline);
-        if (is_answer || watch->has_ended()) {
+            is_answer = !co_await reader.watch->wait_beyond(*at, deadline);
+        if (is_answer || reader.watch->has_ended()) {
             received.on_hang_up = nullptr;
             co_return reserve_response(http::ok_json(to_json(*page, who.account())), who.account(),
                                        services.memory);

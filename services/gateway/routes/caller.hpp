@@ -38,6 +38,9 @@ struct caller
     // Counts as so many further requests of the key in this second, which later ones wait for.
     // Empty for a session.
     std::function<void(std::size_t)> add_to_burst;
+    // Whether the key would be let in at this moment. Set for operations whose response may last
+    // (route::lasts); throws when that cannot be looked up.
+    std::function<awaitable<bool>()> is_still_good;
     // Set for operations that are made of others (route::calls_others).
     operation_call call;
 

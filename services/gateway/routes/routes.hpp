@@ -64,6 +64,8 @@ struct route
     // It is made of other operations, which it calls by caller::call. Their own requests have the
     // Idempotency-Key, not this one.
     bool calls_others = false;
+    // Its response may be a stream, which asks caller::is_still_good now and then.
+    bool lasts = false;
     // Of a path that pages of other sites may not call. Null: they may, so preflights are answered
     // and browsers may read the responses (CORS).
     entry_check entry = nullptr;

@@ -26,6 +26,7 @@ std::vector<route> all_operations(core& shared, feed_hub& feeds, mcp::content_re
         return list_events(received, who, feed);
     };
     all.emplace_back("GET", "/v1/events", required_scope::any(), body_kind::none, events);
+    all.back().lasts = true;
     all.push_back(mcp::endpoint(contents));
     return all;
 }

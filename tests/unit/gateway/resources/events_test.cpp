@@ -2,7 +2,7 @@
 
 #include "common/events/events.hpp"
 #include "common/json/value.hpp"
-#include "gateway/resources/feed_cursor.hpp"
+#include "gateway/long_poll/feed_cursor.hpp"
 #include "unit/gateway/resources/contract.hpp"
 #include "unit/gateway/resources/operations_fixture.hpp"
 
@@ -484,4 +484,136 @@ TEST_CASE("readers at one place share a reading", "[gateway][feed]")
     REQUIRE(testing::eventually([&] { return first.is_answered() && second.is_answered(); }));
     CHECK(feed.requests.size() == before + 1);
     CHECK(first.response->body == second.response->body);
+}
+
+namespace {
+
+// A stream as its connection reads it.
+struct open_stream
+{
+    open_stream(arranged_feed& feed, std::vector<std::pair<std::string, std::string>> query,
+                const std::string& last_id = "")
+        : received(feed.request(std::move(query)))
+    {
+        received.headers.emplace_back("Accept", "text/event-stream");
+        if (!last_id.empty())
+            received.headers.emplace_back("Last-Event-ID", last_id);
+        response = testing::await(list_events(received, feed.who, feed.services()));
+    }
+
+    std::string next(std::chrono::milliseconds deadline = 20s)
+    {
+        return testing::await(response.source->next(), deadline);
+    }
+
+    http::request received;
+    http::response response;
+};
+
+awaitable<bool> now(const bool& is_good)
+{
+    co_return is_good;
+}
+
+std::string frame_of(const arranged_feed& feed, std::size_t index)
+{
+    const auto& event = feed.events[index];
+    return "id: " + feed.cursor(event.position()) + "\nevent: " + event.type() +
+           "\ndata: {\"eventId\":\"" + event.event_id() + "\",\"payload\":" + event.payload() +
+           "}\n\n";
+}
+
+} // namespace
+
+TEST_CASE("a stream begins with its place, and goes on behind the id that was seen last",
+          "[gateway][feed]")
+{
+    arranged_feed feed;
+    for (int i = 0; i < 3; ++i)
+        feed.add("email.received", feed.tagged);
+
+    open_stream first(feed, {{"after", "earliest"}});
+    CHECK(first.response.status == 200);
+    CHECK(header_of(first.response, "Content-Type") == "text/event-stream");
+    CHECK(header_of(first.response, "X-Accel-Buffering") == "no");
+    CHECK(first.next() == "retry: 2000\nid: " + feed.cursor(0) + "\n\n");
+    CHECK(first.next() == frame_of(feed, 0) + frame_of(feed, 1) + frame_of(feed, 2));
+
+    open_stream again(feed, {{"after", "earliest"}}, feed.cursor(1));
+    CHECK(again.next() == "retry: 2000\nid: " + feed.cursor(1) + "\n\n");
+    CHECK(again.next() == frame_of(feed, 1) + frame_of(feed, 2));
+    CHECK(feed.waiters() == 2);
+}
+
+TEST_CASE("what a stream cannot have is refused before it begins", "[gateway][feed]")
+{
+    arranged_feed feed;
+    for (const auto& wrong : std::vector<std::pair<std::string, std::string>>{
+             {"limit", "5"}, {"waitSeconds", "5"}, {"types", "x"}})
+        CHECK(open_stream(feed, {wrong}).response.status == 400);
+    for (const auto& wrong : {std::string("x"), std::string(65, 'A'), feed.cursor(1) + "A"}) {
+        open_stream refused(feed, {}, wrong);
+        CHECK(refused.response.status == 400);
+        CHECK(header_of(refused.response, "X-Error-Code") == "invalid_cursor");
+    }
+    feed.lost.emplace();
+    feed.lost->set_outcome(v1::FEED_OUTCOME_EXPIRED);
+    CHECK(open_stream(feed, {{"after", feed.cursor(1)}}).response.status == 410);
+    // Of a request for JSON the header means nothing.
+    feed.lost.reset();
+    auto received = feed.request({});
+    received.headers.emplace_back("Last-Event-ID", "x");
+    CHECK(testing::await(list_events(received, feed.who, feed.services())).status == 200);
+    CHECK(feed.waiters() == 0);
+}
+
+TEST_CASE("a stream is woken by hints, and says what it lost", "[gateway][feed]")
+{
+    arranged_feed feed;
+    open_stream open(feed, {});
+    open.next();
+    boost::asio::post(testing::test_host().executor(), [&] {
+        feed.add("inbox.created", feed.tagged);
+        publish(feed);
+    });
+    CHECK(open.next() == frame_of(feed, 0));
+
+    feed.lost.emplace();
+    feed.lost->set_epoch(1);
+    feed.lost->set_outcome(v1::FEED_OUTCOME_EXPIRED);
+    feed.lost->set_missed(3);
+    feed.lost->set_resume_position(9);
+    feed.add("inbox.created", feed.tagged);
+    publish(feed);
+    const auto error = open.next();
+    CHECK(error.starts_with("event: error\ndata: {\"code\":\"cursor_expired\",\"resumeAfter\":\"" +
+                            feed.cursor(9) + "\",\"missed\":3,\"message\":"));
+    CHECK(open.next().empty());
+}
+
+TEST_CASE("a stream ends with its key, with its client and with the process", "[gateway][feed]")
+{
+    arranged_feed feed;
+    bool is_good = true;
+    feed.who.is_still_good = [&is_good] { return now(is_good); };
+    open_stream of_key(feed, {});
+    of_key.next();
+    is_good = false;
+    const auto began = std::chrono::steady_clock::now();
+    CHECK(of_key.next(3s).empty());
+    CHECK(std::chrono::steady_clock::now() - began < 1s);
+
+    is_good = true;
+    open_stream of_client(feed, {});
+    of_client.next();
+    of_client.response.source->stop();
+    CHECK(of_client.next(1s).empty());
+    of_client.response.source.reset();
+    of_key.response.source.reset();
+    CHECK(feed.waiters() == 0);
+
+    open_stream of_process(feed, {});
+    of_process.next();
+    feed.feeds->interrupt();
+    CHECK(of_process.next(1s).empty());
 }

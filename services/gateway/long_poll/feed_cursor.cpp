@@ -1,4 +1,4 @@
-#include "gateway/resources/feed_cursor.hpp"
+#include "gateway/long_poll/feed_cursor.hpp"
 
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"

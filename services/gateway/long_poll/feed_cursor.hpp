@@ -2,12 +2,21 @@
 
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
-#include "gateway/long_poll/feed_hub.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tempinbox::gateway {
+
+// How far a feed is, as a gateway knows it.
+struct feed_position
+{
+    int epoch = 0;
+    std::int64_t position = 0;
+
+    friend bool operator==(const feed_position&, const feed_position&) = default;
+};
 
 constexpr std::size_t max_feed_cursor_length = 64;
 
