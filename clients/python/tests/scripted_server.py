@@ -6,6 +6,22 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+INBOX_ID = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
+INBOX: dict[str, Any] = {
+    "inboxId": INBOX_ID,
+    "emailAddress": "a@b.example",
+    "name": None,
+    "tags": [],
+    "metadata": {},
+    "status": "active",
+    "emailCount": 0,
+    "lastSequence": 0,
+    "lastEmailAt": None,
+    "createdAt": "2026-11-21T10:00:00.123Z",
+    "expiresAt": "2026-11-21T11:00:00.123Z",
+    "expiredAt": None,
+}
+
 
 class Cut:
     """The connection is closed without an answer."""
