@@ -200,6 +200,8 @@ error_reason error_reason_of_status(unsigned status)
         return error_reason::request_timeout;
     case 409:
         return error_reason::conflict;
+    case 410:
+        return error_reason::cursor_expired;
     case 413:
         return error_reason::too_large;
     case 415:

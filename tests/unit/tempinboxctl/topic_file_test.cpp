@@ -76,7 +76,7 @@ TEST_CASE("without a file the topics are those of the release", "[tempinboxctl]"
     const auto topics = read_topic_file(std::nullopt, overrides);
 
     REQUIRE(topics);
-    REQUIRE(topics->size() == 9);
+    REQUIRE(topics->size() == 10);
     CHECK(topics->front().name == "email.received");
     CHECK(topics->front().partitions == 12);
     CHECK_FALSE(read_topic_file("/nowhere.json", overrides));

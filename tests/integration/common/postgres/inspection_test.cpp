@@ -32,7 +32,7 @@ TEST_CASE("partitions are found by their bounds, by ids and by times alike", "[p
     const auto found =
         testing::await(postgres::read_partitioned_tables(scratch.db(), {"mailbox", "webhooks"}));
 
-    REQUIRE(found.size() == 6);
+    REQUIRE(found.size() == 7);
     const auto& emails = table_of(found, "mailbox.emails");
     // Of days to come there are some already.
     REQUIRE_FALSE(emails.partitions.empty());

@@ -128,7 +128,7 @@ TEST_CASE("an email with everything", "[gateway][json]")
         R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,)"
         R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"replyTo":[{"address":"r@x.test","name":""}],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
-        R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","inline":true,"sha256":"2cf2"}],)"
+        R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","isInline":true,"sha256":"2cf2"}],)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],"authentication":null,)"
         R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
