@@ -56,7 +56,9 @@ def test_every_container_has_requests_a_memory_limit_and_a_pinned_image(case: st
             if case != "hardened":
                 assert "cpu" not in container["resources"]["limits"], where
             image = container["image"]
-            assert re.search(r"(:[0-9]+\.[0-9]+\.[0-9]+(-dev)?|@sha256:[0-9a-f]{64})$", image), where
+            assert re.search(r"(:[0-9]+\.[0-9]+\.[0-9]+(-dev)?|@sha256:[0-9a-f]{64})$", image), (
+                where
+            )
 
 
 @pytest.mark.parametrize("case", CASES)
