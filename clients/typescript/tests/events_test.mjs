@@ -25,8 +25,7 @@ function clientOf({ baseUrl }) {
 
 async function take(count, events) {
   const found = [];
-  if (count > 0)
-    for await (const event of events) if (found.push(event) === count) break;
+  if (count > 0) for await (const event of events) if (found.push(event) === count) break;
   return found;
 }
 
@@ -46,7 +45,11 @@ test('events of the suite are followed, each once', async () => {
     const [, first] = events;
     const rest = await take(2, client.events({ after: first.cursor, inboxId }));
     assert.deepEqual(rest, events.slice(2));
-    const mails = await client.listEvents({ after: nextCursor, inboxId, types: ['email.received'] });
+    const mails = await client.listEvents({
+      after: nextCursor,
+      inboxId,
+      types: ['email.received'],
+    });
     assert.deepEqual(mails.events, events.slice(1));
   });
 });
