@@ -42,6 +42,7 @@ record to_record(const Delivery& shown)
         attempts.push_back(to_record(attempt));
     record fields;
     fields.add("deliveryId", shown.delivery_id())
+        .add("webhookId", shown.webhook_id())
         .add("eventId", shown.event_id())
         .add("event", shown.event());
     fields.add("status", shown.status()).add("attempts", std::move(attempts));
