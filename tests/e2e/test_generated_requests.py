@@ -100,14 +100,16 @@ def _aim(case: Any, things: Things) -> None:
             and str(given)[-1] in "02468ace"
         ):
             case.path_parameters[name] = things.id_of(name)
-    if case.operation.path.endswith("/wait") and not _is_refused(case.query):
-        case.query = {**(case.query or {}), "timeoutSeconds": 1}
+    query = case.query or {}
+    if case.operation.path.endswith("/wait") and _is_wait(query.get("timeoutSeconds", 30)):
+        case.query = {**query, "timeoutSeconds": 1}
+    if _is_wait(query.get("waitSeconds")):
+        case.query = {**query, "waitSeconds": 1}
 
 
-def _is_refused(query: dict[str, Any] | None) -> bool:
+def _is_wait(seconds: object) -> bool:
     """A wait that is out of its bounds is left as it is."""
-    given = (query or {}).get("timeoutSeconds", 30)
-    return not (isinstance(given, int) and 1 <= given <= 60)
+    return isinstance(seconds, int) and 1 <= seconds <= 60
 
 
 @schema.parametrize()

@@ -267,11 +267,12 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
 
 @pytest.fixture(scope="module")
 def used(guarded: _Guarded) -> _Guarded:
-    """Prepares the topics: one inbox has come and gone, another has a mail, and each topic of
-    events holds a record that nobody can read.
+    """Prepares the topics: one inbox has come and gone, another has a mail, a feed has both, and
+    each topic of events holds a record that nobody can read.
     """
     services = guarded.services
     api = Api(f"http://{services.gateway.address}", services.make_key("pro", 1_000_000))
+    api.get("/v1/events")  # begins the account's feed, so that what follows is recorded
     inbox, kept = api.new_inbox(), api.new_inbox()
     for to in (inbox["emailAddress"], kept["emailAddress"]):
         assert send(guarded.suite, to, server=services.ingest.address).is_accepted
