@@ -398,6 +398,16 @@ def test_a_hook_of_each_kind_runs_once_and_leaves_nothing() -> None:
     assert hooks["tempinbox-bootstrap"]["helm.sh/hook"] == "post-install,post-upgrade"
 
 
+def test_a_job_without_a_time_to_live_is_kept() -> None:
+    plain = {"hook": False, "job": True}
+    kept = text("minimal", {"setup": {**plain, "ttlSecondsAfterFinished": None}})
+
+    assert "ttlSecondsAfterFinished" not in kept
+    assert "ttlSecondsAfterFinished: 0" in text(
+        "minimal", {"setup": {**plain, "ttlSecondsAfterFinished": 0}}
+    )
+
+
 def test_a_plain_job_has_a_new_name_when_its_pod_is_new() -> None:
     job = {"setup": {"hook": False, "job": True}}
     before = {each["metadata"]["name"] for each in of_kind(render("minimal", job), "Job")}
