@@ -221,6 +221,66 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "services.inbox.settings.reading-memory is 64MB, not 1MiB to 64GiB",
     ),
     (
+        "a number below its range",
+        "minimal",
+        _service("inbox", settings={"database-connections": 0}),
+        "services.inbox.settings.database-connections is 0, not 1 to 200",
+    ),
+    (
+        "a number above its range",
+        "minimal",
+        _service("inbox", settings={"mail-readers": 65}),
+        "services.inbox.settings.mail-readers is 65, not 1 to 64",
+    ),
+    (
+        "a time above its range",
+        "minimal",
+        _service("inbox", settings={"quarantine": "87601h"}),
+        "services.inbox.settings.quarantine is 87601h, not 1s to 3650d",
+    ),
+    (
+        "a size below its range",
+        "minimal",
+        _service("inbox", settings={"reading-memory": "1023KiB"}),
+        "services.inbox.settings.reading-memory is 1023KiB, not 1MiB to 64GiB",
+    ),
+    (
+        "no pods of what the gateway calls",
+        "minimal",
+        _service("webhook-dispatcher", replicas=0),
+        "services.webhook-dispatcher has 0 replicas, but gateway calls it",
+    ),
+    (
+        "a service off that the gateway calls",
+        "minimal",
+        _service("inbox", enabled=False),
+        "services.inbox.enabled is false, but gateway calls it",
+    ),
+    (
+        "a relay without a sender",
+        "minimal",
+        _service("gateway", settings={"mail-relay": "relay.example.com:587"}),
+        "services.gateway.settings.mail-relay is set, but mail-relay-from is not",
+    ),
+    (
+        "TLS behind an Ingress that speaks HTTP",
+        "proxy",
+        _service("gateway", tls={"existingSecret": "api-certificate"}),
+        "services.gateway.tls.existingSecret makes the gateway speak TLS, but nothing tells",
+    ),
+    (
+        "balancers from everywhere",
+        "proxy",
+        _service("mail-ingest", proxy={"networks": ["0.0.0.0/0"]}),
+        "services.mail-ingest.proxy.networks: 0.0.0.0/0 is every address",
+    ),
+    (
+        "a Cluster that nobody uses",
+        "strimzi-cnpg",
+        {"database": {"existingSecret": "db"}, "cnpg": {"pooler": {"enabled": False}}},
+        "cnpg.enabled makes a Cluster, but database.existingSecret or database.value names",
+    ),
+    (
         "two services that must agree",
         "minimal",
         _service("inbox", settings={"inbox-max-emails": 5}),
@@ -374,7 +434,7 @@ def test_all_problems_are_told_at_once() -> None:
         (_service("gateway", hpa={"enabled": True, "maxReplicas": 6}), 2 * 28 + 7 * 9),
         (_service("mail-ingest", settings={"look-up-connections": 5}), 2 * 37 + 2 * 3),
         (_service("inbox", settings={"database-connections": 20}), 2 * 37 + 2 * 12),
-        (_service("rate-limit", enabled=False), 2 * 33),
+        (_service("mail-ingest", enabled=False), 2 * 29),
         (
             _service("webhook-dispatcher", keda={"enabled": True, "maxReplicas": 12}),
             2 * 29 + 13 * 8,
@@ -428,3 +488,41 @@ def test_each_service_has_the_checks_of_all(service: str) -> None:
     said = refusal("minimal", _service(service, terminationGracePeriodSeconds=1))
 
     assert f"services.{service}.terminationGracePeriodSeconds is 1" in said
+
+
+@pytest.mark.parametrize(
+    "network",
+    ["999.1.1.1/64", "10.0.0.0/33", "10.0.0./8", "1:2/16", "1::2::3/8", "1:::2/8", "fd00::/129"],
+)
+def test_a_network_that_is_none_is_refused(network: str) -> None:
+    said = refusal("minimal", {"cluster": {"networks": [network]}})
+
+    assert f"cluster.networks: {network} is no network" in said
+
+
+@pytest.mark.parametrize("network", ["0.0.0.0/0", "::/0", "10.0.0.0/00"])
+def test_the_whole_world_is_refused_as_a_network(network: str) -> None:
+    said = refusal("minimal", {"cluster": {"networks": [network]}})
+
+    assert f"cluster.networks: {network} is every address" in said
+
+
+def test_networks_of_both_families_are_taken() -> None:
+    networks = ["10.0.0.1/32", "::1/128", "2001:db8::/32", "1:2:3:4:5:6:7:8/64", "fd00::1:2/64"]
+
+    assert render("minimal", {"cluster": {"networks": networks}})
+
+
+def test_everything_may_be_stopped_at_once() -> None:
+    assert render("minimal", {"defaults": {"replicas": 0}})
+
+
+def test_a_tls_port_behind_an_ingress_that_knows_it_is_taken() -> None:
+    tls = _service("gateway", tls={"existingSecret": "api-certificate"})
+    protocol = {"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"}
+
+    assert render("proxy", {**tls, "ingress": {"annotations": protocol}})
+
+
+def test_a_cluster_behind_its_pooler_may_have_a_secret_of_the_operator() -> None:
+    assert render("strimzi-cnpg", {"database": {"existingSecret": "pooler-dsn"}})

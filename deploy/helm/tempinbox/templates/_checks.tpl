@@ -8,6 +8,9 @@
 {{- if not $values.cluster.networks -}}
 {{- $problems = append $problems "cluster.networks is empty: list the CIDRs of pods, services and nodes, so that no webhook is sent there" -}}
 {{- end -}}
+{{- range $values.cluster.networks -}}
+{{- $problems = concat $problems (include "tempinbox.checkNetwork" (dict "path" "cluster.networks" "network" .) | fromJsonArray) -}}
+{{- end -}}
 {{- if not $values.kafka.brokers -}}
 {{- $problems = append $problems "kafka.brokers is empty: list brokers as host:port" -}}
 {{- end -}}
@@ -141,6 +144,9 @@
 {{- if and $mail.proxy.enabled (not $mail.proxy.networks) -}}
 {{- $problems = append $problems "services.mail-ingest.proxy needs networks: those of the load balancer, and no others" -}}
 {{- end -}}
+{{- range $mail.proxy.networks -}}
+{{- $problems = concat $problems (include "tempinbox.checkNetwork" (dict "path" "services.mail-ingest.proxy.networks" "network" .) | fromJsonArray) -}}
+{{- end -}}
 {{- $limit := include "tempinbox.setting" (merge (dict "setting" "spool-limit") $context) -}}
 {{- $limitMib := include "tempinbox.mib" $limit | int -}}
 {{- if not $limitMib -}}
@@ -167,6 +173,27 @@
 {{- $problems = append $problems (printf "the setting %s is %s for inbox and %s for mail-ingest: set it once, in defaults.settings" $setting $one $other) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $gateway := get $configs "gateway" -}}
+{{- if $gateway -}}
+{{- if int (include "tempinbox.maxReplicas" $gateway) -}}
+{{- range $callee := list "inbox" "rate-limit" "webhook-dispatcher" -}}
+{{- $config := get $configs $callee -}}
+{{- if not $config -}}
+{{- $problems = append $problems (printf "services.%s.enabled is false, but gateway calls it: leave it enabled, or disable gateway too" $callee) -}}
+{{- else if not (int (include "tempinbox.minReplicas" $config)) -}}
+{{- $problems = append $problems (printf "services.%s has 0 replicas, but gateway calls it: at least 1, or no replicas of gateway either" $callee) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (get $gateway.settings "mail-relay") (not (get $gateway.settings "mail-relay-from")) -}}
+{{- $problems = append $problems "services.gateway.settings.mail-relay is set, but mail-relay-from is not: name the address that its mail comes from" -}}
+{{- end -}}
+{{- $annotations := concat (values $values.ingress.annotations) (values $gateway.service.annotations) | join "," | lower -}}
+{{- if and $values.ingress.enabled $gateway.tls.existingSecret (not (contains "https" $annotations)) -}}
+{{- $problems = append $problems "services.gateway.tls.existingSecret makes the gateway speak TLS, but nothing tells the Ingress: set its controller's annotation in ingress.annotations, such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS, or leave the Secret out" -}}
 {{- end -}}
 {{- end -}}
 
@@ -209,6 +236,9 @@
 
 {{- $cnpg := $values.cnpg -}}
 {{- if $cnpg.enabled -}}
+{{- if or $values.database.value (and $values.database.existingSecret (not $cnpg.pooler.enabled)) -}}
+{{- $problems = append $problems "cnpg.enabled makes a Cluster, but database.existingSecret or database.value names another database, so nobody would use it: leave that empty, or set cnpg.enabled: false" -}}
+{{- end -}}
 {{- if and (int $cnpg.synchronousReplicas) (ge (int $cnpg.synchronousReplicas) (int $cnpg.instances)) -}}
 {{- $problems = append $problems "cnpg.synchronousReplicas must be below cnpg.instances: a commit would wait for ever" -}}
 {{- end -}}
@@ -287,8 +317,44 @@
 {{- else if regexMatch "(KiB|MiB|GiB)$" .allowed -}}
 {{- $pattern = "^[0-9]+(B|KiB|MiB|GiB)?$" -}}
 {{- end -}}
-{{- if and $pattern (not (regexMatch $pattern (toString .value))) -}}
+{{- $wrong := and $pattern (not (regexMatch $pattern (toString .value))) -}}
+{{- if and (contains " to " .allowed) (not $wrong) -}}
+{{- $bounds := splitList " to " .allowed -}}
+{{- $amount := include "tempinbox.amount" .value | float64 -}}
+{{- $wrong = or (lt $amount (include "tempinbox.amount" (first $bounds) | float64)) (gt $amount (include "tempinbox.amount" (last $bounds) | float64)) -}}
+{{- end -}}
+{{- if $wrong -}}
 {{- $problems = append $problems (printf "%s.%s is %s, not %s" .path .setting (toString .value) .allowed) -}}
+{{- end -}}
+{{- $problems | toJson -}}
+{{- end -}}
+
+{{/* A number, a time in seconds or a size in bytes, for comparisons. */}}
+{{- define "tempinbox.amount" -}}
+{{- $number := regexFind "^-?[0-9]+" (toString .) | float64 -}}
+{{- $units := dict "ms" 0.001 "m" 60.0 "h" 3600.0 "d" 86400.0 "KiB" 1024.0 "MiB" 1048576.0 "GiB" 1073741824.0 -}}
+{{- mulf $number (get $units (regexFind "[A-Za-z]*$" (toString .)) | default 1.0) -}}
+{{- end -}}
+
+{{/* A list of networks has no place for what is none, or for all addresses: path, network. */}}
+{{- define "tempinbox.checkNetwork" -}}
+{{- $problems := list -}}
+{{- $address := splitList "/" .network | first -}}
+{{- $length := splitList "/" .network | last -}}
+{{- $isNetwork := false -}}
+{{- if contains ":" $address -}}
+{{- $groups := splitList ":" $address | compact -}}
+{{- $isShort := contains "::" $address -}}
+{{- $hasForm := regexMatch "^(::|(::)?[0-9a-fA-F]{1,4}(::?[0-9a-fA-F]{1,4})*(::)?)$" $address -}}
+{{- $hasCount := ternary (le (len $groups) 7) (eq (len $groups) 8) $isShort -}}
+{{- $isNetwork = and $hasForm $hasCount (le (len (splitList "::" $address)) 2) (not (contains ":::" $address)) (le (int $length) 128) -}}
+{{- else -}}
+{{- $isNetwork = and (regexMatch "^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\\.|$)){4}$" $address) (hasSuffix "." $address | not) (le (int $length) 32) -}}
+{{- end -}}
+{{- if not $isNetwork -}}
+{{- $problems = append $problems (printf "%s: %s is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or 2001:db8::/32" .path .network) -}}
+{{- else if not (int $length) -}}
+{{- $problems = append $problems (printf "%s: %s is every address: list the networks themselves" .path .network) -}}
 {{- end -}}
 {{- $problems | toJson -}}
 {{- end -}}
