@@ -68,11 +68,12 @@ def refusal(case: str, values: Values) -> str:
     return ran.stderr
 
 
-def notes(case: str) -> str:
+def notes(case: str, values: Values | None = None) -> str:
     """Returns the notes that an operator reads after an installation."""
     ran = _helm(
         *("install", "tempinbox", str(CHART), "--namespace", "mail", "--dry-run=client"),
-        *("--values", str(values_file(case))),
+        *("--values", str(values_file(case)), "--values", "-"),
+        values=json.dumps(values or {}),
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.split("\nNOTES:\n", maxsplit=1)[1]

@@ -14,6 +14,7 @@ from chart import (
     CHART,
     LONG_RELEASE,
     ROOT,
+    Values,
     find,
     lint,
     notes,
@@ -185,3 +186,22 @@ def test_the_notes_say_what_comes_next(case: str) -> None:
 
     assert "helm -n mail test tempinbox" in said
     assert "<no value>" not in said
+
+
+@pytest.mark.parametrize(
+    ("case", "published"),
+    [("proxy", {"ingress": {"enabled": True}}), ("ha", {"httpRoute": {"enabled": True}})],
+)
+def test_the_notes_warn_of_a_proxy_that_is_not_trusted(case: str, published: Values) -> None:
+    warning = "services.gateway.settings.trusted-proxies is empty"
+    untrusted = {"services": {"gateway": {"settings": {"trusted-proxies": ""}}}}
+
+    assert warning in notes(case, {**published, **untrusted})
+    assert warning not in notes(case, published)
+
+
+def test_the_notes_say_what_a_route_to_a_tls_port_needs() -> None:
+    tls = {"services": {"gateway": {"tls": {"existingSecret": "api-certificate"}}}}
+
+    assert "BackendTLSPolicy" in notes("ha", tls)
+    assert "BackendTLSPolicy" not in notes("ha")
