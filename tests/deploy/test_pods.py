@@ -1,6 +1,7 @@
 """Tests what holds for every pod and every service, in each example."""
 
 import copy
+import json
 import re
 from typing import Any
 
@@ -479,3 +480,47 @@ def test_the_route_waits_longer_than_a_call_and_for_ever_for_the_stream() -> Non
     timeouts = {rule["matches"][0]["path"]["value"]: rule["timeouts"]["request"] for rule in rules}
 
     assert timeouts == {"/dashboard/api/events": "0s", "/": "75s"}
+
+
+def _topics_of(objects: list[Object], pod: Object) -> dict[str, Any]:
+    """What a pod has mounted as the file of topics, by topic."""
+    volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "topics")
+    mounted = find(objects, "ConfigMap", volume["configMap"]["name"])
+    return {each["name"]: each for each in json.loads(mounted["data"]["topics.json"])["topics"]}
+
+
+@pytest.mark.parametrize("hook", [True, False])
+def test_the_operators_retention_reaches_the_job_and_doctor(hook: bool) -> None:
+    kept = {"topics": {"config": {"email.received": {"retention.ms": 604800000}}}}
+    objects = render("minimal", {**kept, "setup": {"hook": hook, "job": not hook}})
+    pods = {
+        where: pod
+        for where, pod in pod_templates(objects)
+        if where.startswith("Job/tempinbox-topics") or where == "Pod/tempinbox-test-doctor"
+    }
+
+    assert len(pods) == 2
+    for pod in pods.values():
+        topics = _topics_of(objects, pod)
+        assert topics["email.received"]["config"]["retention.ms"] == "604800000"
+        assert topics["email.received"]["config"]["segment.ms"] == "64800000"
+        assert topics["inbox.created"]["config"]["retention.ms"] == "604800000"
+        assert "/etc/tempinbox/topics/topics.json" in pod["spec"]["containers"][0]["args"]
+
+
+def test_the_operators_retention_reaches_strimzi() -> None:
+    kept = {"topics": {"config": {"inbox.created": {"retention.ms": "86400000"}}}}
+    topic = find(render("strimzi-cnpg", kept), "KafkaTopic", "staging-1.inbox.created")
+
+    assert topic["spec"]["config"]["retention.ms"] == "86400000"
+    assert topic["spec"]["config"]["segment.ms"] == "151200000"
+
+
+def test_another_retention_is_another_job() -> None:
+    def name(days: int) -> str:
+        kept = {"topics": {"config": {"email.received": {"retention.ms": days * 86400000}}}}
+        jobs = of_kind(render("minimal", {**kept, "setup": {"hook": False, "job": True}}), "Job")
+        names = [each["metadata"]["name"] for each in jobs]
+        return next(each for each in names if each.startswith("tempinbox-topics-"))
+
+    assert name(7) != name(8)

@@ -186,3 +186,32 @@
 {{- with .Values.kafka.sasl.value }}{{ $_ := set $data "kafka-password" . }}{{ end -}}
 {{- if $data }}{{ toYaml $data }}{{ end -}}
 {{- end -}}
+
+{{/* The release's topics with the operator's configuration over them, as JSON; nothing where there
+     is none, since the image has the same file. */}}
+{{- define "tempinbox.topics" -}}
+{{- if .Values.topics.config -}}
+{{- $file := fromJson (.Files.Get "files/kafka/topics.json") -}}
+{{- range $topic := $file.topics -}}
+{{- range $key, $value := get $.Values.topics.config $topic.name | default dict -}}
+{{- $_ := set $topic.config $key (include "tempinbox.text" $value) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $file -}}
+{{- end -}}
+{{- end -}}
+
+{{/* With a digest in its name, so that a plain Job is another one when the topics change: root,
+     hook. */}}
+{{- define "tempinbox.topicsConfigMap" -}}
+{{ include "tempinbox.fullname" .root }}-{{ ternary "setup-topics" "topics" (default false .hook) }}-{{ include "tempinbox.topics" .root | sha256sum | trunc 8 }}
+{{- end -}}
+
+{{/* What is mounted of them, as a JSON list: root, hook. */}}
+{{- define "tempinbox.topicFiles" -}}
+{{- $files := list -}}
+{{- if include "tempinbox.topics" .root -}}
+{{- $files = append $files (dict "name" "topics" "configMap" (include "tempinbox.topicsConfigMap" .) "items" (dict "topics.json" "topics.json") "settings" dict) -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end -}}
