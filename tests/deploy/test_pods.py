@@ -520,7 +520,7 @@ def test_another_retention_is_another_job() -> None:
     def name(days: int) -> str:
         kept = {"topics": {"config": {"email.received": {"retention.ms": days * 86400000}}}}
         jobs = of_kind(render("minimal", {**kept, "setup": {"hook": False, "job": True}}), "Job")
-        names = [each["metadata"]["name"] for each in jobs]
+        names: list[str] = [each["metadata"]["name"] for each in jobs]
         return next(each for each in names if each.startswith("tempinbox-topics-"))
 
     assert name(7) != name(8)
