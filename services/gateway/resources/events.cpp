@@ -269,6 +269,7 @@ find_tagged(const webhooks::v1::ReadEventsResponse& read, const feed_query& quer
     for (const auto& event : read.events())
         tagged.emplace(event.inbox_id(), false);
     std::vector<awaitable<result<bool>>> checks;
+    checks.reserve(tagged.size());
     for (const auto& [inbox, is_tagged] : tagged)
         checks.push_back(has_tags(query.tags, inbox, who.account(), inboxes));
     const auto found = co_await async::gather(std::move(checks));
