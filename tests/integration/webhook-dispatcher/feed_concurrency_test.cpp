@@ -15,7 +15,6 @@
 using namespace tempinbox;
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
-using testing::await;
 using testing::feed_suite;
 
 namespace {
