@@ -92,6 +92,9 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     };
     std::vector<requirement> required;
 
+    // While no worker has a connection, one alone opens the first, until `first_due` at the latest,
+    // and jobs wait for it: of several at once the server may refuse all but one, or even all.
+    steady::time_point first_due;
     // After a connection could not be opened, none is tried until `next_attempt`. Jobs wait for
     // workers that have a connection; if no worker has one, they are refused.
     steady::time_point next_attempt;
@@ -132,7 +135,9 @@ private:
     void attempt_plain(worker& me, job& next);
     void open(worker& me, bool is_probe);
     void close(worker& me);
+    void wake_workers();
     bool can_others_work() const;
+    bool is_first_opening() const;
     bool leaves_work(const worker& me) const;
     bool is_usable(const worker& me) const;
     void renew_plans(worker& me);

@@ -14,7 +14,8 @@ struct stale_connection
     std::exception_ptr reason;
 };
 
-// Thrown if a connection could not be opened while other workers have theirs: nothing was done.
+// Thrown if a connection could not be opened beside those of other workers, or was not tried
+// because another worker opens the first: nothing was done.
 struct left_to_others
 {};
 
@@ -51,7 +52,7 @@ void pool::state::work(worker& me)
             }
             complete(*next, std::move(error));
         } catch (const left_to_others&) {
-            // Not an error: another worker, which has a connection, takes the job.
+            // Not an error: another worker, which has a connection or opens one, takes the job.
             give_back(std::move(*next));
         }
     }
@@ -68,11 +69,19 @@ bool pool::state::can_others_work() const
            (chosen.statement_timeout.count() == 0 || since_success < chosen.statement_timeout);
 }
 
-// Whether this worker leaves jobs to others, since the server refused it a connection and may have
-// no more to give. Call it under the mutex.
+// Whether no worker has a connection and one is opening it. Call it under the mutex.
+bool pool::state::is_first_opening() const
+{
+    const auto now = steady::now();
+    return connected == 0 && now < first_due && now >= next_attempt;
+}
+
+// Whether this worker leaves jobs to others: the server refused it a connection and may have no
+// more to give, or it is not known yet whether it gives one. Call it under the mutex.
 bool pool::state::leaves_work(const worker& me) const
 {
-    return !me.is_connected && steady::now() < next_attempt && can_others_work();
+    return !me.is_connected &&
+           (is_first_opening() || (steady::now() < next_attempt && can_others_work()));
 }
 
 // Waits for a job; nullopt when the pool stops.
@@ -88,7 +97,7 @@ std::optional<job> pool::state::next_job(worker& me)
         if (!leaves && !jobs.empty())
             break;
         if (leaves) {
-            me.wake.wait_until(lock, next_attempt);
+            me.wake.wait_until(lock, connected == 0 ? first_due : next_attempt);
             continue;
         }
         me.is_called = false;
@@ -247,18 +256,27 @@ void pool::state::renew_plans(worker& me)
 
 void pool::state::open(worker& me, bool is_probe)
 {
+    // As long as libpq waits for a server.
+    constexpr auto first_wait = std::chrono::seconds(3);
+
     close(me);
     auto with = chosen;
     int version = 0;
+    bool opens_first = false;
     {
         const std::lock_guard lock(mutex);
         with.dsn = dsn;
         version = dsn_version;
+        if (is_first_opening())
+            throw left_to_others();
         if (!is_probe && steady::now() < next_attempt) {
             if (can_others_work())
                 throw left_to_others();
             throw dependency_error("database: " + refusal);
         }
+        opens_first = connected == 0;
+        if (opens_first)
+            first_due = steady::now() + first_wait;
     }
     try {
         me.open = std::make_unique<connection>(with, "tempinbox-" + host.name());
@@ -268,10 +286,16 @@ void pool::state::open(worker& me, bool is_probe)
         auto reason = text_of(std::current_exception());
         {
             const std::lock_guard lock(mutex);
+            // The connections that there were are lost meanwhile, and that the server refused a
+            // further one says nothing about the first.
+            if (connected == 0 && !opens_first)
+                throw left_to_others();
             const bool is_first = reconnect_delay.count() == 0;
             reconnect_delay = std::clamp(reconnect_delay * 2, min_delay, max_delay);
             next_attempt = steady::now() + reconnect_delay;
             refusal = reason;
+            first_due = {};
+            wake_workers();
             if (can_others_work()) {
                 if (is_first)
                     log::warning(
@@ -291,9 +315,12 @@ void pool::state::open(worker& me, bool is_probe)
         const std::lock_guard lock(mutex);
         reconnect_delay = std::chrono::milliseconds(0);
         next_attempt = {};
+        first_due = {};
         me.is_connected = true;
         me.dsn_version = version;
-        ++connected;
+        // Those that waited for the first connection may open theirs.
+        if (++connected == 1)
+            wake_workers();
         last_success = steady::now().time_since_epoch().count();
     }
     // The DSN may have changed while this connection was being opened with the older one.
@@ -314,12 +341,18 @@ void pool::state::close(worker& me)
         --connected;
         // Without any connection left, no worker may leave jobs to others.
         if (connected == 0)
-            for (const auto& one : workers)
-                one->wake.notify_one();
+            wake_workers();
     }
     // The supervisor finds out whether the server is gone or only this connection.
     wake_supervisor.notify_one();
     wake_renewer.notify_one();
+}
+
+// Those that leave jobs to others look again. Call it under the mutex.
+void pool::state::wake_workers()
+{
+    for (const auto& one : workers)
+        one->wake.notify_one();
 }
 
 // The server gets a statement at its first use.

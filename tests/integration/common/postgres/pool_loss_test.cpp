@@ -5,10 +5,13 @@
 #include "common/testing/await.hpp"
 #include "common/testing/database_relay.hpp"
 #include "common/testing/scratch_database.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+
+#include <optional>
 
 using namespace tempinbox;
 using namespace std::chrono_literals;
@@ -77,6 +80,56 @@ struct limited_role
 
 private:
     testing::scratch_database& scratch_;
+};
+
+// Work that was begun, and how it ended.
+struct tally
+{
+    int begun = 0, done = 0, failed = 0;
+
+    bool is_done() const { return done == begun; }
+};
+
+void begin(postgres::pool& db, const std::string& sql, tally& of)
+{
+    ++of.begun;
+    boost::asio::co_spawn(testing::test_host().loop(), execute(db, sql),
+                          [&of](const std::exception_ptr& error) {
+                              of.failed += error ? 1 : 0;
+                              ++of.done;
+                          });
+}
+
+bool is_degraded()
+{
+    return testing::test_host().health().json().find("\"postgresql\":\"") != std::string::npos;
+}
+
+// While it exists, new connections to the database stand still after the server has counted them
+// and before it lets them in. Nothing else may be connected to the database.
+class closed_door
+{
+public:
+    explicit closed_door(const testing::scratch_database& scratch)
+        : elsewhere_(postgres::with_parameter(scratch.dsn(), "dbname", "postgres")),
+          name_(pqxx::connection(scratch.dsn()).dbname()),
+          held_(elsewhere_, "ALTER DATABASE " + name_ + " RENAME TO " + name_ + "_held")
+    {}
+
+    int waiting() const
+    {
+        pqxx::connection connection(elsewhere_);
+        return pqxx::nontransaction(connection)
+            .exec("SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.objid WHERE "
+                  "l.classid = 'pg_database'::regclass AND NOT l.granted AND d.datname = '" +
+                  name_ + "'")[0][0]
+            .as<int>();
+    }
+
+private:
+    std::string elsewhere_;
+    std::string name_;
+    testing::held_lock held_;
 };
 
 } // namespace
@@ -193,9 +246,7 @@ TEST_CASE("a server killed and started again is lost and found", "[postgres]")
     for (int i = 0; i < 20; ++i)
         CHECK_FALSE(works(db));
     CHECK(std::chrono::steady_clock::now() - start < 5s);
-    CHECK(testing::eventually([] {
-        return testing::test_host().health().json().find("\"postgresql\":\"") != std::string::npos;
-    }));
+    CHECK(testing::eventually(is_degraded));
 
     relay.restore();
     CHECK(testing::eventually([&] { return works(db); }));
@@ -228,22 +279,16 @@ TEST_CASE("where the server has no connection more to give, work waits for those
     testing::scratch_database scratch(no_schemas);
     const limited_role role(scratch, 1);
     postgres::pool db(testing::test_host(), settings_for(role.dsn, 4));
-    constexpr int jobs = 40;
-    int failed = 0, done = 0, begun = 0;
+    tally jobs;
     const auto work = [&] {
-        begun += jobs;
-        for (int i = 0; i < jobs; ++i)
-            boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT pg_sleep(0.02)"),
-                                  [&](const std::exception_ptr& error) {
-                                      failed += error ? 1 : 0;
-                                      ++done;
-                                  });
+        for (int i = 0; i < 40; ++i)
+            begin(db, "SELECT pg_sleep(0.02)", jobs);
     };
     REQUIRE(works(db));
 
     work();
-    CHECK(testing::eventually([&] { return done == begun; }));
-    CHECK(failed == 0);
+    CHECK(testing::eventually([&] { return jobs.is_done(); }));
+    CHECK(jobs.failed == 0);
     CHECK(testing::test_host().health().json().find("too many connections") == std::string::npos);
 
     // Connections that the server grants again are opened.
@@ -251,11 +296,52 @@ TEST_CASE("where the server has no connection more to give, work waits for those
     bool are_all_open = false;
     for (int round = 0; round < 100 && !are_all_open; ++round) {
         work();
-        REQUIRE(testing::eventually([&] { return done == begun; }));
+        REQUIRE(testing::eventually([&] { return jobs.is_done(); }));
         are_all_open = role.connections() == 4;
     }
     CHECK(are_all_open);
-    CHECK(failed == 0);
+    CHECK(jobs.failed == 0);
+}
+
+TEST_CASE("work waits for the pool's first connection while that is being opened", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    scratch.db().stop();
+    const limited_role role(scratch, 1);
+    std::optional<closed_door> door(scratch);
+    postgres::pool db(testing::test_host(), settings_for(role.dsn, 4));
+    REQUIRE(testing::eventually([&] { return door->waiting() == 1; }));
+
+    tally jobs;
+    for (int i = 0; i < 10; ++i)
+        begin(db, "SELECT 1", jobs);
+    // A further connection would be refused within this time.
+    testing::eventually([&] { return jobs.done > 0; }, 300ms);
+    CHECK(jobs.done == 0);
+
+    door.reset();
+    CHECK(testing::eventually([&] { return jobs.is_done(); }));
+    CHECK(jobs.failed == 0);
+    CHECK_FALSE(is_degraded());
+}
+
+TEST_CASE("a first connection that does not come up holds nothing up for long", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    testing::relay relay(testing::server_of(scratch));
+    relay.hold();
+    auto dsn = testing::dsn_through(relay, scratch);
+    postgres::pool db(testing::test_host(),
+                      settings_for(postgres::with_parameter(dsn, "connect_timeout", "60"), 2));
+    REQUIRE(testing::eventually([&] { return relay.held() == 1; }));
+
+    tally jobs;
+    begin(db, "SELECT 1", jobs);
+    CHECK(testing::eventually([&] { return relay.held() == 2; }));
+
+    relay.restore();
+    CHECK(testing::eventually([&] { return jobs.is_done(); }));
+    CHECK(jobs.failed == 0);
 }
 
 TEST_CASE("with no connection at all and none to be had, work is refused", "[postgres]")
