@@ -339,9 +339,13 @@ void pool::state::close(worker& me)
         const std::lock_guard lock(mutex);
         me.is_connected = false;
         --connected;
-        // Without any connection left, no worker may leave jobs to others.
-        if (connected == 0)
+        // Without any connection left, no worker may leave jobs to others, and the first is tried
+        // at once, though a further one was refused.
+        if (connected == 0) {
+            reconnect_delay = std::chrono::milliseconds(0);
+            next_attempt = {};
             wake_workers();
+        }
     }
     // The supervisor finds out whether the server is gone or only this connection.
     wake_supervisor.notify_one();

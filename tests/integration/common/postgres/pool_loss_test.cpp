@@ -344,6 +344,28 @@ TEST_CASE("a first connection that does not come up holds nothing up for long", 
     CHECK(jobs.failed == 0);
 }
 
+TEST_CASE("the only connection is replaced at once though a further one was refused", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const limited_role role(scratch, 1);
+    postgres::pool db(testing::test_host(), settings_for(role.dsn, 4));
+    REQUIRE(works(db));
+
+    for (int round = 0; round < 5; ++round) {
+        tally jobs;
+        for (int i = 0; i < 10; ++i)
+            begin(db, "SELECT pg_sleep(0.05)", jobs);
+        REQUIRE(testing::eventually([&] { return jobs.is_done(); }));
+        CHECK(jobs.failed == 0);
+
+        // Returns when the server has the place free again.
+        scratch.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE "
+                        "usename = '" +
+                        role.name + "'");
+        CHECK(works(db));
+    }
+}
+
 TEST_CASE("with no connection at all and none to be had, work is refused", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
