@@ -136,6 +136,7 @@ private:
     void open(worker& me, bool is_probe);
     void close(worker& me);
     void wake_workers();
+    void succeed();
     bool can_others_work() const;
     bool is_first_opening() const;
     bool leaves_work(const worker& me) const;

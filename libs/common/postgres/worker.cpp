@@ -131,7 +131,7 @@ std::exception_ptr pool::state::perform(worker& me, job& next)
             // Nothing was sent on a connection that was lost while idle, so once more is safe.
             attempt(me, next, true);
         }
-        last_success = steady::now().time_since_epoch().count();
+        succeed();
         return nullptr;
     } catch (const left_to_others&) {
         // What the job throws goes to its caller, on the loop; only this is the worker's own.
@@ -303,9 +303,10 @@ void pool::state::open(worker& me, bool is_probe)
                         {{"reason", reason}});
                 throw left_to_others();
             }
+            // Under the mutex: of this and a success at the same time the later one counts.
+            is_away = true;
+            host.health().lost("postgresql", reason);
         }
-        is_away = true;
-        host.health().lost("postgresql", reason);
         throw dependency_error("database: " + reason);
     }
     idle_connections.Increment();
@@ -322,9 +323,20 @@ void pool::state::open(worker& me, bool is_probe)
         if (++connected == 1)
             wake_workers();
         last_success = steady::now().time_since_epoch().count();
+        if (is_away.exchange(false))
+            host.health().met("postgresql");
     }
     // The DSN may have changed while this connection was being opened with the older one.
     wake_renewer.notify_one();
+}
+
+// Notes that a job has its result. A server that was away, or only too slow, is there again.
+void pool::state::succeed()
+{
+    last_success = steady::now().time_since_epoch().count();
+    if (!is_away)
+        return;
+    const std::lock_guard lock(mutex);
     if (is_away.exchange(false))
         host.health().met("postgresql");
 }

@@ -366,6 +366,24 @@ TEST_CASE("the only connection is replaced at once though a further one was refu
     }
 }
 
+TEST_CASE("a pool whose only connection was slow to answer is well again once it has", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const limited_role role(scratch, 1);
+    auto chosen = settings_for(role.dsn, 2);
+    chosen.statement_timeout = 1s;
+    postgres::pool db(testing::test_host(), chosen);
+    REQUIRE(works(db));
+
+    tally jobs;
+    begin(db, "SET LOCAL statement_timeout = 0; SELECT pg_sleep(3)", jobs);
+    CHECK(testing::eventually(is_degraded));
+
+    CHECK(testing::eventually([&] { return jobs.is_done(); }));
+    CHECK(jobs.failed == 0);
+    CHECK(testing::eventually([] { return !is_degraded(); }));
+}
+
 TEST_CASE("with no connection at all and none to be had, work is refused", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
