@@ -12,6 +12,8 @@ constexpr token_rate immediate{publish_linger::immediate_per_second, std::chrono
                                publish_linger::immediate_burst};
 // 33 ms at 2,000 events a second; the longest delay from 6,000 on.
 constexpr milliseconds delay_per_event_per_second{1.0 / 60};
+// Kafka is given events at most a quarter of the time.
+constexpr double delay_per_acknowledgement = 4;
 
 } // namespace
 
@@ -33,11 +35,20 @@ void publish_linger::note_publish(std::size_t events, time_point now)
     events_per_second_ = (events_per_second_ + static_cast<double>(events) / passed) / 2;
 }
 
+void publish_linger::note_acknowledged(std::chrono::steady_clock::duration took)
+{
+    // An outage is forgotten within a dozen publishes.
+    const auto bounded = std::min<std::chrono::steady_clock::duration>(took, max_delay);
+    acknowledged_in_ = (acknowledged_in_ * 3 + bounded) / 4;
+}
+
 std::chrono::milliseconds publish_linger::delay() const
 {
-    const auto unclamped = std::chrono::round<std::chrono::milliseconds>(
-        events_per_second_ * delay_per_event_per_second);
-    return std::clamp(unclamped, min_delay, max_delay);
+    const auto wanted = std::max(events_per_second_ * delay_per_event_per_second,
+                                 acknowledged_in_ * delay_per_acknowledgement);
+    const auto unclamped =
+        std::chrono::round<std::chrono::milliseconds>(std::min<milliseconds>(wanted, max_delay));
+    return std::max(unclamped, min_delay);
 }
 
 } // namespace tempinbox::outbox

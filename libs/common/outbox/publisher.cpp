@@ -64,10 +64,11 @@ trace::span begin_send(runtime::host& host, const kafka::producer& producer, row
 // Everything runs on the loop; delivery reports and coroutines in progress keep it alive.
 struct publisher::state : std::enable_shared_from_this<publisher::state>
 {
-    // Rows whose outcome a sweep waits for.
-    struct sweep
+    // Rows that were sent together.
+    struct step
     {
-        std::size_t waiting = 0;
+        steady::time_point began = steady::now();
+        std::size_t waiting = 0; // outcome not known
         std::size_t failed = 0;
     };
 
@@ -76,7 +77,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 
     void take(std::vector<row> committed, std::vector<kafka::message> hints);
     void publish();
-    void send(row event, const std::shared_ptr<sweep>& part_of);
+    void send(row event, const std::shared_ptr<step>& part_of);
     void note(event_id id, bool acknowledged);
     void notify();
     awaitable<void> wait(asio::steady_timer& timer, steady::duration timeout);
@@ -164,13 +165,14 @@ void publisher::state::publish()
     // one for each partition.
     for (auto& one : std::exchange(gathered_hints, {}))
         producer.send(std::move(one), [](bool) {});
+    const auto current = std::make_shared<step>();
     for (auto& one : std::exchange(gathered, {}))
-        send(std::move(one), nullptr);
+        send(std::move(one), current);
 }
 
 // An event that does not fit into the producer's queue is dropped: its lease ends and a sweep
 // claims it.
-void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
+void publisher::state::send(row event, const std::shared_ptr<step>& part_of)
 {
     const auto id = event.id;
     auto span = begin_send(host, producer, event);
@@ -185,20 +187,17 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
                           if (sending)
                               sending->end();
                           --self->under_way;
-                          if (part_of) {
-                              --part_of->waiting;
-                              part_of->failed += is_acknowledged ? 0 : 1;
-                          }
+                          part_of->failed += is_acknowledged ? 0 : 1;
+                          if (--part_of->waiting == 0)
+                              self->linger.note_acknowledged(steady::now() - part_of->began);
                           self->note(id, is_acknowledged);
                       });
     if (sending && !is_queued)
         sending->fail("queue_full");
     if (is_queued)
         ++under_way;
-    if (part_of) {
-        part_of->waiting += is_queued ? 1 : 0;
-        part_of->failed += is_queued ? 0 : 1;
-    }
+    part_of->waiting += is_queued ? 1 : 0;
+    part_of->failed += is_queued ? 0 : 1;
 }
 
 void publisher::state::note(event_id id, bool is_acknowledged)
@@ -258,7 +257,7 @@ awaitable<steady::duration> publisher::state::sweep_once()
 {
     auto rows = co_await claim();
     const bool is_full = rows.size() == static_cast<std::size_t>(claim_batch);
-    const auto current = std::make_shared<sweep>();
+    const auto current = std::make_shared<step>();
     for (auto& one : rows)
         send(std::move(one), current);
     if (!rows.empty())

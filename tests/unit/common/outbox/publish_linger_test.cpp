@@ -70,6 +70,21 @@ TEST_CASE("the delay grows with the rate of events, within bounds", "[outbox]")
     CHECK(delay_with(10, 0ms) == 100ms); // a clock that stood still
 }
 
+TEST_CASE("the delay grows with the time that Kafka takes, within bounds", "[outbox]")
+{
+    publish_linger linger(start);
+    const auto delay_after = [&](std::chrono::milliseconds took) {
+        for (int i = 0; i < 30; ++i)
+            linger.note_acknowledged(took);
+        return linger.delay();
+    };
+
+    CHECK(delay_after(2ms) == 20ms);
+    CHECK(delay_after(15ms) == 60ms);
+    CHECK(delay_after(20s) == 100ms);
+    CHECK(delay_after(3ms) == 20ms);
+}
+
 TEST_CASE("a rush that is over no longer delays anything", "[outbox]")
 {
     publish_linger linger(start);
