@@ -1,6 +1,6 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
 ./dev, SQL, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
-the batches of the unity build, clang-tidy. Each part counts as one test.
+the workflows, the batches of the unity build, clang-tidy. Each part counts as one test.
 """
 
 import subprocess
@@ -19,6 +19,7 @@ from dev import (
     sql_check,
     tidy,
     typescript_client,
+    workflows,
 )
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
@@ -101,7 +102,7 @@ def _check_python(fix: bool) -> bool:
 
 
 PARTS = ["format", "style", "house", "tools", "sql", "schemas", "openapi", "events"]
-PARTS += ["clients", "dashboard", "python", "batches", "tidy"]
+PARTS += ["clients", "dashboard", "python", "workflows", "batches", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> Tally:
@@ -118,6 +119,7 @@ def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> 
         "clients": lambda: typescript_client.check(fix),
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
+        "workflows": workflows.check,
         "batches": batches.check,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
