@@ -387,11 +387,16 @@ _RUN: dict[tuple[str, str], Callable[[_Shell, Block], None]] = {
 }
 # And what would not run here, with the reason.
 _REHEARSED = "./dev chaos restore does these steps, and counts what is missing"
+_ON_DEBIAN = "it changes a machine that runs systemd; tests/tools has its units verified"
 _NOT_RUN = {
     ("backup.md", "psql"): _REHEARSED,
     ("backup.md", "cp -a"): _REHEARSED,
     ("backup.md", "export TEMPINBOX_DATABASE"): _REHEARSED,
     ("backup.md", "kafka-consumer-groups.sh"): "Kafka's tools are not among the jars of ./dev",
+    ("linux.md", "version="): _ON_DEBIAN,
+    ("linux.md", "install"): _ON_DEBIAN,
+    ("linux.md", "systemctl enable"): _ON_DEBIAN,
+    ("linux.md", "ln"): _ON_DEBIAN,
     ("upgrade.md", "helm upgrade"): "it needs a cluster: ./dev k8s does these steps",
     ("upgrade.md", "helm history"): "it needs a cluster: ./dev k8s does these steps",
     ("upgrade.md", "./dev chaos upgrade"): "it builds an older release, which takes minutes",

@@ -101,7 +101,7 @@ def _image(chosen: argparse.Namespace) -> int:
 def _release(chosen: argparse.Namespace) -> int:
     from dev import release
 
-    return release.run(chosen.part, chosen.compare, dry_run=chosen.dry_run)
+    return release.run(chosen.part, chosen.bin, chosen.compare, dry_run=chosen.dry_run)
 
 
 def _demo(chosen: argparse.Namespace) -> int:
@@ -451,6 +451,7 @@ def _add_release(verbs: _Verbs) -> None:
         "\n\n  python   wheel and source of the Python client"
         "\n  npm      the TypeScript client, with the command line"
         "\n  chart    the Helm chart"
+        "\n  linux    the programs for Debian 13, with units of systemd"
         "\n\nWithout a part all. Each file has a list of what it needs or holds (SPDX 2.3) beside "
         "it; NOTES.md has what\nCHANGELOG.md says. Everything is made of what is committed; files "
         "get the time of that commit, or SOURCE_DATE_EPOCH.\nNothing is tagged, signed or pushed.",
@@ -460,6 +461,13 @@ def _add_release(verbs: _Verbs) -> None:
         "--dry-run",
         action="store_true",
         help="also of a version that is not to be released, such as 1.2.3-dev",
+    )
+    made.add_argument(
+        "--bin",
+        metavar="DIR",
+        type=Path,
+        help="linux: pack the programs of this folder (default: those of ./dev build, on "
+        "Debian 13)",
     )
     made.add_argument(
         "--compare",

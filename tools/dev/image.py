@@ -162,31 +162,38 @@ def _export_source(context: Path) -> None:
 
 
 def _pack(context: Path, programs: Path | None) -> None:
-    dashboard.bring_what_building_needs()
-    if programs is None:
-        check_release()
-        packages.ensure(*build.package_groups(build.RELEASE))
-        build.build(build.RELEASE, services.PROGRAMS)
-        programs = paths.build_folder(build.RELEASE) / "bin"
+    built = built_programs(programs)
     (context / "bin").mkdir()
     for name in services.PROGRAMS:
-        if not (programs / name).exists():
-            fail(f"{programs / name} is not built: ./dev build")
-        shutil.copy2(programs / name, context / "bin")
-    dashboard.build()
+        if not (built / name).exists():
+            fail(f"{built / name} is not built: ./dev build")
+        shutil.copy2(built / name, context / "bin")
     shutil.copytree(dashboard.BUILT, context / "dashboard")
     for folder in ("docker", "kafka"):
         shutil.copytree(paths.ROOT / "deploy" / folder, context / "deploy" / folder)
     shutil.copy2(paths.ROOT / "VERSION", context)
 
 
+def built_programs(chosen: Path | None) -> Path:
+    """Builds the dashboard's page, and the programs unless a folder of them is given; returns their
+    folder.
+    """
+    dashboard.bring_what_building_needs()
+    if chosen is None:
+        check_release()
+        packages.ensure(*build.package_groups(build.RELEASE))
+        build.build(build.RELEASE, services.PROGRAMS)
+    dashboard.build()
+    return chosen or paths.build_folder(build.RELEASE) / "bin"
+
+
 def check_release() -> None:
-    """Refuses to pack this machine's programs if they load other libraries than the images have."""
+    """Refuses to pack this machine's programs if they load other libraries than a release has."""
     if debian.release() != debian.IMAGE_RELEASE:
         raise Missing(
-            f"Images are made of Debian's {debian.IMAGE_RELEASE}, and this machine is of "
+            f"What is released is of Debian's {debian.IMAGE_RELEASE}, and this machine is of "
             f"{debian.release()}: build the programs in `./dev root {debian.IMAGE_RELEASE}` and "
-            "name their folder by --bin, or let them be built inside by --from-source."
+            "name their folder by --bin, or let ./dev image build them inside by --from-source."
         )
 
 

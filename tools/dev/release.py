@@ -11,18 +11,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dev import archives, client_packages, image, paths, release_notes, spdx, spdx_files, version
+from dev import (
+    archives,
+    client_packages,
+    image,
+    linux_package,
+    paths,
+    release_notes,
+    spdx,
+    spdx_files,
+    version,
+)
 from dev.terminal import fail, heading, item, say
 
 FOLDER = paths.ROOT / "dist"
 SUMS = "SHA256SUMS"
-PARTS = ["python", "npm", "chart"]
+PARTS = ["python", "npm", "chart", "linux"]
 # Files that two builds do not make alike, by how their names begin, and why.
 VARYING: dict[str, str] = {}
 
 
-def run(parts: list[str], compared: Path | None, *, dry_run: bool) -> int:
-    """The verb; of fewer than all parts only these are made."""
+def run(parts: list[str], programs: Path | None, compared: Path | None, *, dry_run: bool) -> int:
+    """The verb; of fewer than all parts only these are made. `programs` is a folder of those for
+    Linux, without which they are built.
+    """
     for part in parts:
         if part not in PARTS:
             fail(f"a release has no part {part}; there are: {', '.join(PARTS)}")
@@ -31,7 +43,7 @@ def run(parts: list[str], compared: Path | None, *, dry_run: bool) -> int:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     heading(f"Making {chosen} in {FOLDER.relative_to(paths.ROOT)}")
-    _make(parts or PARTS)
+    _make(parts or PARTS, programs)
     changelog = version.CHANGELOG.read_text(encoding="utf-8")
     (FOLDER / "NOTES.md").write_text(release_notes.text(chosen, changelog), encoding="utf-8")
     sums = write_sums(FOLDER)
@@ -74,7 +86,7 @@ def _git(*arguments: str) -> str:
 # The parts.
 
 
-def _make(parts: list[str]) -> None:
+def _make(parts: list[str], programs: Path | None) -> None:
     packing: dict[str, list[tuple[Callable[[Path], Path], Callable[[], list[spdx.Package]]]]] = {
         "python": [
             (client_packages.wheel, spdx_files.python_packages),
@@ -82,9 +94,12 @@ def _make(parts: list[str]) -> None:
         ],
         "npm": [(client_packages.npm, spdx_files.npm_packages)],
         "chart": [(client_packages.chart, _images_of_chart)],
+        "linux": [
+            (lambda into: linux_package.make(into, programs), linux_package.described_packages)
+        ],
     }
     for part in parts:
-        for pack, needed in packing.get(part, []):
+        for pack, needed in packing[part]:
             _describe(pack(FOLDER), needed(), has=False)
 
 

@@ -23,6 +23,7 @@ _TEXTS = [
     "docs/dashboard-openapi.yaml",
     "docs/openapi.yaml",
     "docs/operations/images.md",
+    "docs/operations/linux.md",
     "clients/typescript/src/contract.ts",
 ]
 _NPM = ["web/dashboard", "clients/typescript"]
