@@ -1,5 +1,5 @@
-"""A Go that is new enough for the example consumer: the machine's, or the release that its go.mod
-names, which an older Go brings as a module into the cache.
+"""A Go that is new enough for the example consumer and actionlint: the machine's, or the release
+that the consumer's go.mod names, which an older Go brings as a module into the cache.
 """
 
 import json
@@ -26,7 +26,7 @@ def ensure() -> dict[str, str]:
     """Brings a Go new enough where there is none; the environment that it is to be run in."""
     environment = paths.clean_environment() | {"GOTOOLCHAIN": "local"}
     if not shutil.which("go"):
-        fail("the example consumer in Go is built with Go, which is not here: install golang-go")
+        fail("the example consumer and actionlint are built with Go: install golang-go")
     own = subprocess.run(["go", "version"], capture_output=True, text=True, env=environment).stdout
     if is_new_enough(own):
         return environment
