@@ -10,8 +10,17 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dev import archives, client_packages, paths, release, release_notes, spdx_files, version
-from dev.terminal import Failure
+from dev import (
+    archives,
+    client_packages,
+    debian,
+    paths,
+    release,
+    release_notes,
+    spdx_files,
+    version,
+)
+from dev.terminal import Failure, Missing
 
 _CHANGELOG = """# Changelog
 
@@ -193,6 +202,17 @@ class Notes(unittest.TestCase):
 
 
 class Trees(unittest.TestCase):
+    def test_where_programs_cannot_be_built_nothing_is_made(self) -> None:
+        with (
+            tempfile.TemporaryDirectory() as made,
+            mock.patch.object(release, "FOLDER", Path(made) / "dist"),
+            mock.patch.object(release, "check_tree"),
+            mock.patch.object(debian, "release", return_value="bookworm"),
+        ):
+            with self.assertRaisesRegex(Missing, "./dev root trixie"):
+                release.run([], None, None, dry_run=True)
+            self.assertFalse(release.FOLDER.exists())
+
     def test_what_is_not_committed_is_not_released(self) -> None:
         with (
             mock.patch.object(release, "_git", return_value=" M README.md"),

@@ -40,6 +40,8 @@ def run(parts: list[str], programs: Path | None, compared: Path | None, *, dry_r
             fail(f"a release has no part {part}; there are: {', '.join(PARTS)}")
     chosen = version.current()
     check_tree(chosen, dry_run=dry_run)
+    if "linux" in (parts or PARTS) and programs is None:
+        image.check_release()  # before anything is made
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     heading(f"Making {chosen} in {FOLDER.relative_to(paths.ROOT)}")
