@@ -27,7 +27,7 @@ _PAGES = [  # behind the index, all that it links
     *sorted((_ROOT / "docs" / "runbooks").glob("*.md")),
 ]
 _NAMES = [page.relative_to(_ROOT).as_posix() for page in _PAGES]
-_FILE = re.compile(r"\.(md|json|yaml|svg|[ch]pp|sql|proto|crt|key)$")
+_FILE = re.compile(r"\.(md|env|json|yaml|svg|[ch]pp|sql|proto|crt|key)$")
 _OTHERS = {"service.instance.id"}  # named like values, and none: an attribute of spans
 _each_page = pytest.mark.parametrize("page", _PAGES, ids=_NAMES)
 
