@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from chart import (
     CASES,
+    LONG_RELEASE,
     ROOT,
     SERVICES,
     SETTINGS,
     Object,
+    Values,
     component,
     environment,
     find,
@@ -231,6 +233,9 @@ def test_a_service_that_is_not_enabled_leaves_nothing_of_itself(service: str) ->
         for each in cleaned:
             if each["metadata"]["name"] == "tempinbox-test-doctor":
                 del each["spec"]["containers"][0]["args"]
+            elif each["kind"] == "CronJob":
+                pod = each["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+                del pod["containers"][0]["args"]
         return cleaned
 
     expected = [each for each in everything if component(each) != service]
@@ -482,6 +487,60 @@ def test_the_route_waits_longer_than_a_call_and_for_ever_for_the_stream() -> Non
     assert timeouts == {"/dashboard/api/events": "0s", "/": "75s"}
 
 
+def _migrations(case: str, values: Values) -> dict[str, tuple[str, str]]:
+    """Which schema each migration brings up, and the Secret with its DSN, by the Job's name."""
+    made = {}
+    for where, pod in pod_templates(render(case, values)):
+        if pod["spec"]["containers"][0].get("command") == ["/usr/bin/tempinbox-migrate"]:
+            schema = environment(pod).get("TEMPINBOX_SCHEMA", "all")
+            volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "database")
+            made[where] = (schema, volume["secret"]["secretName"])
+    return made
+
+
+def test_one_database_is_migrated_once() -> None:
+    own = {"services": {"inbox": {"database": {"existingSecret": "tempinbox-database"}}}}
+
+    for values in ({}, own):
+        assert _migrations("minimal", values) == {
+            "Job/tempinbox-migrate": ("all", "tempinbox-database")
+        }
+
+
+def test_every_database_is_migrated() -> None:
+    services = {
+        "webhook-dispatcher": {"database": {"existingSecret": "webhooks"}},
+        "rate-limit": {"database": {"existingSecret": "quota", "existingOwnerSecret": "owner"}},
+        "inbox": {"database": {"existingSecret": "mail"}},
+        "mail-ingest": {"database": {"existingSecret": "mail"}},
+    }
+
+    assert _migrations("minimal", {"services": services}) == {
+        "Job/tempinbox-migrate": ("all", "tempinbox-database"),
+        "Job/tempinbox-schema-mailbox": ("mailbox", "mail"),
+        "Job/tempinbox-schema-quota": ("quota", "owner"),
+        "Job/tempinbox-schema-webhooks": ("webhooks", "webhooks"),
+    }
+
+
+def test_a_role_of_less_rights_is_not_migrated_with() -> None:
+    less = {"database": {"existingSecret": "reader", "existingOwnerSecret": "owner"}}
+    values = {"tools": {"database": {"existingSecret": "owner"}}, "services": {"inbox": less}}
+
+    assert _migrations("minimal", values) == {"Job/tempinbox-migrate": ("all", "owner")}
+
+
+def test_names_of_migrations_stay_short_enough() -> None:
+    values = {
+        "setup": {"hook": False, "job": True},
+        "services": {"webhook-dispatcher": {"database": {"existingSecret": "webhooks"}}},
+    }
+
+    jobs = of_kind(render("minimal", values, LONG_RELEASE), "Job")
+    assert any("-schema-webhooks-" in each["metadata"]["name"] for each in jobs)
+    assert all(len(each["metadata"]["name"]) <= 63 for each in jobs)
+
+
 def _topics_of(objects: list[Object], pod: Object) -> dict[str, Any]:
     """What a pod has mounted as the file of topics, by topic."""
     volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "topics")
@@ -496,10 +555,11 @@ def test_the_operators_retention_reaches_the_job_and_doctor(hook: bool) -> None:
     pods = {
         where: pod
         for where, pod in pod_templates(objects)
-        if where.startswith("Job/tempinbox-topics") or where == "Pod/tempinbox-test-doctor"
+        if where.startswith("Job/tempinbox-topics")
+        or where in ("Pod/tempinbox-test-doctor", "CronJob/tempinbox-ctl")
     }
 
-    assert len(pods) == 2
+    assert len(pods) == 3
     for pod in pods.values():
         topics = _topics_of(objects, pod)
         assert topics["email.received"]["config"]["retention.ms"] == "604800000"

@@ -19,6 +19,24 @@ def _consumer(name: str = "c", **values: Any) -> Values:
 
 # A name, the values over an example, and what is said.
 _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
+    (
+        "images of nobody",
+        "minimal",
+        {"image": {"registry": ""}},
+        "image.registry is empty: name the host that has the images",
+    ),
+    (
+        "a greeting by localhost",
+        "minimal",
+        _service("mail-ingest", settings={"hostname": ""}),
+        "services.mail-ingest.settings.hostname is not set: name the host of the MX record",
+    ),
+    (
+        "an owner of nothing",
+        "minimal",
+        _service("inbox", database={"existingOwnerSecret": "owner"}),
+        "services.inbox.database.existingOwnerSecret is set without existingSecret",
+    ),
     ("no networks", "minimal", {"cluster": {"networks": []}}, "cluster.networks is empty"),
     ("no brokers", "minimal", {"kafka": {"brokers": []}}, "kafka.brokers is empty"),
     (
@@ -526,3 +544,7 @@ def test_a_tls_port_behind_an_ingress_that_knows_it_is_taken() -> None:
 
 def test_a_cluster_behind_its_pooler_may_have_a_secret_of_the_operator() -> None:
     assert render("strimzi-cnpg", {"database": {"existingSecret": "pooler-dsn"}})
+
+
+def test_a_trial_needs_neither_a_registry_nor_a_name_of_its_mail_server() -> None:
+    assert render("proxy", {"image": {"registry": ""}})

@@ -5,6 +5,9 @@
 {{- include "tempinbox.remember" . -}}
 {{- $known := .Values.remembered.settings -}}
 
+{{- if not (or $values.dev $values.image.registry) -}}
+{{- $problems = append $problems "image.registry is empty: name the host that has the images, such as registry.example.com; nodes would look for them on Docker Hub" -}}
+{{- end -}}
 {{- if not $values.cluster.networks -}}
 {{- $problems = append $problems "cluster.networks is empty: list the CIDRs of pods, services and nodes, so that no webhook is sent there" -}}
 {{- end -}}
@@ -93,6 +96,9 @@
 {{- range $setting, $value := $config.settings -}}
 {{- $problems = concat $problems (include "tempinbox.checkValue" (dict "path" (printf "%s.settings" $path) "setting" $setting "value" $value "allowed" (index $known $name $setting).values) | fromJsonArray) -}}
 {{- end -}}
+{{- if and $config.database.existingOwnerSecret (not $config.database.existingSecret) -}}
+{{- $problems = append $problems (printf "%s.database.existingOwnerSecret is set without existingSecret, so nothing would use it: the owner of the schemas in the database of all is tools.database.existingSecret" $path) -}}
+{{- end -}}
 {{- $keda := default dict $config.keda -}}
 {{- if and $config.hpa.enabled $keda.enabled -}}
 {{- $problems = append $problems (printf "%s.hpa and %s.keda are both enabled, and would fight over the replicas: keep one" $path $path) -}}
@@ -140,6 +146,9 @@
 
 {{- $mail := get $configs "mail-ingest" -}}
 {{- if $mail -}}
+{{- if and (not $values.dev) (eq "localhost" (include "tempinbox.setting" (dict "root" $ "name" "mail-ingest" "config" $mail "setting" "hostname"))) -}}
+{{- $problems = append $problems "services.mail-ingest.settings.hostname is not set: name the host of the MX record, such as mx.example.com; senders would be greeted by localhost" -}}
+{{- end -}}
 {{- $context := dict "root" $ "name" "mail-ingest" "config" $mail -}}
 {{- if and $mail.proxy.enabled (not $mail.proxy.networks) -}}
 {{- $problems = append $problems "services.mail-ingest.proxy needs networks: those of the load balancer, and no others" -}}

@@ -87,6 +87,22 @@
 {{- toJson $files -}}
 {{- end -}}
 
+{{/* The schemas that lie in a database of their own, each with the Secret of a DSN that may change
+     it, as a JSON map; the schemas of all others are those of the tools' DSN. */}}
+{{- define "tempinbox.otherDatabases" -}}
+{{- $others := dict -}}
+{{- $owner := (include "tempinbox.files" (dict "root" $ "name" "tools" "config" .Values.tools) | fromJsonArray | first).secret -}}
+{{- $schemas := dict "gateway" "accounts" "inbox" "mailbox" "mail-ingest" "mailbox" "rate-limit" "quota" "webhook-dispatcher" "webhooks" -}}
+{{- range $name := include "tempinbox.enabled" . | fromJsonArray -}}
+{{- $own := (include "tempinbox.config" (dict "root" $ "name" $name) | fromYaml).database -}}
+{{- if and $own.existingSecret (ne $own.existingSecret $.Values.database.existingSecret) -}}
+{{- $secret := default $own.existingSecret $own.existingOwnerSecret -}}
+{{- if ne $secret $owner }}{{ $_ := set $others (get $schemas $name) $secret }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $others -}}
+{{- end -}}
+
 {{- define "tempinbox.fileVolumes" -}}
 {{- range . }}
 - name: {{ .name }}
@@ -205,6 +221,13 @@
      hook. */}}
 {{- define "tempinbox.topicsConfigMap" -}}
 {{ include "tempinbox.fullname" .root }}-{{ ternary "setup-topics" "topics" (default false .hook) }}-{{ include "tempinbox.topics" .root | sha256sum | trunc 8 }}
+{{- end -}}
+
+{{/* The command that compares the release with its values, as a JSON list. */}}
+{{- define "tempinbox.doctor" -}}
+{{- $args := list "doctor" "--partitions" (toString (int .Values.topics.partitions)) "--replication" (toString (int .Values.topics.replicas)) "--connection-budget" (toString (int (include "tempinbox.budget" . | fromJson).sum)) -}}
+{{- if include "tempinbox.topics" . }}{{ $args = concat $args (list "--topics" "/etc/tempinbox/topics/topics.json") }}{{ end -}}
+{{- toJson $args -}}
 {{- end -}}
 
 {{/* What is mounted of them, as a JSON list: root, hook. */}}

@@ -260,10 +260,10 @@ spec:
     {{- end }}
 {{- end -}}
 
-{{/* The spec of a pod with the tools image: root, container, command, args, files of its own,
-     hook. */}}
+{{/* The spec of a pod with the tools image: root, container, command, args, files and settings of
+     its own, hook, config where it is not that of the tools. */}}
 {{- define "tempinbox.toolPod" -}}
-{{- $config := .root.Values.tools -}}
+{{- $config := default .root.Values.tools .config -}}
 {{- $hook := default false .hook -}}
 {{- $all := include "tempinbox.files" (dict "root" .root "name" "tools" "config" $config "hook" $hook) | fromJsonArray -}}
 {{- $files := default list .files -}}
@@ -279,6 +279,7 @@ spec:
 {{- range $name, $value := $common -}}
 {{- if hasKey $known $name }}{{ $_ := set $settings $name $value }}{{ end -}}
 {{- end -}}
+{{- $settings = merge (default dict .settings) $settings -}}
 {{- include "tempinbox.podBasics" (dict "root" .root "config" $config "account" (printf "%s-%s" (include "tempinbox.fullname" .root) (ternary "setup" "tools" $hook))) }}
 restartPolicy: {{ default "Never" .restartPolicy }}
 containers:
