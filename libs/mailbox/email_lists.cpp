@@ -21,7 +21,8 @@ using postgres::column;
 constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 constexpr std::int64_t max_sequence = std::numeric_limits<std::int64_t>::max();
-constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
+constexpr int max_rows_of_statement = 3'000;  // of all its lists; one always fits
+constexpr std::size_t max_inboxes_read = 100; // one by one; more are found faster by their emails
 // Ids are made before the mail is stored, by clocks that differ by less than ten minutes.
 constexpr std::chrono::minutes id_margin{10};
 
@@ -66,11 +67,13 @@ std::string accounts_sql(std::string_view function)
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
-                AND (requested.of_tag IS NULL OR requested.of_tag = ANY (i.tags))) AS is_live,
+                AND (requested.of_tag IS NULL OR requested.of_tag = ANY (i.tags))
+                AND (requested.other_tag IS NULL OR requested.other_tag = ANY (i.tags))) AS is_live,
         requested.ordinal, NULL AS version
-    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::boolean[])
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[],
+                $7::boolean[])
             WITH ORDINALITY AS requested (
-            of_account, above_id, below_id, max_emails, of_tag, with_links, ordinal)
+            of_account, above_id, below_id, max_emails, of_tag, other_tag, with_links, ordinal)
         CROSS JOIN LATERAL )" +
            std::string(function) + R"((
             requested.of_account, requested.above_id, requested.below_id, requested.max_emails)
@@ -84,6 +87,33 @@ const std::string list_accounts_oldest_first_sql =
 const postgres::statement list_accounts_oldest_first{"mailbox_list_all_emails_oldest_first",
                                                      list_accounts_oldest_first_sql.c_str()};
 
+// The live inboxes with the tags that have emails, and how many these are.
+constexpr postgres::statement find_tagged_inboxes{"mailbox_find_tagged_inboxes", R"(
+    SELECT coalesce(sum(email_count), 0)::bigint AS emails,
+        coalesce(array_agg(inbox_id) FILTER (WHERE email_count > 0), '{}') AS inboxes
+    FROM mailbox.inboxes
+    WHERE account_id = $1 AND is_live AND expires_at > now() AND tags @> $2::text[])"};
+
+// The emails of some inboxes in the order of a list of all: few enough to be sorted.
+std::string tagged_sql(std::string_view order)
+{
+    return "SELECT" + summary_columns() + ", " + link_kinds_sql +
+           R"(, true AS is_live, NULL AS version
+    FROM (SELECT $5::boolean AS with_links) AS requested
+        CROSS JOIN unnest($2::uuid[]) AS of_inbox
+        CROSS JOIN LATERAL mailbox.list_emails(
+            $1::uuid, of_inbox, 9223372036854775807, 0, $3::uuid, $4::uuid, $6::integer) AS listed
+    WHERE listed.email_id IS NOT NULL
+    ORDER BY listed.email_id )" +
+           std::string(order) + " LIMIT $7";
+}
+
+const std::string list_tagged_sql = tagged_sql("DESC");
+const postgres::statement list_tagged{"mailbox_list_tagged_emails", list_tagged_sql.c_str()};
+const std::string list_tagged_oldest_first_sql = tagged_sql("ASC");
+const postgres::statement list_tagged_oldest_first{"mailbox_list_tagged_emails_oldest_first",
+                                                   list_tagged_oldest_first_sql.c_str()};
+
 bool is_oldest_first(const email_query& query)
 {
     return query.order == list_order::oldest_first;
@@ -91,8 +121,10 @@ bool is_oldest_first(const email_query& query)
 
 std::string text_of(const email_query& query)
 {
-    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
-                                   : "of " + query.account.text();
+    auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
+                             : "of " + query.account.text();
+    for (const auto& tag : query.tags)
+        scope += " tag " + std::to_string(tag.size()) + ":" + tag;
     return (is_oldest_first(query) ? "emails asc " : "emails ") + scope + query.filter.text();
 }
 
@@ -128,6 +160,13 @@ public:
     }
 
     const email_query& query() const { return query_; }
+    // Set where so few emails are in inboxes with the tags that these are read by their inboxes.
+    const std::optional<std::vector<inbox_id>>& inboxes() const { return inboxes_; }
+    void read_by(std::vector<inbox_id> inboxes)
+    {
+        is_done_ = is_done_ || inboxes.empty();
+        inboxes_ = std::move(inboxes);
+    }
     bool is_done() const { return is_done_; }
 
     // The next statement reads between these.
@@ -261,6 +300,7 @@ private:
     }
 
     const email_query& query_;
+    std::optional<std::vector<inbox_id>> inboxes_;
     std::string text_;
     compiled_filter filter_;
     // Of the last row read; initially before every row, in the order of the list.
@@ -310,14 +350,16 @@ pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, li
     std::vector<account_id> accounts;
     std::vector<uuid> above_id, below_id;
     std::vector<std::int32_t> rows;
-    std::vector<std::optional<std::string>> tags;
+    std::vector<std::optional<std::string>> tags, other_tags;
     std::vector<bool> with_links;
     for (const auto* run : runs) {
         accounts.push_back(run->query().account);
         above_id.push_back(run->above_id());
         below_id.push_back(run->below_id());
         rows.push_back(run->rows_to_read());
-        tags.push_back(run->query().tag);
+        const auto& both = run->query().tags;
+        tags.push_back(both.empty() ? std::nullopt : std::optional(both.front()));
+        other_tags.push_back(both.size() < 2 ? std::nullopt : std::optional(both.back()));
         with_links.push_back(run->needs_links());
     }
     const auto& statement =
@@ -325,7 +367,35 @@ pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, li
     return postgres::exec_prepared(tx, statement.name, postgres::to_array(accounts),
                                    postgres::to_array(above_id), postgres::to_array(below_id),
                                    postgres::to_array(rows), postgres::to_array(tags),
-                                   postgres::to_array(with_links));
+                                   postgres::to_array(other_tags), postgres::to_array(with_links));
+}
+
+void find_inboxes(pqxx::transaction_base& tx, page_run& run)
+{
+    const auto& query = run.query();
+    if (query.inbox || query.tags.empty() || run.is_done())
+        return;
+    const auto rows = postgres::exec_prepared(tx, find_tagged_inboxes.name, query.account.text(),
+                                              postgres::to_array(query.tags));
+    if (column<std::int64_t>(rows[0], "emails") > max_rows_read)
+        return;
+    std::vector<inbox_id> inboxes;
+    for (const auto& id : from_array(rows[0]["inboxes"].c_str()))
+        inboxes.push_back(inbox_id::parse(id).value());
+    if (inboxes.size() <= max_inboxes_read)
+        run.read_by(std::move(inboxes));
+}
+
+void advance_by_inboxes(pqxx::transaction_base& tx, page_run& run)
+{
+    const auto& statement = is_oldest_first(run.query()) ? list_tagged_oldest_first : list_tagged;
+    const pqxx::result rows = postgres::exec_prepared(
+        tx, statement.name, run.query().account.text(), postgres::to_array(*run.inboxes()),
+        run.above_id().text(), run.below_id().text(), run.needs_links(), max_rows_read,
+        run.rows_to_read());
+    for (const auto& row : rows)
+        run.take(row);
+    run.note_end_of_rows();
 }
 
 // One statement for those that are not done, of inboxes or of accounts, in one order; what does not
@@ -338,7 +408,8 @@ void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inb
     int row_count = 0;
     for (auto& run : all) {
         const auto& query = run.query();
-        if (run.is_done() || query.inbox.has_value() != of_inboxes || query.order != order)
+        if (run.is_done() || query.inbox.has_value() != of_inboxes || query.order != order ||
+            run.inboxes())
             continue;
         row_count += run.rows_to_read();
         if (!runs.empty() && row_count > max_rows_of_statement)
@@ -358,19 +429,30 @@ void advance(pqxx::transaction_base& tx, std::vector<page_run>& all, bool of_inb
 
 std::vector<postgres::statement> email_list_statements()
 {
-    return {list_inboxes, list_inboxes_oldest_first, list_accounts, list_accounts_oldest_first};
+    return {list_inboxes,
+            list_inboxes_oldest_first,
+            list_accounts,
+            list_accounts_oldest_first,
+            find_tagged_inboxes,
+            list_tagged,
+            list_tagged_oldest_first};
 }
 
 std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,
                                             const std::vector<email_query>& queries)
 {
     std::vector<page_run> runs(queries.begin(), queries.end());
+    for (auto& run : runs)
+        find_inboxes(tx, run);
     const auto is_done = [](const page_run& run) { return run.is_done(); };
     while (!std::all_of(runs.begin(), runs.end(), is_done)) {
         for (const auto order : {list_order::newest_first, list_order::oldest_first}) {
             advance(tx, runs, true, order, read_inboxes);
             advance(tx, runs, false, order, read_accounts);
         }
+        for (auto& run : runs)
+            if (run.inboxes() && !run.is_done())
+                advance_by_inboxes(tx, run);
     }
     std::vector<result<email_page>> pages;
     pages.reserve(runs.size());

@@ -19,8 +19,8 @@ namespace tempinbox::mailbox {
 struct email_query
 {
     account_id account;
-    std::optional<inbox_id> inbox;  // absent: all live inboxes
-    std::optional<std::string> tag; // over all inboxes: only those with the tag
+    std::optional<inbox_id> inbox; // absent: all live inboxes
+    std::vector<std::string> tags; // over all inboxes: only those with all of them; at most two
     int limit = 25;
     std::string cursor;
     list_order order = list_order::newest_first;

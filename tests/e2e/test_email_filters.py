@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from harness import Account, Suite, send_raw
+from harness import Account, Suite, send, send_raw
 
 _LAST = 4
 _WELCOME = b"From: Ann <a@x.example>\r\nSubject: Welcome\r\n\r\nHello\r\n"
@@ -167,3 +167,34 @@ def test_a_cursor_belongs_to_its_filters(mailed: tuple[Account, dict[str, Any]])
         answer = account.api.call("GET", path, params={"limit": 1, "cursor": cursor, **other})
         assert (answer.status_code, answer.headers["X-Error-Code"]) == (400, "invalid_cursor")
     assert account.api.get(path, limit=1, cursor=cursor, **own)["emails"][0]["sequence"] == 2
+
+
+def test_the_mail_of_a_tag_is_one_list(suite: Suite, account: Account) -> None:
+    tagged = [account.api.new_inbox(tags=["run", f"part-{number}"]) for number in range(3)]
+    other = account.api.new_inbox(tags=["runs"])
+    sent = [
+        send(suite, inbox["emailAddress"], subject=f"mail {number}").email_id
+        for number in range(2)
+        for inbox in (*tagged, other)
+    ]
+    expected = [email for number, email in enumerate(sent) if number % 4 != 3]
+
+    def listed(**query: Any) -> list[str]:
+        return [row["emailId"] for row in account.api.get("/v1/emails", **query)["emails"]]
+
+    assert listed(tag="run") == expected[::-1]
+    assert listed(tag="run", order="asc", subject="mail 1") == expected[3:]
+    assert listed(tag="part-1") == [expected[4], expected[1]]
+    assert listed(tag="RUN") == listed(tag="ru") == []
+    first = account.api.get("/v1/emails", tag="run", limit=4, order="asc")
+    cursor = first["nextCursor"]
+    rest = account.api.get("/v1/emails", tag="run", limit=4, order="asc", cursor=cursor)
+    assert [row["emailId"] for row in first["emails"] + rest["emails"]] == expected
+    assert rest["nextCursor"] is None
+    refused = account.api.call(
+        "GET", "/v1/emails", params={"tag": "part-1", "order": "asc", "cursor": cursor}
+    )
+    assert refused.headers["X-Error-Code"] == "invalid_cursor"
+    account.api.patch("/v1/inboxes/" + tagged[0]["inboxId"], {"tags": []})
+    account.api.delete("/v1/inboxes/" + tagged[1]["inboxId"])
+    assert listed(tag="run") == [expected[5], expected[2]]

@@ -13,6 +13,8 @@
 namespace tempinbox::gateway {
 namespace {
 
+constexpr std::size_t max_tag_length = 50;
+
 // The parameters of a list.
 struct list_query
 {
@@ -54,6 +56,8 @@ result<list_query> read_list(const http::request& received, const caller& who)
     list_query list;
     set_account(list.request, who);
     query_reader query(received);
+    if (auto tag = query.text("tag", 1, max_tag_length))
+        list.request.set_tag(std::move(*tag));
     if (query.has("after"))
         query.fail("after belongs to one inbox; follow an account with GET /v1/events");
     read_conditions_and_page(query, list);

@@ -248,11 +248,14 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
     if (!owner)
         return owner.error();
     query.account = owner->account;
-    query.tag = owner->tag;
+    if (request.has_tag())
+        if (const auto fits = check_tag(request.tag()); !fits)
+            return fits.error();
+    query.tags = tags_of(request.has_tag() ? std::optional(request.tag()) : std::nullopt, *owner);
     if (!request.inbox_id().empty()) {
-        if (query.tag)
+        if (!query.tags.empty())
             return failure{errc::invalid_argument,
-                           "tagged_account is for emails of all inboxes, not of one"};
+                           "tags are for emails of all inboxes, not of one"};
         const auto inbox = inbox_id::parse(request.inbox_id());
         if (!inbox)
             return inbox.error();

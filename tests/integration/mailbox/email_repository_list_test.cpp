@@ -366,7 +366,7 @@ TEST_CASE("the account's list of a tag has emails of inboxes with it alone",
     world.add_emails(plain, 3);
     email_query query;
     query.account = account.account;
-    query.tag = "ci";
+    query.tags = {"ci"};
     query.limit = 2;
 
     const auto first = testing::await(emails.list(query)).value();
@@ -379,6 +379,44 @@ TEST_CASE("the account's list of a tag has emails of inboxes with it alone",
     for (const auto& list : {first, second})
         for (const auto& email : list.items)
             CHECK(email.inbox == tagged.id);
+}
+
+TEST_CASE("the emails of a tag are read by their inboxes where they are few, else among all",
+          "[mailbox][email-list][filter][postgres]")
+{
+    listing world;
+    const auto small = world.create_tagged(world.account, {"ci", "small"});
+    const auto large = world.create_tagged(world.account, {"ci"});
+    const auto plain = world.create_tagged(world.account, {"small"});
+    world.add_emails(small, 2);
+    world.add_emails(plain, 3'000);
+    world.add_emails(large, 1'998);
+    world.add_emails(small, 2);
+    const auto listed = [&](std::vector<std::string> tags, list_order order) {
+        auto query = world.query();
+        query.tags = std::move(tags);
+        query.order = order;
+        query.limit = 100;
+        query.filter.subject = "Subject";
+        numbers per_page;
+        std::vector<email_id> ids;
+        do {
+            const auto page = world.list(query).value();
+            per_page.push_back(static_cast<std::int64_t>(page.items.size()));
+            for (const auto& email : page.items)
+                ids.push_back(email.id);
+            query.cursor = page.next_cursor;
+        } while (!query.cursor.empty());
+        CHECK(std::is_sorted(ids.begin(), ids.end()) == (order == list_order::oldest_first));
+        return std::pair(per_page.size(), ids.size());
+    };
+
+    for (const auto order : {list_order::oldest_first, list_order::newest_first}) {
+        // One page, though 4,998 emails lie between the first and the last.
+        CHECK(listed({"ci", "small"}, order) == std::pair(std::size_t{1}, std::size_t{4}));
+        CHECK(listed({"none"}, order) == std::pair(std::size_t{1}, std::size_t{0}));
+        CHECK(listed({"ci"}, order).second == 2'002); // more than are sorted
+    }
 }
 
 TEST_CASE("a cursor of another list, account or filter, and an altered one, are refused",
@@ -464,7 +502,7 @@ TEST_CASE("lists that are asked for together are those that are asked for alone"
     above.after = 1'198;
     wrong.cursor = "wrong";
     heavy.max_bytes = 1;
-    tagged.tag = "none";
+    tagged.tags = {"none"};
     foreign.account = account_id::make();
     for (const auto& each : {above, wrong, world.query(), heavy, tagged, foreign})
         queries.push_back(each);

@@ -243,6 +243,7 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "tag": {"type": "string", "minLength": 1, "maxLength": 50},
             "include": {
                 "type": "array",
                 "minItems": 1,

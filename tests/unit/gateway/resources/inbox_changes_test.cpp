@@ -188,7 +188,7 @@ TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]"
         {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"include", "codes, text"}, {"after", "4"}});
     REQUIRE(arranged.listed);
     const auto of_inbox = *arranged.listed;
-    arranged.list_all({{"subject", "c"}});
+    arranged.list_all({{"subject", "c"}, {"tag", "run"}});
 
     CHECK(of_inbox.inbox_id() == some_id);
     CHECK(of_inbox.filter().from() == "a");
@@ -197,6 +197,8 @@ TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]"
     CHECK(of_inbox.after() == 4);
     CHECK(of_inbox.include_text());
     CHECK(arranged.listed->inbox_id().empty());
+    CHECK(arranged.listed->tag() == "run");
+    CHECK(arranged.list({{"tag", "run"}}).status == 400);
     CHECK_FALSE(arranged.listed->include_text());
     CHECK(message(arranged.list_all({{"after", "4"}})) ==
           "after belongs to one inbox; follow an account with GET /v1/events");
