@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 namespace tempinbox::mailbox {
 namespace {
+
+constexpr std::size_t max_preview_characters = 200;
+constexpr std::string_view unread_end = "(not read to its end)";
 
 std::optional<std::string> fold_given(const std::optional<std::string>& given)
 {
@@ -20,6 +24,13 @@ email_filter fold_texts(email_filter filter)
 {
     for (auto* text : {&filter.from, &filter.to, &filter.recipient, &filter.subject})
         *text = fold_given(*text);
+    for (auto& header : filter.headers)
+        header = {to_lower_ascii(header.name), rules::fold(header.value)};
+    std::sort(filter.headers.begin(), filter.headers.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.name, a.value) < std::tie(b.name, b.value);
+    });
+    if (filter.text)
+        filter.text = rules::fold_text(*filter.text);
     return filter;
 }
 
@@ -47,12 +58,17 @@ std::string_view text_of(bool value)
 }
 
 // Prefixes the length, so that no two filters have the same text.
-void put(std::string& text, filter_field field, std::string_view value)
+void put(std::string& text, std::string_view name, std::string_view value)
 {
     text += ' ';
-    text += to_string(field);
+    text += name;
     text += ' ' + std::to_string(value.size()) + ':';
     text += value;
+}
+
+void put(std::string& text, filter_field field, std::string_view value)
+{
+    put(text, to_string(field), value);
 }
 
 void put(std::string& text, filter_field field, const std::optional<std::string>& value)
@@ -85,7 +101,7 @@ std::string count_kinds(const std::vector<std::string>& kinds)
 
 } // namespace
 
-std::string email_filter::text() const
+std::string email_filter::key() const
 {
     const auto folded = fold_texts(*this);
     std::string text;
@@ -100,6 +116,10 @@ std::string email_filter::text() const
     put(text, filter_field::is_read, is_read);
     put(text, filter_field::since, since);
     put(text, filter_field::until, until);
+    for (const auto& header : folded.headers)
+        put(text, to_string(failed_condition(filter_field::header, header.name)),
+            std::string_view(header.value));
+    put(text, filter_field::text, folded.text);
     return text;
 }
 
@@ -128,15 +148,38 @@ std::string_view to_string(filter_field field)
         return "since";
     case filter_field::until:
         return "until";
+    case filter_field::header:
+        return "header";
+    case filter_field::text:
+        return "text";
     }
     return {};
 }
 
+std::string to_string(const failed_condition& failed)
+{
+    std::string name(to_string(failed.field));
+    return failed.header.empty() ? name : name + "." + failed.header;
+}
+
+message_texts read_message_texts(const mime::view& view)
+{
+    message_texts texts;
+    if (view.text)
+        texts.text = rules::fold_text(*view.text);
+    texts.headers.reserve(view.headers.size());
+    for (const auto& [name, value] : view.headers)
+        texts.headers.emplace_back(to_lower_ascii(name), value);
+    texts.is_cut =
+        std::find(view.defects.begin(), view.defects.end(), "deadline") != view.defects.end();
+    return texts;
+}
+
 filtered_email::filtered_email(email_columns columns) : columns_(std::move(columns)) {}
 
-std::string filtered_email::text(filter_field field) const
+std::string filtered_email::text(const failed_condition& failed) const
 {
-    switch (field) {
+    switch (failed.field) {
     case filter_field::from:
         return columns_.from_name.empty() ? columns_.from
                                           : columns_.from_name + " <" + columns_.from + ">";
@@ -163,6 +206,10 @@ std::string filtered_email::text(filter_field field) const
     case filter_field::since:
     case filter_field::until:
         return to_iso8601(columns_.received_at);
+    case filter_field::header:
+        return join_list(header_values(failed.header));
+    case filter_field::text:
+        return message_ && message_->is_cut ? std::string(unread_end) : columns_.preview;
     }
     return {};
 }
@@ -202,6 +249,29 @@ const std::vector<std::string>& filtered_email::folded_to() const
     return *to_;
 }
 
+// A code point may combine with those before it, but not past a blank: of a preview that may have
+// been cut, the last word is left out.
+const std::string& filtered_email::folded_preview() const
+{
+    if (!preview_) {
+        std::string_view sure = columns_.preview;
+        if (count_characters(sure) >= max_preview_characters)
+            sure = sure.substr(0, sure.rfind(' ') == sure.npos ? 0 : sure.rfind(' '));
+        preview_ = rules::fold_text(sure);
+    }
+    return *preview_;
+}
+
+std::vector<std::string> filtered_email::header_values(const std::string& name) const
+{
+    std::vector<std::string> values;
+    if (message_)
+        for (const auto& [each, value] : message_->headers)
+            if (each == name)
+                values.push_back(value);
+    return values;
+}
+
 time_point filtered_email::received_at() const
 {
     return std::chrono::floor<std::chrono::milliseconds>(columns_.received_at);
@@ -209,7 +279,38 @@ time_point filtered_email::received_at() const
 
 compiled_filter::compiled_filter(const email_filter& filter) : filter_(fold_texts(filter)) {}
 
-std::optional<filter_field> compiled_filter::first_failing(const filtered_email& email) const
+bool compiled_filter::is_undecided(const filtered_email& email) const
+{
+    if (email.message_ || !needs_message() || first_of_columns(email))
+        return false;
+    return !filter_.headers.empty() || !contains(email.folded_preview(), *filter_.text);
+}
+
+std::optional<failed_condition> compiled_filter::first_failing(const filtered_email& email) const
+{
+    if (const auto field = first_of_columns(email))
+        return failed_condition(*field);
+    for (const auto& header : filter_.headers) {
+        const auto values = email.header_values(header.name);
+        const bool is_found =
+            std::any_of(values.begin(), values.end(), [&](const std::string& value) {
+                return contains(rules::fold(value), header.value);
+            });
+        if (!is_found)
+            return failed_condition(filter_field::header, header.name);
+    }
+    if (filter_.text && !text_matches(email))
+        return failed_condition(filter_field::text);
+    return std::nullopt;
+}
+
+bool compiled_filter::text_matches(const filtered_email& email) const
+{
+    return contains(email.folded_preview(), *filter_.text) ||
+           (email.message_ && contains(email.message_->text, *filter_.text));
+}
+
+std::optional<filter_field> compiled_filter::first_of_columns(const filtered_email& email) const
 {
     const auto& seen = email.columns_;
     if (filter_.from && !contains(email.folded_from(), *filter_.from) &&

@@ -18,7 +18,6 @@ namespace {
 
 using postgres::column;
 
-constexpr int max_rows_read = 2'000;
 constexpr int rows_per_query = 500;
 constexpr std::int64_t max_sequence = std::numeric_limits<std::int64_t>::max();
 constexpr int max_rows_of_statement = 3'000;  // of all its lists; one always fits
@@ -26,24 +25,25 @@ constexpr std::size_t max_inboxes_read = 100; // one by one; more are found fast
 // Ids are made before the mail is stored, by clocks that differ by less than ten minutes.
 constexpr std::chrono::minutes id_margin{10};
 
-constexpr const char* link_kinds_sql =
+constexpr const char* filter_columns =
     "CASE WHEN requested.with_links THEN jsonb_path_query_array(links, '$[*].kind') END"
-    " AS link_kinds";
+    " AS link_kinds, CASE WHEN requested.with_messages THEN body_id END AS body_id,"
+    " CASE WHEN requested.with_messages THEN mailbox.to_micros(body_hour) END AS body_micros";
 
-// After the summary, all statements return the kinds of the email's links where its filter looks at
-// them, whether the email's inbox is live, which of the requested lists the row is of, and that
-// list's version. The rows of a list come in its order, as
-// its function returns them: a function in a LATERAL is only joined by calling it for each list,
-// which keeps its order.
+// After the summary, all statements return the kinds of the email's links and where its message is,
+// where the filter looks at these, whether the email's inbox is live, which of the requested lists
+// the row is of, and that list's version. The rows of a list come in its order, as its function
+// returns them: a function in a LATERAL is only joined by calling it for each list, which keeps its
+// order.
 std::string inboxes_sql(std::string_view function)
 {
-    return "SELECT" + summary_columns("requested.with_codes") + ", " + link_kinds_sql +
+    return "SELECT" + summary_columns("requested.with_codes") + ", " + filter_columns +
            R"(, true AS is_live, requested.ordinal, listed.version
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::uuid[], $6::uuid[],
-                $7::integer[], $8::boolean[], $9::boolean[])
+                $7::integer[], $8::boolean[], $9::boolean[], $10::boolean[])
             WITH ORDINALITY AS requested (
             of_account, of_inbox, below, above, above_id, below_id, max_emails, with_codes,
-            with_links, ordinal)
+            with_links, with_messages, ordinal)
         CROSS JOIN LATERAL (
             SELECT )" +
            std::string(list_version_column) + R"( AS version FROM mailbox.inboxes
@@ -63,7 +63,7 @@ const postgres::statement list_inboxes_oldest_first{"mailbox_list_emails_oldest_
 
 std::string accounts_sql(std::string_view function)
 {
-    return "SELECT" + summary_columns() + ", " + link_kinds_sql + R"(, EXISTS (
+    return "SELECT" + summary_columns() + ", " + filter_columns + R"(, EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i
             WHERE i.account_id = requested.of_account AND i.inbox_id = listed.inbox_id
                 AND i.is_live AND i.expires_at > now()
@@ -71,9 +71,10 @@ std::string accounts_sql(std::string_view function)
                 AND (requested.other_tag IS NULL OR requested.other_tag = ANY (i.tags))) AS is_live,
         requested.ordinal, NULL AS version
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[],
-                $7::boolean[])
+                $7::boolean[], $8::boolean[])
             WITH ORDINALITY AS requested (
-            of_account, above_id, below_id, max_emails, of_tag, other_tag, with_links, ordinal)
+            of_account, above_id, below_id, max_emails, of_tag, other_tag, with_links,
+            with_messages, ordinal)
         CROSS JOIN LATERAL )" +
            std::string(function) + R"((
             requested.of_account, requested.above_id, requested.below_id, requested.max_emails)
@@ -97,9 +98,9 @@ constexpr postgres::statement find_tagged_inboxes{"mailbox_find_tagged_inboxes",
 // The emails of some inboxes in the order of a list of all: few enough to be sorted.
 std::string tagged_sql(std::string_view order)
 {
-    return "SELECT" + summary_columns() + ", " + link_kinds_sql +
+    return "SELECT" + summary_columns() + ", " + filter_columns +
            R"(, true AS is_live, NULL AS version
-    FROM (SELECT $5::boolean AS with_links) AS requested
+    FROM (SELECT $5::boolean AS with_links, $8::boolean AS with_messages) AS requested
         CROSS JOIN unnest($2::uuid[]) AS of_inbox
         CROSS JOIN LATERAL mailbox.list_emails(
             $1::uuid, of_inbox, 9223372036854775807, 0, $3::uuid, $4::uuid, $6::integer) AS listed
@@ -125,7 +126,7 @@ std::string text_of(const email_query& query)
                              : "of " + query.account.text();
     for (const auto& tag : query.tags)
         scope += " tag " + std::to_string(tag.size()) + ":" + tag;
-    return (is_oldest_first(query) ? "emails asc " : "emails ") + scope + query.filter.text();
+    return (is_oldest_first(query) ? "emails asc " : "emails ") + scope + query.filter.key();
 }
 
 failure foreign_cursor()
@@ -138,11 +139,21 @@ int first_rows(const email_query& query)
 {
     // Without a filter the first statement mostly fills the page: only emails of ended inboxes are
     // skipped.
-    return query.filter == email_filter() ? query.limit + 1 : rows_per_query;
+    auto columns = query.filter;
+    columns.headers.clear();
+    columns.text.reset();
+    const auto rows = columns == email_filter() ? query.limit + 1 : rows_per_query;
+    return std::min(rows, query.max_rows);
+}
+
+std::string make_cursor_past(const email_query& query, std::string_view text, std::int64_t sequence,
+                             uuid id)
+{
+    return make_cursor(text, query.inbox ? std::to_string(sequence) : id.text());
 }
 
 // The page of one query, filled by statements, in its order, until it is full, there are no more
-// rows, or max_rows_read were read.
+// rows, or the most that it may look at were read.
 class page_run
 {
 public:
@@ -194,12 +205,13 @@ public:
 
     bool needs_codes() const { return query_.with_codes || query_.filter.has_code.has_value(); }
     bool needs_links() const { return query_.filter.has_link || query_.filter.link_kind; }
+    bool needs_messages() const { return filter_.needs_message(); }
 
     // How many rows the next statement is to read, at most.
     int rows_to_read() const
     {
         return rows_read_ == 0 ? first_rows(query_)
-                               : std::min(rows_per_query, max_rows_read - rows_read_);
+                               : std::min(rows_per_query, query_.max_rows - rows_read_);
     }
 
     void take(const pqxx::row& row)
@@ -213,12 +225,17 @@ public:
         auto email = read_summary(row);
         last_sequence_ = email.sequence;
         last_id_ = email.id.value();
+        last_received_ = email.received_at;
+        ++rows_examined_;
         if (!column<bool>(row, "is_live") || !passes(email, row))
             return;
         bytes_ += email.size;
         const bool is_heavy = query_.max_bytes > 0 && bytes_ > query_.max_bytes && !emails_.empty();
         if (is_heavy || static_cast<int>(emails_.size()) == query_.limit)
             return end(&emails_.back());
+        if (needs_messages())
+            candidates_.push_back({read_message_location(query_.account, row), rows_examined_});
+        rows_to_last_ = rows_examined_;
         emails_.push_back(std::move(email));
     }
 
@@ -233,7 +250,7 @@ public:
         rows_read_ += rows_requested;
         if (std::exchange(rows_found_, 0) < rows_requested)
             is_done_ = true;
-        else if (rows_read_ >= max_rows_read)
+        else if (rows_read_ >= query_.max_rows)
             end(nullptr);
     }
 
@@ -242,6 +259,9 @@ public:
         if (error_)
             return *error_;
         email_page page;
+        page.rows = rows_examined_;
+        page.back_to = last_received_;
+        page.candidates = std::move(candidates_);
         page.items = std::move(emails_);
         page.next_cursor = std::move(next_cursor_);
         page.version = std::move(version_).value_or("");
@@ -281,15 +301,18 @@ private:
         columns.attachment_count = email.attachment_count;
         columns.is_read = email.is_read;
         columns.received_at = email.received_at;
-        return filter_.matches(filtered_email(std::move(columns)));
+        return filter_.matches_columns(filtered_email(std::move(columns)));
     }
 
     // The next page begins past the email, or past all that was read.
     void end(const email_summary* last)
     {
-        const auto sequence = last ? last->sequence : last_sequence_;
-        const auto id = last ? last->id.value() : last_id_;
-        next_cursor_ = make_cursor(text_, query_.inbox ? std::to_string(sequence) : id.text());
+        if (last) {
+            rows_examined_ = rows_to_last_;
+            last_received_ = last->received_at;
+        }
+        next_cursor_ = make_cursor_past(query_, text_, last ? last->sequence : last_sequence_,
+                                        last ? last->id.value() : last_id_);
         is_done_ = true;
     }
 
@@ -306,12 +329,16 @@ private:
     // Of the last row read; initially before every row, in the order of the list.
     std::int64_t last_sequence_ = max_sequence;
     uuid last_id_ = uuid::max();
+    std::optional<time_point> last_received_;
     int rows_read_ = 0;  // what earlier statements read, at most
     int rows_found_ = 0; // of this statement
+    int rows_examined_ = 0;
+    int rows_to_last_ = 0; // those up to the last of emails_
     std::int64_t bytes_ = 0;
     bool is_done_ = false;
     std::optional<failure> error_;
     std::vector<email_summary> emails_;
+    std::vector<email_page::candidate> candidates_;
     std::string next_cursor_;
     std::optional<std::string> version_;
 };
@@ -324,7 +351,7 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs, lis
     std::vector<std::int64_t> below, above;
     std::vector<uuid> above_id, below_id;
     std::vector<std::int32_t> rows;
-    std::vector<bool> with_codes, with_links;
+    std::vector<bool> with_codes, with_links, with_messages;
     for (const auto* run : runs) {
         const auto& query = run->query();
         inboxes.emplace_back(query.account, *query.inbox);
@@ -335,6 +362,7 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs, lis
         rows.push_back(run->rows_to_read());
         with_codes.push_back(run->needs_codes());
         with_links.push_back(run->needs_links());
+        with_messages.push_back(run->needs_messages());
     }
     const auto [accounts, ids] = postgres::to_arrays(inboxes);
     const auto& statement =
@@ -342,7 +370,8 @@ pqxx::result read_inboxes(pqxx::transaction_base& tx, const page_runs& runs, lis
     return postgres::exec_prepared(tx, statement.name, accounts, ids, postgres::to_array(below),
                                    postgres::to_array(above), postgres::to_array(above_id),
                                    postgres::to_array(below_id), postgres::to_array(rows),
-                                   postgres::to_array(with_codes), postgres::to_array(with_links));
+                                   postgres::to_array(with_codes), postgres::to_array(with_links),
+                                   postgres::to_array(with_messages));
 }
 
 pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, list_order order)
@@ -351,7 +380,7 @@ pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, li
     std::vector<uuid> above_id, below_id;
     std::vector<std::int32_t> rows;
     std::vector<std::optional<std::string>> tags, other_tags;
-    std::vector<bool> with_links;
+    std::vector<bool> with_links, with_messages;
     for (const auto* run : runs) {
         accounts.push_back(run->query().account);
         above_id.push_back(run->above_id());
@@ -361,13 +390,15 @@ pqxx::result read_accounts(pqxx::transaction_base& tx, const page_runs& runs, li
         tags.push_back(both.empty() ? std::nullopt : std::optional(both.front()));
         other_tags.push_back(both.size() < 2 ? std::nullopt : std::optional(both.back()));
         with_links.push_back(run->needs_links());
+        with_messages.push_back(run->needs_messages());
     }
     const auto& statement =
         order == list_order::oldest_first ? list_accounts_oldest_first : list_accounts;
     return postgres::exec_prepared(tx, statement.name, postgres::to_array(accounts),
                                    postgres::to_array(above_id), postgres::to_array(below_id),
                                    postgres::to_array(rows), postgres::to_array(tags),
-                                   postgres::to_array(other_tags), postgres::to_array(with_links));
+                                   postgres::to_array(other_tags), postgres::to_array(with_links),
+                                   postgres::to_array(with_messages));
 }
 
 void find_inboxes(pqxx::transaction_base& tx, page_run& run)
@@ -377,7 +408,7 @@ void find_inboxes(pqxx::transaction_base& tx, page_run& run)
         return;
     const auto rows = postgres::exec_prepared(tx, find_tagged_inboxes.name, query.account.text(),
                                               postgres::to_array(query.tags));
-    if (column<std::int64_t>(rows[0], "emails") > max_rows_read)
+    if (column<std::int64_t>(rows[0], "emails") > max_listed_rows)
         return;
     std::vector<inbox_id> inboxes;
     for (const auto& id : from_array(rows[0]["inboxes"].c_str()))
@@ -391,8 +422,8 @@ void advance_by_inboxes(pqxx::transaction_base& tx, page_run& run)
     const auto& statement = is_oldest_first(run.query()) ? list_tagged_oldest_first : list_tagged;
     const pqxx::result rows = postgres::exec_prepared(
         tx, statement.name, run.query().account.text(), postgres::to_array(*run.inboxes()),
-        run.above_id().text(), run.below_id().text(), run.needs_links(), max_rows_read,
-        run.rows_to_read());
+        run.above_id().text(), run.below_id().text(), run.needs_links(), max_listed_rows,
+        run.rows_to_read(), run.needs_messages());
     for (const auto& row : rows)
         run.take(row);
     run.note_end_of_rows();
@@ -436,6 +467,11 @@ std::vector<postgres::statement> email_list_statements()
             find_tagged_inboxes,
             list_tagged,
             list_tagged_oldest_first};
+}
+
+std::string cursor_past(const email_query& query, const email_summary& email)
+{
+    return make_cursor_past(query, text_of(query), email.sequence, email.id.value());
 }
 
 std::vector<result<email_page>> list_emails(pqxx::transaction_base& tx,

@@ -15,6 +15,8 @@
 
 namespace tempinbox::mailbox {
 
+inline constexpr int max_listed_rows = 2'000;
+
 // Which emails of an account to list, and from where on.
 struct email_query
 {
@@ -28,7 +30,11 @@ struct email_query
     email_filter filter;
     bool with_codes = true;     // within one inbox: false leaves the codes out
     std::int64_t max_bytes = 0; // a page ends before its messages exceed this in total; 0: no bound
+    int max_rows = max_listed_rows; // looked at with a filter, and over all inboxes
 };
+
+// A cursor for the page that starts past the email.
+std::string cursor_past(const email_query& query, const email_summary& email);
 
 // The version of an inbox's list: SQL over a row of mailbox.inboxes.
 inline constexpr std::string_view list_version_column =

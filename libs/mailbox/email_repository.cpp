@@ -426,6 +426,15 @@ awaitable<result<search_results>> email_repository::find_first(account_id accoun
         });
 }
 
+awaitable<result<examined_emails>> email_repository::read_above(account_id account, inbox_id inbox,
+                                                                std::int64_t above, int max_emails)
+{
+    return run_autocommit<result<examined_emails>>(
+        db_, [account, inbox, above, max_emails](pqxx::nontransaction& tx) {
+            return read_emails_above(tx, account, inbox, above, max_emails);
+        });
+}
+
 awaitable<std::vector<std::int64_t>>
 email_repository::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {

@@ -35,7 +35,8 @@ public:
     explicit email_repository(postgres::pool& db);
 
     // With a filter, and over all inboxes, a page reads at most 2,000 rows, so it may be short
-    // though there is a next one.
+    // though there is a next one. A filter's conditions on messages are left to the caller: what
+    // meets the others is listed, with its place in `candidates`.
     awaitable<result<email_page>> list(email_query query);
     // The same for lists that are asked for together, in the given order. What PostgreSQL refuses
     // of one list fails that one alone; a timeout fails all.
@@ -76,6 +77,11 @@ public:
     // row if nothing is new and at most 2,000 emails.
     awaitable<result<search_results>> find_first(account_id account, inbox_id inbox,
                                                  std::vector<email_search> searches);
+
+    // The inbox's emails above a sequence, at most `max_emails`, for searches that look at
+    // messages.
+    awaitable<result<examined_emails>> read_above(account_id account, inbox_id inbox,
+                                                  std::int64_t above, int max_emails);
 
     // The last sequence of each inbox, in the given order; -1 where find_first would return
     // not_found.

@@ -17,6 +17,11 @@ search_run::search_run(const email_search& search) : filter_(search.filter), aft
     result_.searched_to = after_;
 }
 
+bool search_run::is_undecided(const examined_email& read) const
+{
+    return !result_.email && read.sequence > after_ && filter_.is_undecided(read.email);
+}
+
 void search_run::examine(const examined_email& read)
 {
     if (result_.email || read.sequence <= after_)

@@ -2,6 +2,7 @@
 
 #include "common/core/ids.hpp"
 #include "mailbox/email_filter.hpp"
+#include "mailbox/types.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@ struct near_miss
 {
     email_id email;
     std::int64_t sequence = 0;
-    filter_field field = filter_field::from;
+    failed_condition field = filter_field::from;
     std::string actual; // shortened
 };
 
@@ -47,6 +48,15 @@ struct examined_email
     email_id id;
     std::int64_t sequence = 0;
     filtered_email email;
+    message_location message = {};
+};
+
+// Emails of an inbox above a sequence, in order of sequence.
+struct examined_emails
+{
+    std::int64_t last_sequence = 0; // of the inbox
+    std::vector<examined_email> emails;
+    bool is_whole = false; // up to last_sequence
 };
 
 // The state of one search while emails are read, in order of sequence.
@@ -61,6 +71,8 @@ public:
     }
     std::int64_t after() const { return after_; }
 
+    // Whether `examine` needs the email's message.
+    bool is_undecided(const examined_email& read) const;
     void examine(const examined_email& read);
     // The search has examined every email up to `sequence`.
     void searched_up_to(std::int64_t sequence);

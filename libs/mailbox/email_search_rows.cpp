@@ -3,6 +3,7 @@
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
 #include "mailbox/columns.hpp"
+#include "mailbox/email_summary_rows.hpp"
 #include "mailbox/header_addresses.hpp"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ constexpr postgres::statement read_above{"mailbox_read_emails_above", R"(
     SELECT email_id, sequence, from_address, from_name, rcpt_to, subject,
            coalesce(header_addresses -> 'to', to_jsonb(to_header)) AS to_addresses,
            codes <> '[]' AS has_code, jsonb_path_query_array(links, '$[*].kind') AS link_kinds,
-           attachment_count, is_read, mailbox.to_micros(received_at) AS received_micros
+           attachment_count, is_read, mailbox.to_micros(received_at) AS received_micros, preview,
+           body_id, mailbox.to_micros(body_hour) AS body_micros, size_bytes
     FROM mailbox.emails
     WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4
         AND sequence > $5 AND sequence <= $6
@@ -60,7 +62,7 @@ std::optional<email_range> read_range(pqxx::transaction_base& tx, account_id acc
     return range;
 }
 
-examined_email read_examined(const pqxx::row& row)
+examined_email read_examined(account_id account, const pqxx::row& row)
 {
     email_columns columns;
     columns.from = row["from_address"].c_str();
@@ -73,8 +75,22 @@ examined_email read_examined(const pqxx::row& row)
     columns.attachment_count = column<int>(row, "attachment_count");
     columns.is_read = column<bool>(row, "is_read");
     columns.received_at = column<time_point>(row, "received_micros");
+    columns.preview = row["preview"].c_str();
     return {column<email_id>(row, "email_id"), column<std::int64_t>(row, "sequence"),
-            filtered_email(std::move(columns))};
+            filtered_email(std::move(columns)), read_message_location(account, row)};
+}
+
+pqxx::result read_rows(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
+                       const email_range& where, std::int64_t above, int max_rows)
+{
+    return postgres::exec_prepared(tx, read_above.name, account.text(), inbox.text(),
+                                   where.lowest_id, where.past_id, above, where.last_sequence,
+                                   max_rows);
+}
+
+failure inbox_does_not_exist(inbox_id inbox)
+{
+    return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
 }
 
 // Returns the sequence up to which every search has seen all emails.
@@ -91,11 +107,9 @@ std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_
         row_limit = rows_read == 0 ? rows_in_first_query : rows_per_query;
         if (std::all_of(runs.begin(), runs.end(), is_done))
             return above;
-        const auto rows = postgres::exec_prepared(tx, read_above.name, account.text(), inbox.text(),
-                                                  where.lowest_id, where.past_id, above,
-                                                  where.last_sequence, row_limit);
+        const auto rows = read_rows(tx, account, inbox, where, above, row_limit);
         for (const auto& each : rows) {
-            const auto read = read_examined(each);
+            const auto read = read_examined(account, each);
             for (auto& run : runs)
                 run.examine(read);
             above = read.sequence;
@@ -118,7 +132,7 @@ result<search_results> find_first_emails(pqxx::transaction_base& tx, account_id 
 {
     const auto where = read_range(tx, account, inbox);
     if (!where)
-        return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+        return inbox_does_not_exist(inbox);
 
     std::vector<search_run> runs(searches.begin(), searches.end());
     const auto searched_to = run_searches(tx, account, inbox, *where, runs);
@@ -129,6 +143,21 @@ result<search_results> find_first_emails(pqxx::transaction_base& tx, account_id 
         results.results.push_back(run.take());
     }
     return results;
+}
+
+result<examined_emails> read_emails_above(pqxx::transaction_base& tx, account_id account,
+                                          inbox_id inbox, std::int64_t above, int max_emails)
+{
+    const auto where = read_range(tx, account, inbox);
+    if (!where)
+        return inbox_does_not_exist(inbox);
+    examined_emails read;
+    read.last_sequence = where->last_sequence;
+    const auto rows = read_rows(tx, account, inbox, *where, above, max_emails);
+    for (const auto& row : rows)
+        read.emails.push_back(read_examined(account, row));
+    read.is_whole = static_cast<int>(rows.size()) < max_emails;
+    return read;
 }
 
 } // namespace tempinbox::mailbox

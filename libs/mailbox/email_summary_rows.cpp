@@ -71,4 +71,11 @@ email_summary read_summary(const pqxx::row& row)
     return found;
 }
 
+message_location read_message_location(account_id account, const pqxx::row& row)
+{
+    return {{account, postgres::column<body_id>(row, "body_id"),
+             postgres::column<time_point>(row, "body_micros")},
+            postgres::column<std::int64_t>(row, "size_bytes")};
+}
+
 } // namespace tempinbox::mailbox

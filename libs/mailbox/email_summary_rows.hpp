@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mailbox/email_summary.hpp"
+#include "mailbox/types.hpp"
 
 #include <pqxx/pqxx>
 
@@ -15,5 +16,8 @@ std::string summary_columns(std::string_view condition_of_codes = "");
 
 // Reads a summary, whose columns are the first of the row.
 email_summary read_summary(const pqxx::row& row);
+
+// Reads body_id, body_micros and size_bytes.
+message_location read_message_location(account_id account, const pqxx::row& row);
 
 } // namespace tempinbox::mailbox

@@ -64,6 +64,13 @@ struct body_key
     time_point hour;
 };
 
+// What reading an email's message takes.
+struct message_location
+{
+    body_key body;
+    std::int64_t size = 0; // of the message
+};
+
 // A whole email: what was extracted before its commit, and the message as received.
 struct stored_email
 {
@@ -108,7 +115,17 @@ struct page
 struct email_page : page<email_summary>
 {
     std::string
-        version; // of its inbox (email_repository::find_versions); empty for a list over all
+        version;  // of its inbox (email_repository::find_versions); empty for a list over all
+    int rows = 0; // looked at, up to where the next page starts
+    std::optional<time_point> back_to; // when the last of them was received
+
+    // Of each item where the filter looks at messages.
+    struct candidate
+    {
+        message_location message;
+        int rows = 0; // looked at, up to this item
+    };
+    std::vector<candidate> candidates;
 };
 
 } // namespace tempinbox::mailbox

@@ -41,6 +41,16 @@ settings read_settings(config::reader& reader)
         reader.bytes("view-cache", 16 * mib, 0, 64 * gib,
                      "Memory of the LRU cache for parsed messages; 0: no cache"));
     reader.add_memory("view-cache", chosen.view_cache_bytes);
+    chosen.text_cache_bytes = static_cast<std::size_t>(
+        reader.bytes("text-cache", 16 * mib, 0, 64 * gib,
+                     "Memory of the LRU cache for what searches read of messages; 0: no cache"));
+    reader.add_memory("text-cache", chosen.text_cache_bytes);
+    chosen.search_bytes = static_cast<std::size_t>(
+        reader.bytes("search-bytes", 16 * mib, 1, gib,
+                     "Bytes of messages that one page of a search by text or header opens"));
+    chosen.search_time = std::chrono::duration_cast<std::chrono::milliseconds>(
+        reader.duration("search-time", 400ms, 1ms, 4s,
+                        "How long one page of a search by text or header opens messages"));
     chosen.view = mime::read_settings(reader);
     chosen.inbox_bounds.emails = reader.integer(
         "inbox-max-emails", 10'000, 0, 1'000'000'000,

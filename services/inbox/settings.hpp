@@ -24,6 +24,9 @@ struct settings
     int mail_readers = 2;
     std::size_t reading_bytes = 256 * 1024 * 1024; // of messages being read at one time
     std::size_t view_cache_bytes = 16 * 1024 * 1024;
+    std::size_t text_cache_bytes = 16 * 1024 * 1024;
+    std::size_t search_bytes = 16 * 1024 * 1024; // of messages that one page or poll opens
+    std::chrono::milliseconds search_time{400};
     mime::view_limits view;
     mailbox::inbox_bounds inbox_bounds;
 };

@@ -112,7 +112,10 @@ class _World:
             for parameter in map(contract().resolve, operation["parameters"])
             if parameter["in"] == "query" and "example" in parameter
         }
-        return {name: self._in_url(value) for name, value in shown.items()}
+        named = {name: value for name, value in shown.items() if not isinstance(value, dict)}
+        for value in shown.values():
+            named |= value if isinstance(value, dict) else {}
+        return {name: self._in_url(value) for name, value in named.items()}
 
     def _in_url(self, value: Any) -> Any:
         if isinstance(value, bool):

@@ -88,6 +88,15 @@ def _chain_of_waits(account: Account, inbox: dict[str, Any], query: dict[str, An
         ({"since": "2", "until": "4"}, [2, 3]),
         ({"since": "2099-01-01T00:00:00Z"}, []),
         ({"until": "0001-01-01T00:00:00Z"}, []),
+        ({"text": "code ist 482913"}, [2]),
+        ({"text": "STRASSE 7"}, [3]),
+        ({"text": "stra\u00dfe 7", "hasLink": "true"}, [3]),
+        ({"text": "e7"}, []),
+        ({"text": "482%13"}, []),
+        ({"text": ".*"}, []),
+        ({"header.x-run": "r-7"}, [3]),
+        ({"header.X-RUN": "R-7", "text": "7"}, [3]),
+        ({"header.x-run": "r-8"}, []),
         ({"until": "9999-12-31T00:00:00Z", "since": "0001-01-01T00:00:00Z"}, [1, 2, 3, 4]),
     ],
 )
@@ -118,6 +127,8 @@ def test_every_door_finds_the_same_emails(
         ({"linkKind": "reset"}, ["none", "verify 1", "none", "none"]),
         ({"hasAttachment": "true", "since": "2020-01-01T00:00:00Z"}, ["0", "0", "0"]),
         ({"isRead": "true", "after": "1"}, ["false", "false", "false"]),
+        ({"header.x-run": "r-8"}, ["", "R-7", "", ""]),
+        ({"text": "nothing", "subject": "Welcome"}, ["Hello"]),
     ],
 )
 def test_a_near_miss_shows_what_the_email_has(
@@ -198,3 +209,21 @@ def test_the_mail_of_a_tag_is_one_list(suite: Suite, account: Account) -> None:
     account.api.patch("/v1/inboxes/" + tagged[0]["inboxId"], {"tags": []})
     account.api.delete("/v1/inboxes/" + tagged[1]["inboxId"])
     assert listed(tag="run") == [expected[5], expected[2]]
+
+
+def test_a_search_of_text_says_how_far_it_looked(mailed: tuple[Account, dict[str, Any]]) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+
+    page = account.api.get(path, text="absent")
+    columns = account.api.get(path, hasCode="true")
+
+    assert page["emails"] == []
+    assert page["nextCursor"] is None
+    last = _time_of(account, 1)
+    assert page["searched"] == {"emails": _LAST, "texts": _LAST, "backTo": last}
+    assert columns["searched"] == {"emails": _LAST, "texts": 0, "backTo": last}
+    assert "searched" not in account.api.get(path)
+    cursor = account.api.get(path, text="e", limit=1)["nextCursor"]
+    refused = account.api.call("GET", path, params={"text": "i", "cursor": cursor})
+    assert refused.headers["X-Error-Code"] == "invalid_cursor"

@@ -177,6 +177,8 @@ def render_contract(document: Document) -> str:
         takes: dict[str, Node] = {"path": {}, "query": {}, "header": {}}
         for parameter in operation.parameters:
             resolved = document.resolve(parameter)
+            if document.resolve(resolved["schema"])["type"] == "object":
+                continue  # stands for several, whose names the caller makes
             takes[resolved["in"]][resolved["name"]] = _bounds(document, resolved["schema"])
         body = operation.node.get("requestBody", {}).get("content", {}).get("application/json")
         fields = document.resolve(body["schema"])["properties"] if body else {}

@@ -46,7 +46,7 @@ def _operation(
         rules = {
             one["name"]: _rule(document, one["schema"]) | _required(one.get("required", False))
             for one in parameters
-            if one["in"] == location
+            if one["in"] == location and not _has_free_names(document, one)
         }
         if rules:
             found[f"{location}Parameters"] = rules
@@ -58,6 +58,11 @@ def _operation(
             "minProperties", 0
         )
     return found
+
+
+def _has_free_names(document: dict[str, Any], parameter: dict[str, Any]) -> bool:
+    """Says whether a parameter stands for several, whose names the caller makes."""
+    return bool(_resolved(document, parameter["schema"])["type"] == "object")
 
 
 def _fields(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

@@ -94,6 +94,8 @@ export const errorCodes = {
   unavailable: 'unavailable',
   /** 503: Too much of this kind is under way. Try again after Retry-After. */
   busy: 'busy',
+  /** 503: Other searches of text or headers are under way. Try again after Retry-After; read the pages of an account one by one. */
+  searchBusy: 'search_busy',
   /** 504: A part of the service did not answer in time. Try again. */
   timeout: 'timeout',
   /** 505: The request is of another version than HTTP 1.1 or 1.0. Use HTTP/1.1. */

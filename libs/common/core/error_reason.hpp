@@ -64,6 +64,7 @@ enum class error_reason {
     not_implemented,
     unavailable,
     busy,
+    search_busy,
     timeout,
     version_not_supported
 };

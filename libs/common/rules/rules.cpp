@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace tempinbox::rules {
 namespace {
@@ -46,6 +47,47 @@ bool holds(std::string_view folded, comparison how, std::string_view value)
         return folded.ends_with(value);
     }
     return false;
+}
+
+// The bytes of the blank or control character that the text begins with; 0 if there is neither.
+std::size_t gap_length(std::string_view utf8)
+{
+    const auto first = static_cast<unsigned char>(utf8.front());
+    return first < 0x20 || first == 0x7f ? 1 : blank_length(utf8);
+}
+
+// The bytes of the code point that the clean text begins with, and whether it is shown.
+std::pair<std::size_t, bool> first_of(std::string_view clean)
+{
+    if (static_cast<unsigned char>(clean.front()) < 0x80)
+        return {1, true};
+    utf8proc_int32_t code_point = 0;
+    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()),
+                                         static_cast<utf8proc_ssize_t>(clean.size()), &code_point);
+    return {static_cast<std::size_t>(length), !utf8proc_get_property(code_point)->ignorable};
+}
+
+// What a reader of clean text sees, on one line.
+std::string to_one_line(std::string_view clean)
+{
+    std::string line;
+    line.reserve(clean.size());
+    bool wants_blank = false;
+    while (!clean.empty()) {
+        if (const auto gap = gap_length(clean)) {
+            wants_blank = !line.empty();
+            clean.remove_prefix(gap);
+            continue;
+        }
+        const auto [length, is_shown] = first_of(clean);
+        if (is_shown) {
+            if (std::exchange(wants_blank, false))
+                line.push_back(' ');
+            line += clean.substr(0, length);
+        }
+        clean.remove_prefix(length);
+    }
+    return line;
 }
 
 } // namespace
@@ -102,6 +144,11 @@ std::string fold(std::string_view utf8)
         throw std::bad_alloc(); // clean UTF-8 leaves no other error
     return with_plain_blanks(
         std::string_view(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(length)));
+}
+
+std::string fold_text(std::string_view utf8)
+{
+    return fold(to_one_line(is_ascii(utf8) ? std::string(utf8) : to_clean_utf8(utf8)));
 }
 
 rule_input::rule_input(std::string_view from, const std::vector<std::string>& to,

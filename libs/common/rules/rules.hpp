@@ -38,6 +38,11 @@ struct rule
 // tell apart: both sides of every comparison.
 std::string fold(std::string_view utf8);
 
+// For running text: as `fold`, but what cannot be seen (default-ignorable code points, such as the
+// soft hyphen) is dropped, each run of blanks and control characters is one space, and there is
+// none at either end. So a phrase is found across a wrapped line.
+std::string fold_text(std::string_view utf8);
+
 // A mail as the rules see it, folded once.
 class rule_input
 {

@@ -128,6 +128,19 @@ void put_rule(json::writer& out, const webhooks::v1::RuleOutcome& rule)
         .end_object();
 }
 
+// How far a list with filters looked.
+void put_searched(json::writer& out, const inbox::v1::SearchedEmails& searched)
+{
+    out.key("searched").begin_object();
+    out.member("emails", searched.emails());
+    out.member("texts", searched.texts());
+    if (searched.has_back_to())
+        out.member("backTo", rpc::to_time(searched.back_to()));
+    else
+        out.null_member("backTo");
+    out.end_object();
+}
+
 } // namespace
 
 std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutingResponse& routing)
@@ -172,6 +185,8 @@ std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extra
                     put_summary(to, email, extras);
                 });
     put_cursor(out, list.next_cursor());
+    if (list.has_searched())
+        put_searched(out, list.searched());
     out.end_object();
     return out.take();
 }

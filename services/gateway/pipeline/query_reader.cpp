@@ -84,6 +84,15 @@ std::optional<time_point> query_reader::time(std::string_view name)
     return parsed;
 }
 
+std::vector<std::string> query_reader::names(std::string_view prefix)
+{
+    std::vector<std::string> found;
+    for (const auto& [key, value] : received_.query)
+        if (key.starts_with(prefix) && std::find(found.begin(), found.end(), key) == found.end())
+            found.push_back(key);
+    return found;
+}
+
 std::vector<std::string> query_reader::choices(std::string_view name,
                                                const std::vector<std::string>& allowed)
 {

@@ -29,6 +29,8 @@ public:
     // Absent is neither: a filter that is absent takes any.
     std::optional<bool> boolean(std::string_view name);
     std::optional<time_point> time(std::string_view name);
+    // The names that begin with `prefix`, as given, each once; they still have to be read.
+    std::vector<std::string> names(std::string_view prefix);
     // Some of `allowed`, comma-separated; absent: none.
     std::vector<std::string> choices(std::string_view name,
                                      const std::vector<std::string>& allowed);

@@ -113,6 +113,12 @@ read_list_of(const caller& who, list_query query, inbox_client& inboxes, respons
                         who.account(), is_cheap ? call_mode::batched : call_mode::alone);
 }
 
+// A page that opens messages ends where its time is over, so the next one may be longer.
+bool is_cacheable(const inbox::v1::ListEmailsRequest& request)
+{
+    return !request.filter().has_text() && request.filter().headers().empty();
+}
+
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
@@ -124,14 +130,16 @@ awaitable<http::response> list_inbox_emails(const http::request& received, const
     if (!query)
         co_return http::error_response(query.error());
 
-    if (auto unchanged = co_await lists.find(query->request))
-        co_return http::ok_json(std::move(*unchanged));
+    if (is_cacheable(query->request))
+        if (auto unchanged = co_await lists.find(query->request))
+            co_return http::ok_json(std::move(*unchanged));
     auto read = co_await read_list_of(who, *query, inboxes, memory);
     if (!read)
         co_return http::error_response(read.error());
 
     auto json = to_json(read->found, query->extras);
-    lists.store(query->request, read->found.version(), json);
+    if (is_cacheable(query->request))
+        lists.store(query->request, read->found.version(), json);
     read->counted.reset(); // one copy is left
     co_return reserve_response(http::ok_json(std::move(json)), who.account(), memory);
 }

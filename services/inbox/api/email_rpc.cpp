@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/inbox_methods.hpp"
+#include "common/rpc/timestamp.hpp"
 #include "inbox/api/inbox_requests.hpp"
 #include "inbox/api/messages.hpp"
 #include "inbox/lifecycle/change_policy.hpp"
@@ -66,6 +67,16 @@ failure cannot_be_changed()
     return failure{errc::unavailable, "Emails cannot be changed now; try again"};
 }
 
+v1::SearchedEmails to_searched_message(const searched_page& read)
+{
+    v1::SearchedEmails searched;
+    searched.set_emails(read.page.rows);
+    searched.set_texts(read.opened);
+    if (read.page.back_to)
+        *searched.mutable_back_to() = rpc::to_timestamp(*read.page.back_to);
+    return searched;
+}
+
 // How large text and html are, if together they are larger than the caller's limit; else 0.
 std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 {
@@ -75,9 +86,11 @@ std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 
 } // namespace
 
-email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts)
+email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts,
+                     message_search& search)
     : emails_(emails),
       texts_(texts),
+      search_(search),
       memory_(max_raw_bytes),
       lists_(host.executor(), lists_policy, "emails not listed",
              [this](std::vector<mailbox::email_query> queries) {
@@ -114,16 +127,19 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
     if (request.include_text())
         query->max_bytes = max_bytes_with_text;
     const auto account = query->account;
+    const bool is_filtered = query->filter != mailbox::email_filter() || request.has_tag();
 
     const auto listed = co_await read_page(std::move(*query));
     if (!listed)
         co_return listed.error();
-    const auto& page = *listed;
+    const auto& page = listed->page;
     v1::ListEmailsResponse response;
     for (const auto& email : page.items)
         *response.add_emails() = to_message(email);
     response.set_next_cursor(page.next_cursor);
     response.set_version(page.version);
+    if (is_filtered)
+        *response.mutable_searched() = to_searched_message(*listed);
     if (!request.include_text())
         co_return response;
     co_return co_await add_texts(account, std::move(response),
@@ -131,14 +147,25 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
 }
 
 // What may read thousands of rows is read by itself, so that it holds no other list up.
-awaitable<result<mailbox::email_page>> email_rpc::read_page(mailbox::email_query query)
+awaitable<result<searched_page>> email_rpc::read_page(mailbox::email_query query)
 {
-    if (!query.inbox || query.filter != mailbox::email_filter())
-        co_return co_await emails_.list(std::move(query));
+    if (query.filter.needs_message())
+        co_return co_await search_.list(std::move(query));
+    searched_page read;
+    if (!query.inbox || query.filter != mailbox::email_filter()) {
+        auto listed = co_await emails_.list(std::move(query));
+        if (!listed)
+            co_return listed.error();
+        read.page = std::move(*listed);
+        co_return read;
+    }
     auto listed = co_await lists_.ask(std::move(query));
     if (!listed)
         co_return failure(errc::unavailable, "Emails cannot be listed now; try again");
-    co_return std::move(*listed);
+    if (!*listed)
+        co_return listed->error();
+    read.page = std::move(**listed);
+    co_return read;
 }
 
 // Once the texts exceed the limit, the rest are not read: their messages' sizes are counted

@@ -6,6 +6,7 @@
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
 #include "inbox/reading/email_reader.hpp"
+#include "inbox/reading/message_search.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -16,7 +17,8 @@ namespace tempinbox::inbox {
 class email_rpc
 {
 public:
-    email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts);
+    email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts,
+              message_search& search);
 
     void add_to(rpc::server& server);
 
@@ -41,12 +43,13 @@ private:
     awaitable<result<v1::GetEmailArrivalResponse>> get_arrival(v1::GetEmailArrivalRequest request);
     awaitable<result<v1::CountEmailsResponse>> count(v1::CountEmailsRequest request);
 
-    awaitable<result<mailbox::email_page>> read_page(mailbox::email_query query);
+    awaitable<result<searched_page>> read_page(mailbox::email_query query);
     awaitable<result<v1::ListEmailsResponse>>
     add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
 
     mailbox::email_repository& emails_;
     email_reader& texts_;
+    message_search& search_;
     memory_budget memory_; // for whole messages that are being sent
     async::batcher<mailbox::email_query, result<mailbox::email_page>, async::unit_item_weight,
                    account_of>

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/rpc/timestamp.hpp"
+#include "common/rules/rules.hpp"
 #include "mailbox/address_rules.hpp"
 
 namespace tempinbox::inbox {
@@ -11,6 +12,8 @@ constexpr int max_tags = 10;
 constexpr int max_metadata_pairs = 20;
 constexpr int max_inboxes = 1'000;
 constexpr std::size_t max_condition_length = 500;
+constexpr int max_headers = 4;
+constexpr std::size_t max_header_name_length = 100;
 
 bool has_control(std::string_view text)
 {
@@ -97,6 +100,29 @@ result<void> read_condition(const text_condition& condition, mailbox::email_filt
     if (auto fits = check_text(condition.name, condition.value, 1, max_condition_length); !fits)
         return fits;
     filter.*condition.field = condition.value;
+    return {};
+}
+
+result<void> read_message_conditions(const v1::EmailFilter& message, mailbox::email_filter& filter)
+{
+    if (message.headers_size() > max_headers)
+        return failure{errc::invalid_argument, "headers must be at most " +
+                                                   std::to_string(max_headers) + ", not " +
+                                                   std::to_string(message.headers_size())};
+    for (const auto& header : message.headers()) {
+        for (const auto& [name, value, max] :
+             {std::tuple("a header's name", header.name(), max_header_name_length),
+              std::tuple("a header's value", header.value(), max_condition_length)})
+            if (auto fits = check_text(name, value, 1, max); !fits)
+                return fits;
+        filter.headers.push_back({header.name(), header.value()});
+    }
+    const text_condition text{"text", message.has_text(), message.text(),
+                              &mailbox::email_filter::text};
+    if (auto read = read_condition(text, filter); !read)
+        return read;
+    if (filter.text && rules::fold_text(*filter.text).empty())
+        return failure{errc::invalid_argument, "text must have a character that is shown"};
     return {};
 }
 
@@ -238,6 +264,8 @@ result<mailbox::email_filter> read_filter(const v1::EmailFilter& message)
         filter.since = rpc::to_time(message.since());
     if (message.has_until())
         filter.until = rpc::to_time(message.until());
+    if (const auto read = read_message_conditions(message, filter); !read)
+        return read.error();
     return filter;
 }
 

@@ -58,7 +58,7 @@ search_rpc::find_first(v1::FindFirstEmailsRequest request)
         searches.push_back(std::move(*search));
     }
 
-    const auto found = co_await emails_.find_first(account, inbox, std::move(searches));
+    const auto found = co_await search_.find_first(account, inbox, std::move(searches));
     if (!found)
         co_return found.error();
     v1::FindFirstEmailsResponse response;

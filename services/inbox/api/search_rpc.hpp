@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
+#include "inbox/reading/message_search.hpp"
 #include "mailbox/email_repository.hpp"
 
 #include "tempinbox/inbox/v1/email_search.pb.h"
@@ -12,7 +13,10 @@ namespace tempinbox::inbox {
 class search_rpc
 {
 public:
-    explicit search_rpc(mailbox::email_repository& emails) : emails_(emails) {}
+    search_rpc(mailbox::email_repository& emails, message_search& search)
+        : emails_(emails),
+          search_(search)
+    {}
 
     void add_to(rpc::server& server);
 
@@ -22,6 +26,7 @@ private:
     last_sequences(v1::GetLastSequencesRequest request);
 
     mailbox::email_repository& emails_;
+    message_search& search_;
 };
 
 } // namespace tempinbox::inbox

@@ -25,13 +25,13 @@ mime::view_limits with_digests(mime::view_limits limits)
 }
 
 // What a thread reads and what it has found. Whoever waits may leave before the thread ends.
-template <class Found>
+template <class Found, class Raw = std::string>
 struct reading
 {
-    std::string raw;
+    Raw raw;
     Found found{};
 
-    explicit reading(std::string message) : raw(std::move(message)) {}
+    explicit reading(Raw message) : raw(std::move(message)) {}
 };
 
 } // namespace
@@ -88,6 +88,29 @@ awaitable<result<mime::view>> message_parser::read(account_id account, std::stri
     const reserved_bytes reserved(*this, account, raw.size());
     const auto mine = std::make_shared<reading<mime::view>>(std::move(raw));
     auto job = [mine, limits = limits_] { mine->found = mime::read_view(mine->raw, limits); };
+    if (!co_await threads_.run(account, std::move(job), until))
+        co_return not_in_time();
+    co_return std::move(mine->found);
+}
+
+awaitable<result<std::vector<mailbox::message_texts>>>
+message_parser::read_texts(account_id account, std::vector<std::string> raw, async::deadline until)
+{
+    std::size_t bytes = 0;
+    for (const auto& message : raw)
+        bytes += message.size();
+    if (!has_room(account, bytes))
+        co_return no_room();
+    const reserved_bytes reserved(*this, account, bytes);
+    using found_texts = std::vector<mailbox::message_texts>;
+    const auto mine =
+        std::make_shared<reading<found_texts, std::vector<std::string>>>(std::move(raw));
+    auto limits = limits_;
+    limits.with_digests = false;
+    auto job = [mine, limits] {
+        for (const auto& message : mine->raw)
+            mine->found.push_back(mailbox::read_message_texts(mime::read_view(message, limits)));
+    };
     if (!co_await threads_.run(account, std::move(job), until))
         co_return not_in_time();
     co_return std::move(mine->found);

@@ -5,12 +5,14 @@
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
 #include "common/runtime/host.hpp"
+#include "mailbox/email_filter.hpp"
 #include "mime/view.hpp"
 
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tempinbox::inbox {
 
@@ -29,6 +31,10 @@ public:
                    std::size_t max_bytes = default_max_bytes);
 
     awaitable<result<mime::view>> read(account_id account, std::string raw, async::deadline until);
+
+    // What filters look at, of several messages in one turn.
+    awaitable<result<std::vector<mailbox::message_texts>>>
+    read_texts(account_id account, std::vector<std::string> raw, async::deadline until);
 
     // The decoded bytes; absent if the message has no such part.
     awaitable<result<std::optional<std::string>>> read_attachment(account_id account,

@@ -16,7 +16,7 @@ ROWS: list[Row] = [
     *(
         get(f"{path}?{name}={quote(text, safe='%')}")
         for path in [*_LISTS, _WAIT]
-        for name in ("from", "to", "recipient", "subject")
+        for name in ("from", "to", "recipient", "subject", "text", "header.x-run")
         for text in _TEXTS
     ),
     *(
@@ -81,6 +81,21 @@ ROWS: list[Row] = [
     *(
         get(f"{_WAIT}?expect={text}", "expect must be one of one, none")
         for text in ("", "two", "NONE", "1")
+    ),
+    *(
+        get(f"{path}?{query}", mentioned)
+        for path in [*_LISTS, _WAIT]
+        for query, mentioned in (
+            ("text=%20%20", "text must have a character that is shown"),
+            ("text=%C2%A0%C2%AD", "text must have a character that is shown"),
+            ("header.=a", "header."),
+            ("header.a%20b=c", "header.a b"),
+            ("header.a:b=c", "header.a:b"),
+            (f"header.{'x' * 101}=c", "a header's name of 1 to 100 characters"),
+            ("header.a=b&header.A=b", "header.A is given more than once"),
+            ("header.a=b&header.a=b", "header.a is given more than once"),
+            ("&".join(f"header.{name}=x" for name in "abcde"), "header.e"),
+        )
     ),
     get(_WAIT + "?timeout=5", "timeout"),
     get(_WAIT + "?limit=5", "limit"),

@@ -304,3 +304,91 @@ TEST_CASE("how an email came is answered to its account alone", "[inbox][postgre
     CHECK(running.call<v1::GetEmailArrivalResponse>("GetEmailArrival", wrong).error().code ==
           errc::invalid_argument);
 }
+
+TEST_CASE("lists and searches look into messages, and lists say how far",
+          "[inbox][filter][postgres][kafka]")
+{
+    mailed_service running;
+    std::vector<std::string> ids;
+    for (int i = 1; i <= 30; ++i)
+        ids.push_back(running.add_email("Subject: mail\r\nX-Run: R-" + std::to_string(i % 3) +
+                                        "\r\n\r\n" + std::string(300, 'x') + "\r\nnumber\r\n" +
+                                        std::to_string(i) + " ends\r\n"));
+    v1::ListEmailsRequest list;
+    list.set_account_id(running.account);
+    list.set_inbox_id(running.inbox.inbox_id());
+    list.mutable_filter()->set_text("NUMBER 7 ends");
+    v1::ListEmailsRequest headers = list;
+    headers.mutable_filter()->clear_text();
+    auto& header = *headers.mutable_filter()->add_headers();
+    header.set_name("x-run");
+    header.set_value("r-1");
+    headers.set_limit(4);
+    v1::FindFirstEmailsRequest find;
+    find.set_account_id(running.account);
+    find.set_inbox_id(running.inbox.inbox_id());
+    *find.add_searches()->mutable_filter() = list.filter();
+    find.add_searches()->mutable_filter()->set_subject("mail");
+    find.add_searches()->mutable_filter()->set_text("absent");
+
+    const auto by_text = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+    std::vector<std::string> by_header;
+    v1::ListEmailsResponse page;
+    do {
+        page = running.call<v1::ListEmailsResponse>("ListEmails", headers).value();
+        for (const auto& email : page.emails())
+            by_header.push_back(email.email_id());
+        headers.set_cursor(page.next_cursor());
+    } while (!page.next_cursor().empty());
+    const auto found = running.call<v1::FindFirstEmailsResponse>("FindFirstEmails", find).value();
+    list.mutable_filter()->set_text("\u00ad");
+    const auto refused = running.call<v1::ListEmailsResponse>("ListEmails", list);
+
+    REQUIRE(by_text.emails_size() == 1);
+    CHECK(by_text.emails(0).email_id() == ids.at(6));
+    CHECK(by_text.next_cursor().empty());
+    CHECK(by_text.searched().emails() == 30);
+    CHECK(by_text.searched().texts() == 30);
+    CHECK(by_text.searched().has_back_to());
+    std::vector<std::string> expected;
+    for (int i = 28; i >= 1; i -= 3)
+        expected.push_back(ids.at(static_cast<std::size_t>(i - 1)));
+    CHECK(by_header == expected);
+    REQUIRE(found.results_size() == 3);
+    CHECK(found.results(0).email_id() == ids.at(6));
+    CHECK(found.results(0).near_misses_size() == 6);
+    CHECK(found.results(0).near_misses(0).field() == "text");
+    CHECK(found.results(0).near_misses(0).actual() == std::string(200, 'x'));
+    CHECK(found.results(1).email_id() == ids.front());
+    CHECK(found.results(2).email_id().empty());
+    CHECK(found.results(2).searched_to() == 30);
+    CHECK(refused.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("a deleted message is passed over, and one larger than the bounds is found",
+          "[inbox][filter][postgres][kafka]")
+{
+    mailed_service running;
+    const auto large = running.add_email("\r\n" + std::string(300, 'x') + " needle\r\n" +
+                                         std::string(20 * 1024 * 1024, 'x'));
+    const auto deleted = running.add_email("\r\n" + std::string(300, 'y') + " needle");
+    running
+        .call<v1::DeleteEmailResponse>("DeleteEmail",
+                                       running.about<v1::DeleteEmailRequest>(deleted))
+        .value();
+    const auto last = running.add_email("\r\n" + std::string(300, 'z') + " needle");
+    v1::ListEmailsRequest list;
+    list.set_account_id(running.account);
+    list.mutable_filter()->set_text("needle");
+
+    std::vector<std::string> found;
+    int pages = 0;
+    do {
+        const auto page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+        for (const auto& email : page.emails())
+            found.push_back(email.email_id());
+        list.set_cursor(page.next_cursor());
+    } while (!list.cursor().empty() && ++pages < 10);
+
+    CHECK(found == std::vector{last, large});
+}

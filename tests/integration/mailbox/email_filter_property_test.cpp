@@ -261,7 +261,7 @@ TEST_CASE("lists, in both orders, and searches find what a plain reading of the 
     filled_inbox world;
     for (int i = 0; i < filter_count; ++i) {
         const auto filter = world.make_filter();
-        INFO("filter " << i << ":" << filter.text());
+        INFO("filter " << i << ":" << filter.key());
         const auto expected = world.expected(filter);
         const numbers reversed(expected.rbegin(), expected.rend());
 

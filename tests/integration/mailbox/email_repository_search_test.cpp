@@ -118,7 +118,7 @@ TEST_CASE("each condition is searched in the columns it names", "[mailbox][postg
     CHECK(found.results[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
     std::vector<std::pair<filter_field, std::string>> reasons;
     for (const auto& result : missed.results)
-        reasons.emplace_back(result.near_misses.at(0).field, result.near_misses.at(0).actual);
+        reasons.emplace_back(result.near_misses.at(0).field.field, result.near_misses.at(0).actual);
     CHECK(reasons[0] == std::pair(filter_field::link_kind, std::string("verify 1")));
     CHECK(reasons[1] == std::pair(filter_field::has_attachment, std::string("0")));
     CHECK(reasons[2] == std::pair(filter_field::is_read, std::string("false")));

@@ -25,8 +25,8 @@ email_columns some_columns()
     return columns;
 }
 
-std::optional<filter_field> first_failing(const email_filter& requested,
-                                          email_columns columns = some_columns())
+std::optional<failed_condition> first_failing(const email_filter& requested,
+                                              email_columns columns = some_columns())
 {
     return compiled_filter(requested).first_failing(filtered_email(std::move(columns)));
 }
@@ -43,6 +43,22 @@ email_filter only(std::optional<T> email_filter::* field, T value)
 email_filter with(std::optional<std::string> email_filter::* field, std::string value)
 {
     return only(field, std::move(value));
+}
+
+email_filter with_header(std::string name, std::string value)
+{
+    email_filter requested;
+    requested.headers.push_back({std::move(name), std::move(value)});
+    return requested;
+}
+
+filtered_email opened(const mime::view& view, std::string preview = {})
+{
+    auto columns = some_columns();
+    columns.preview = std::move(preview);
+    filtered_email email(std::move(columns));
+    email.open(std::make_shared<const message_texts>(read_message_texts(view)));
+    return email;
 }
 
 } // namespace
@@ -189,7 +205,7 @@ TEST_CASE("what an email has in a field reads as a person would see it", "[mailb
     CHECK(to_string(filter_field::has_attachment) == "hasAttachment");
 }
 
-TEST_CASE("no two filters have one text, and spelling is no difference", "[mailbox][filter]")
+TEST_CASE("no two filters have one key, and spelling is no difference", "[mailbox][filter]")
 {
     std::vector<email_filter> filters{
         {},
@@ -200,6 +216,10 @@ TEST_CASE("no two filters have one text, and spelling is no difference", "[mailb
         with(&email_filter::from, "a to 1:b"),
         with(&email_filter::link_kind, "verify"),
         with(&email_filter::link_kind, "reset"),
+        with(&email_filter::text, "a"),
+        with_header("a", "b"),
+        with_header("a", "b text 1:a"),
+        with_header("b", "a"),
         only(&email_filter::since, noon),
         only(&email_filter::until, noon),
         only(&email_filter::until, noon + 1us),
@@ -214,7 +234,79 @@ TEST_CASE("no two filters have one text, and spelling is no difference", "[mailb
 
     for (std::size_t i = 0; i < filters.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            CHECK(filters[i].text() != filters[j].text());
-    CHECK(with(&email_filter::recipient, "A").text() == with(&email_filter::recipient, "a").text());
-    CHECK(email_filter().text().empty());
+            CHECK(filters[i].key() != filters[j].key());
+    CHECK(with(&email_filter::recipient, "A").key() == with(&email_filter::recipient, "a").key());
+    CHECK(email_filter().key().empty());
+}
+
+TEST_CASE("text is found across lines and whatever cannot be seen", "[mailbox][filter]")
+{
+    mime::view view;
+    view.text = "Dein Code ist\r\n\t482\u00ad913 Stra\u00dfe\u00a0\u200c7";
+    const auto email = opened(view);
+
+    for (const auto* text : {"code ist 482913", "STRASSE 7", "stra\u00dfe\u3000 7", " 913 "})
+        CHECK(compiled_filter(with(&email_filter::text, text)).matches(email));
+    for (const auto* text : {"e7", "482%13", ".*", "ist482913"})
+        CHECK(compiled_filter(with(&email_filter::text, text)).first_failing(email) ==
+              filter_field::text);
+    CHECK_FALSE(compiled_filter(with(&email_filter::text, "a")).matches(opened(mime::view())));
+}
+
+TEST_CASE("a header is found by its name in any case, in each of its values", "[mailbox][filter]")
+{
+    mime::view view;
+    view.headers = {{"X-Run", "R-7"}, {"x-run", "Gr\u00fc\u00dfe"}, {"X-Run-Two", "R-8"}};
+    const auto email = opened(view);
+
+    CHECK(compiled_filter(with_header("x-RUN", "r-7")).matches(email));
+    CHECK(compiled_filter(with_header("X-Run", "GR\u00dcSSE")).matches(email));
+    CHECK_FALSE(compiled_filter(with_header("X-Run", "R-8")).matches(email));
+    const auto missed = compiled_filter(with_header("X-Run", "r-8")).first_failing(email);
+    REQUIRE(missed);
+    CHECK(to_string(*missed) == "header.x-run");
+    CHECK(email.text(*missed) == "R-7, Gr\u00fc\u00dfe");
+    const auto absent = compiled_filter(with_header("X-Other", "a")).first_failing(email);
+    REQUIRE(absent);
+    CHECK(email.text(*absent).empty());
+}
+
+TEST_CASE("a message is opened only where columns and the preview do not decide",
+          "[mailbox][filter]")
+{
+    auto columns = some_columns();
+    columns.preview = "Hello  WORLD";
+    const filtered_email email(columns);
+    auto elsewhere = with(&email_filter::text, "elsewhere");
+
+    CHECK(compiled_filter(elsewhere).is_undecided(email));
+    CHECK_FALSE(compiled_filter(with(&email_filter::text, "hello world")).is_undecided(email));
+    CHECK(compiled_filter(with(&email_filter::text, "hello world")).matches(email));
+    CHECK(compiled_filter(with_header("a", "b")).is_undecided(email));
+    elsewhere.subject = "other";
+    CHECK_FALSE(compiled_filter(elsewhere).is_undecided(email));
+    CHECK(compiled_filter(elsewhere).first_failing(email) == filter_field::subject);
+}
+
+TEST_CASE("the last word of a cut preview decides nothing", "[mailbox][filter]")
+{
+    auto columns = some_columns();
+    columns.preview = "seen " + std::string(194, 'x') + "e"; // an accent may follow
+    const filtered_email cut(columns);
+
+    CHECK_FALSE(compiled_filter(with(&email_filter::text, "seen")).is_undecided(cut));
+    CHECK(compiled_filter(with(&email_filter::text, "xe")).is_undecided(cut));
+}
+
+TEST_CASE("what was not read to its end says so in place of its text", "[mailbox][filter]")
+{
+    mime::view view;
+    view.text = "the beginning";
+    view.headers = {{"X-Run", "R-7"}};
+    view.defects = {"deadline"};
+    const auto email = opened(view, "the beginning");
+
+    CHECK(email.text(filter_field::text) == "(not read to its end)");
+    CHECK(email.text(failed_condition(filter_field::header, "x-run")) == "R-7");
+    CHECK(compiled_filter(with(&email_filter::text, "beginning")).matches(email));
 }

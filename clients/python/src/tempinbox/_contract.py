@@ -162,6 +162,7 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "after": {"type": "integer", "format": "int64", "minimum": 0},
             "include": {
                 "type": "array",
@@ -201,6 +202,7 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "after": {"type": "integer", "format": "int64", "minimum": 0},
             "timeoutSeconds": {"type": "integer", "minimum": 1, "maximum": 60},
             "expect": {"type": "string", "enum": ["one", "none"]},
@@ -243,6 +245,7 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "tag": {"type": "string", "minLength": 1, "maxLength": 50},
             "include": {
                 "type": "array",

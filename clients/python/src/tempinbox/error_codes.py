@@ -207,6 +207,12 @@ Try again after Retry-After; repeat a POST with its Idempotency-Key.
 BUSY = "busy"
 """503: Too much of this kind is under way. Try again after Retry-After."""
 
+SEARCH_BUSY = "search_busy"
+"""503: Other searches of text or headers are under way.
+
+Try again after Retry-After; read the pages of an account one by one.
+"""
+
 TIMEOUT = "timeout"
 """504: A part of the service did not answer in time. Try again."""
 

@@ -61,6 +61,7 @@ __all__ = [
     "RotatedSecret",
     "RoutedRule",
     "RulesStep",
+    "SearchedEmails",
     "StoredStep",
     "Timeline",
     "TimelineRule",
@@ -221,11 +222,24 @@ class EmailSummary(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchedEmails(Answer):
+    """How far a list with filters looked for this page. Absent without filters."""
+
+    emails: int
+    """Emails looked at, at most 2,000."""
+    texts: int
+    """Messages opened for `text` and `header.<name>`, at most 500."""
+    back_to: datetime | None
+    """`receivedAt` of the last email looked at; null if there was none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EmailList(Answer):
     """`EmailList` of the contract."""
 
     emails: list[EmailSummary]
     next_cursor: str | None
+    searched: SearchedEmails | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,25 +388,15 @@ class NearMiss(Answer):
     """`NearMiss` of the contract."""
 
     email_id: str
-    field: Literal[
-        "from",
-        "to",
-        "recipient",
-        "subject",
-        "hasCode",
-        "hasLink",
-        "linkKind",
-        "hasAttachment",
-        "isRead",
-        "since",
-        "until",
-    ]
-    """The filter; of several that fail the first in this order."""
+    field: str
+    """The filter, such as `subject` or `header.x-run`; of several that fail the first in the order
+    in which the operation lists them.
+    """
     expected: str
     """Its value as it was given."""
     actual: str
     """What the email has there: of a link filter the kinds with their numbers, of `hasAttachment`
-    the number.
+    the number, of `text` how it begins.
     """
 
 

@@ -141,7 +141,7 @@
 {{- define "tempinbox.memoryLimit" -}}
 {{- include "tempinbox.remember" .root -}}
 {{- $of := dict -}}
-{{- range $setting := list "connection-limit" "list-cache-mib" "answer-memory" "reading-memory" "view-cache" "memory-limit" "connections" "cached-addresses" "accounts-in-memory" "deliveries-in-memory" -}}
+{{- range $setting := list "connection-limit" "list-cache-mib" "answer-memory" "reading-memory" "view-cache" "text-cache" "memory-limit" "connections" "cached-addresses" "accounts-in-memory" "deliveries-in-memory" -}}
 {{- if hasKey (index $.root.Values.remembered.settings $.name) $setting -}}
 {{- $_ := set $of $setting (include "tempinbox.setting" (merge (dict "setting" $setting) $)) -}}
 {{- end -}}
@@ -150,7 +150,7 @@
 {{- if eq .name "gateway" -}}
 {{- $mib = add $mib (divf (mul (index $of "connection-limit") 16) 1024 | ceil) (index $of "list-cache-mib") (include "tempinbox.mib" (index $of "answer-memory")) 128 48 -}}
 {{- else if eq .name "inbox" -}}
-{{- $mib = add $mib (include "tempinbox.mib" (index $of "reading-memory")) (include "tempinbox.mib" (index $of "view-cache")) 48 -}}
+{{- $mib = add $mib (include "tempinbox.mib" (index $of "reading-memory")) (include "tempinbox.mib" (index $of "view-cache")) (include "tempinbox.mib" (index $of "text-cache")) 48 -}}
 {{- else if eq .name "mail-ingest" -}}
 {{- $mib = add $mib (include "tempinbox.mib" (index $of "memory-limit")) (divf (mul (index $of "connections") 10) 1024 | ceil) (divf (mul (index $of "cached-addresses") 300) 1048576 | ceil) 48 -}}
 {{- else if eq .name "rate-limit" -}}

@@ -236,3 +236,16 @@ TEST_CASE("all conditions of twenty rules are evaluated in less than a milliseco
 
     CHECK(quickest < std::chrono::milliseconds(1));
 }
+
+TEST_CASE("running text is folded to one line of what is shown", "[rules]")
+{
+    CHECK(rules::fold_text(" A\r\n\tb\x01\x7f c ") == "a b c");
+    CHECK(rules::fold_text("4\u00ad8\u200b2\ufeff") == "482");
+    CHECK(rules::fold_text("a\u00a0\u3000 \u200c b") == "a b");
+    CHECK(rules::fold_text("Gro\u0308\u00dfe") == rules::fold("gr\u00f6sse"));
+    for (const auto* blank : {"", " ", "\u00a0\r\n", "\u00ad\u200c"})
+        CHECK(rules::fold_text(blank).empty());
+    CHECK(rules::fold_text("a\xff"
+                           "b") == rules::fold("a\xff"
+                                               "b"));
+}

@@ -104,6 +104,11 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
                                                                {"since", "yesterday"},
                                                                {"until", "2026-11-21"},
                                                                {"recipient", ""},
+                                                               {"text", "\u00a0 \u00ad"},
+                                                               {"header.", "a"},
+                                                               {"header.a b", "c"},
+                                                               {"header.a:b", "c"},
+                                                               {"header.x-run", ""},
                                                                {"expect", "two"},
                                                                {"from", ""},
                                                                {"subject", std::string(501, 'x')},
@@ -133,6 +138,9 @@ TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
                   {"isRead", "false"},
                   {"since", "2026-11-21T10:00:00Z"},
                   {"until", "2026-11-21T11:00:00+00:30"},
+                  {"header.X-Run", "R-7"},
+                  {"header.a", "b"},
+                  {"text", "the words"},
                   {"timeoutSeconds", "1"}});
 
     const auto& seen = arranged.mail.last_filter;
@@ -147,6 +155,11 @@ TEST_CASE("every filter reaches the poll", "[gateway][long_poll]")
     CHECK_FALSE(seen.has_attachment());
     CHECK(seen.has_is_read());
     CHECK_FALSE(seen.is_read());
+    REQUIRE(seen.headers_size() == 2);
+    CHECK(seen.headers(0).name() == "a");
+    CHECK(seen.headers(1).name() == "x-run");
+    CHECK(seen.headers(1).value() == "R-7");
+    CHECK(seen.text() == "the words");
     CHECK(seen.until().seconds() - seen.since().seconds() == 30 * 60);
 }
 
@@ -157,6 +170,14 @@ TEST_CASE("filters that contradict each other are refused", "[gateway][long_poll
 
     CHECK(arranged.get({{"hasLink", "false"}, {"linkKind", "verify"}}).status == 400);
     CHECK(arranged.get({{"since", at.second}, at}).status == 400);
+    CHECK(arranged.get({{"header.a", "x"}, {"header.A", "x"}}).status == 400);
+    CHECK(arranged
+              .get({{"header.a", "x"},
+                    {"header.b", "x"},
+                    {"header.c", "x"},
+                    {"header.d", "x"},
+                    {"header.e", "x"}})
+              .status == 400);
     CHECK(arranged.get({{"since", "2026-11-21T10:00:00.001Z"}, at}).status == 400);
     CHECK(arranged.mail.polls == 0);
 }

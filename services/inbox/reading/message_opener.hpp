@@ -1,0 +1,104 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/lru_cache.hpp"
+#include "inbox/reading/message_parser.hpp"
+#include "mailbox/email_repository.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::inbox {
+
+using shared_texts = std::shared_ptr<const mailbox::message_texts>;
+
+// Reads what filters look at of messages, and caches it: a stored message never changes. The cache
+// is apart from that of views, which one search would sweep. Used on the loop.
+class message_opener
+{
+public:
+    // `max_cache_bytes`: of texts and headers, in all; 0 caches none.
+    message_opener(mailbox::email_repository& emails, message_parser& parser,
+                   std::size_t max_cache_bytes);
+
+private:
+    friend class message_session;
+    struct bytes_held
+    {
+        std::size_t operator()(body_id id, const shared_texts& texts) const;
+    };
+
+    shared_texts cached(body_id id);
+    void cache(body_id id, shared_texts texts);
+
+    mailbox::email_repository& emails_;
+    message_parser& parser_;
+    std::size_t max_cached_;
+    lru_cache<body_id, shared_texts, bytes_held> texts_;
+};
+
+// What one page of a list, or one poll of a wait, may open.
+struct opening_bounds
+{
+    int messages = 0;
+    std::size_t bytes = 0;             // of the messages
+    std::chrono::milliseconds time{0}; // from the first one on
+};
+
+// The messages that one page or poll opens, in order. Reads ahead, so that a statement and a job on
+// a thread serve several. The first message is always within the bounds.
+class message_session
+{
+public:
+    struct message
+    {
+        email_id email;
+        mailbox::message_location location;
+    };
+
+    // Until `until` its caller waits.
+    message_session(message_opener& opener, account_id account, const opening_bounds& bounds,
+                    async::deadline until);
+
+    // Those to open or skip next, in their order, in place of any that are left.
+    void expect(std::vector<message> messages);
+    void skip_next() { next_.pop_front(); }
+    // Whether the next one is within the bounds.
+    bool has_room() const;
+    // Null if the message is gone. Fails as message_parser::read.
+    awaitable<result<shared_texts>> open_next();
+    // The one that was opened last, read anew.
+    awaitable<result<shared_texts>> open_last_again();
+
+    int opened() const { return opened_; }
+
+private:
+    struct expected
+    {
+        message about;
+        std::optional<std::string> raw;
+        shared_texts texts;
+        bool was_requested = false;
+    };
+
+    awaitable<void> read_ahead();
+    awaitable<result<std::optional<std::string>>> find_raw(email_id email);
+    awaitable<result<void>> parse_ahead();
+
+    message_opener& opener_;
+    account_id account_;
+    opening_bounds bounds_;
+    async::deadline until_;
+    async::deadline time_end_ = async::deadline::never(); // of the bounds
+    std::deque<expected> next_;
+    std::optional<message> last_;
+    int opened_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+} // namespace tempinbox::inbox

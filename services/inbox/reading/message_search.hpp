@@ -1,0 +1,55 @@
+#pragma once
+
+#include "common/async/fair_semaphore.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/runtime/host.hpp"
+#include "inbox/reading/message_opener.hpp"
+#include "mailbox/email_repository.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace tempinbox::inbox {
+
+// A page of a list, and how many messages were opened for it.
+struct searched_page
+{
+    mailbox::email_page page;
+    int opened = 0;
+};
+
+// Lists and searches whose filters look at messages. A page or poll is bounded in rows, messages,
+// their bytes and time, and ends where a bound is met; a message that was not read to its end ends
+// it, too, unless it is the first, which is read once more. An account has one page under way, and
+// accounts take turns. Used on the loop.
+class message_search
+{
+public:
+    // `max_bytes`, `max_time`: of a page or poll.
+    message_search(runtime::host& host, mailbox::email_repository& emails, message_opener& opener,
+                   std::size_t max_bytes, std::chrono::milliseconds max_time);
+
+    // As email_repository::list; unavailable if the account's turn did not come in time, or if a
+    // message cannot be read now.
+    awaitable<result<searched_page>> list(mailbox::email_query query);
+
+    // As email_repository::find_first, for filters of any kind.
+    awaitable<result<mailbox::search_results>>
+    find_first(account_id account, inbox_id inbox, std::vector<mailbox::email_search> searches);
+
+private:
+    using semaphore = async::fair_semaphore<account_id>;
+
+    awaitable<result<mailbox::search_results>>
+    open_for(account_id account, inbox_id inbox, std::vector<mailbox::email_search> searches);
+
+    mailbox::email_repository& emails_;
+    message_opener& opener_;
+    opening_bounds page_bounds_;
+    opening_bounds poll_bounds_;
+    semaphore pages_;
+    semaphore polls_; // those that open messages
+};
+
+} // namespace tempinbox::inbox
