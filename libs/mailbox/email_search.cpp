@@ -12,24 +12,27 @@ constexpr std::size_t max_actual_length = 200;
 
 } // namespace
 
-search_run::search_run(const email_search& search) : filter_(search.filter), after_(search.after)
+search_run::search_run(const email_search& search)
+    : filter_(search.filter),
+      after_(search.after),
+      max_matches_(search.max_matches)
 {
     result_.searched_to = after_;
 }
 
 bool search_run::is_undecided(const examined_email& read) const
 {
-    return !result_.email && read.sequence > after_ && filter_.is_undecided(read.email);
+    return !is_full() && read.sequence > after_ && filter_.is_undecided(read.email);
 }
 
 void search_run::examine(const examined_email& read)
 {
-    if (result_.email || read.sequence <= after_)
+    if (is_full() || read.sequence <= after_)
         return;
     result_.searched_to = read.sequence;
     const auto failing = filter_.first_failing(read.email);
     if (!failing) {
-        result_.email = read.id;
+        result_.emails.push_back(read.id);
         return;
     }
     near_miss missed;
@@ -45,7 +48,7 @@ void search_run::examine(const examined_email& read)
 
 void search_run::searched_up_to(std::int64_t sequence)
 {
-    if (!result_.email)
+    if (!is_full())
         result_.searched_to = std::max(after_, sequence);
 }
 

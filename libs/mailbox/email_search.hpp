@@ -4,19 +4,20 @@
 #include "mailbox/email_filter.hpp"
 #include "mailbox/types.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tempinbox::mailbox {
 
-// Asks for the email with the lowest sequence above `after` that matches.
+// Asks for the emails with the lowest sequences above `after` that match.
 struct email_search
 {
     std::int64_t after = 0;
     email_filter filter;
+    std::size_t max_matches = 1;
 };
 
 // An email that was compared and does not match.
@@ -28,10 +29,11 @@ struct near_miss
     std::string actual; // shortened
 };
 
-// If no email matched and searched_to < last_sequence, call again from searched_to.
+// If fewer emails matched than asked for and searched_to < last_sequence, call again from
+// searched_to.
 struct search_result
 {
-    std::optional<email_id> email;
+    std::vector<email_id> emails; // in order of sequence
     std::int64_t searched_to = 0;
     std::vector<near_miss> near_misses; // the newest ten, in order of sequence
 };
@@ -65,10 +67,7 @@ class search_run
 public:
     explicit search_run(const email_search& search);
 
-    bool is_done(std::int64_t last_sequence) const
-    {
-        return result_.email || after_ >= last_sequence;
-    }
+    bool is_done(std::int64_t last_sequence) const { return is_full() || after_ >= last_sequence; }
     std::int64_t after() const { return after_; }
 
     // Whether `examine` needs the email's message.
@@ -80,8 +79,11 @@ public:
     search_result take() { return std::move(result_); }
 
 private:
+    bool is_full() const { return result_.emails.size() >= max_matches_; }
+
     compiled_filter filter_;
     std::int64_t after_;
+    std::size_t max_matches_;
     search_result result_;
 };
 

@@ -1,5 +1,6 @@
 """Filters of emails: an inbox's list, the account's list and a wait find the same ones."""
 
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -227,3 +228,24 @@ def test_a_search_of_text_says_how_far_it_looked(mailed: tuple[Account, dict[str
     cursor = account.api.get(path, text="e", limit=1)["nextCursor"]
     refused = account.api.call("GET", path, params={"text": "i", "cursor": cursor})
     assert refused.headers["X-Error-Code"] == "invalid_cursor"
+
+
+def test_a_wait_for_several_emails_ends_with_the_last_of_them(
+    suite: Suite, account: Account
+) -> None:
+    inbox = account.api.new_inbox()
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
+    first = send(suite, inbox["emailAddress"], subject="yes").email_id
+    send(suite, inbox["emailAddress"], subject="no")
+    fewer = account.api.get(path, subject="yes", minCount=2, timeoutSeconds=1)
+    timer = Timer(1, send, args=(suite, inbox["emailAddress"]), kwargs={"subject": "yes"})
+    timer.start()
+    both = account.api.get(path, subject="yes", minCount=2, timeoutSeconds=30)
+    timer.join()
+
+    assert (fewer["outcome"], fewer["email"], fewer["matched"]) == ("timeout", None, 1)
+    assert [email["emailId"] for email in fewer["emails"]] == [first]
+    assert (both["outcome"], both["matched"]) == ("matched", 2)
+    assert both["email"]["emailId"] == first
+    assert [email["sequence"] for email in both["emails"]] == [1, 3]
+    assert [miss["field"] for miss in both["nearMisses"]] == ["subject"]

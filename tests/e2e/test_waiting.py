@@ -15,7 +15,7 @@ import pytest
 import requests
 from harness import Account, Api, Suite, eventually, in_force, in_time, send, send_raw, status_is
 
-_FIELDS = {"outcome", "email", "lastSequence", "waitedMs", "nearMisses"}
+_FIELDS = {"outcome", "email", "matched", "emails", "lastSequence", "waitedMs", "nearMisses"}
 
 
 @pytest.fixture

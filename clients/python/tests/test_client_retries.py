@@ -57,6 +57,8 @@ NO_EMAIL: dict[str, Any] = {
     "outcome": "timeout",
     "email": None,
     "lastSequence": 3,
+    "matched": 0,
+    "emails": [],
     "waitedMs": 1,
     "nearMisses": [],
 }

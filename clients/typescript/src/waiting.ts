@@ -63,6 +63,8 @@ const CONDITIONS = ['from', 'to', 'subject', 'hasCode', 'after', 'timeoutSeconds
 const NOTHING_CAME: WaitResult = {
   outcome: 'timeout',
   email: null,
+  matched: 0,
+  emails: [],
   lastSequence: 0,
   waitedMs: 0,
   nearMisses: [],

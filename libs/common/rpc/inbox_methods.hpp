@@ -51,6 +51,9 @@ inline constexpr rpc::method<inbox::v1::AddDomainRequest, inbox::v1::AddDomainRe
     "tempinbox.inbox.v1.InboxService/AddDomain"};
 inline constexpr rpc::method<inbox::v1::ListDomainsRequest, inbox::v1::ListDomainsResponse>
     list_domains{"tempinbox.inbox.v1.InboxService/ListDomains"};
+inline constexpr rpc::method<inbox::v1::GetEmailSummariesRequest,
+                             inbox::v1::GetEmailSummariesResponse>
+    get_email_summaries{"tempinbox.inbox.v1.InboxService/GetEmailSummaries"};
 inline constexpr rpc::method<inbox::v1::FindFirstEmailsRequest, inbox::v1::FindFirstEmailsResponse>
     find_first_emails{"tempinbox.inbox.v1.InboxService/FindFirstEmails"};
 inline constexpr rpc::method<inbox::v1::GetLastSequencesRequest,

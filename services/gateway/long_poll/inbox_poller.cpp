@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace tempinbox::gateway {
 namespace {
@@ -30,6 +31,7 @@ struct inbox_poller::group
 {
     std::int64_t after = 0;
     inbox::v1::EmailFilter filter;
+    int missing = 0; // of those who count emails; 0: they wait for one
     std::vector<std::pair<std::shared_ptr<poll_waiter>, bool>> members;
 
     group() = default;
@@ -138,12 +140,14 @@ awaitable<void> inbox_poller::poll_once()
 
 inbox_poller::groups inbox_poller::gather() const
 {
-    // Waiters with the same position and filter share one search.
-    std::map<std::pair<std::int64_t, std::string_view>, group> by_search;
+    // Waiters with the same position, filter and number of emails to find share one search.
+    std::map<std::tuple<std::int64_t, std::string_view, int>, group> by_search;
     for (const auto& one : waiters_) {
         if (one->final_result)
             continue;
-        auto& same = by_search[{one->searched_to, one->filter_text}];
+        const int missing = std::max(one->missing(), 0);
+        auto& same = by_search[{one->searched_to, one->filter_text, missing}];
+        same.missing = missing;
         same.after = one->searched_to;
         same.filter = one->request.filter;
         same.members.emplace_back(one, one->final_outcome.has_value());
@@ -164,6 +168,7 @@ awaitable<bool> inbox_poller::search_part(groups& part)
         auto& search = *request.add_searches();
         search.set_after(each.after);
         *search.mutable_filter() = each.filter;
+        search.set_max_matches(std::max(each.missing, 1));
     }
     const auto found = co_await inboxes_.call(inbox_methods::find_first_emails, std::move(request));
     if (!found) {
@@ -176,8 +181,8 @@ awaitable<bool> inbox_poller::search_part(groups& part)
     for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < found->results_size(); ++i) {
         const auto& result = found->results(static_cast<int>(i));
         apply_result(part[i], result, found->last_sequence());
-        if (!result.email_id().empty())
-            by_email[result.email_id()].emplace_back(&part[i], result.searched_to());
+        if (part[i].missing == 0 && result.email_ids_size() > 0)
+            by_email[result.email_ids(0)].emplace_back(&part[i], result.searched_to());
     }
     for (auto& [email_id, groups_of_it] : by_email)
         co_await deliver(email_id, std::move(groups_of_it));
@@ -200,7 +205,7 @@ void inbox_poller::fail(const failure& reason)
 void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResult& result,
                                 std::int64_t last_sequence)
 {
-    const bool has_email = !result.email_id().empty();
+    const bool has_email = judged.missing == 0 && result.email_ids_size() > 0;
     const bool is_whole = result.searched_to() >= last_sequence;
     for (const auto& [one, is_last] : judged.members) {
         one->searched_to =
@@ -211,6 +216,13 @@ void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResul
             misses.erase(misses.begin(), misses.end() - max_near_misses);
         if (has_email)
             continue;
+        if (judged.missing > 0)
+            one->matching.insert(one->matching.end(), result.email_ids().begin(),
+                                 result.email_ids().end());
+        if (judged.missing > 0 && one->missing() <= 0) {
+            finish(*one, long_poll_outcome::matched);
+            continue;
+        }
         if (!is_whole) {
             is_poll_requested_ = true; // a search ends after so many emails
             continue;
@@ -226,7 +238,7 @@ void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResul
 awaitable<void> inbox_poller::deliver(std::string email_id,
                                       std::vector<std::pair<group*, std::int64_t>> found)
 {
-    const auto email = co_await read(std::move(email_id));
+    const auto email = co_await read_whole(account_, std::move(email_id), inboxes_, memory_);
     const bool is_gone = !email && email.error().code == errc::not_found;
     if (is_gone)
         is_poll_requested_ = true;
@@ -242,13 +254,14 @@ awaitable<void> inbox_poller::deliver(std::string email_id,
     }
 }
 
-awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email_id)
+awaitable<result<std::shared_ptr<const std::string>>>
+read_whole(account_id account, std::string email_id, inbox_client& inboxes, response_budget& memory)
 {
     inbox::v1::GetEmailRequest request;
-    request.set_account_id(account_.text());
+    request.set_account_id(account.text());
     request.set_email_id(std::move(email_id));
-    auto email = co_await read_counted(inboxes_, inbox_methods::get_email, std::move(request),
-                                       memory_, account_);
+    auto email = co_await read_counted(inboxes, inbox_methods::get_email, std::move(request),
+                                       memory, account);
     if (!email)
         co_return email.error();
 
@@ -256,11 +269,11 @@ awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email
     json->text = to_json(email->found.email());
     email->counted.reset(); // only the JSON is left
     if (json->text.size() > small_response) {
-        json->counted = memory_.try_reserve(account_, json->text.size());
+        json->counted = memory.try_reserve(account, json->text.size());
         if (!json->counted)
             co_return out_of_memory_failure();
     }
-    co_return email_json(json, &json->text);
+    co_return std::shared_ptr<const std::string>(json, &json->text);
 }
 
 void inbox_poller::finish(poll_waiter& one, long_poll_outcome end, email_json email)
@@ -270,6 +283,8 @@ void inbox_poller::finish(poll_waiter& one, long_poll_outcome end, email_json em
     final_result.email = std::move(email);
     final_result.last_sequence = last_sequence_;
     final_result.near_misses = one.near_misses;
+    final_result.matching = one.matching;
+    final_result.searched_to = one.searched_to;
     one.finish(std::move(final_result));
 }
 

@@ -16,6 +16,12 @@
 
 namespace tempinbox::gateway {
 
+// An email as JSON, in memory once and counted, until its last holder releases it.
+awaitable<result<std::shared_ptr<const std::string>>> read_whole(account_id account,
+                                                                 std::string email_id,
+                                                                 inbox_client& inboxes,
+                                                                 response_budget& memory);
+
 // The waiters on one inbox and their polls: at most one poll in flight for all of them, and one
 // more to follow. Each waiter is covered by a poll that began after it was added. A failed poll
 // ends only the waiters that were never polled for; the others wait for the next poll. A matched
@@ -63,7 +69,6 @@ private:
     awaitable<bool> search_part(groups& part);
     awaitable<void> deliver(std::string email_id,
                             std::vector<std::pair<group*, std::int64_t>> found);
-    awaitable<result<email_json>> read(std::string email_id);
     groups gather() const;
     void fail(const failure& reason);
     void apply_result(group& judged, const inbox::v1::EmailSearchResult& result,

@@ -44,9 +44,10 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                           const http::request& received, const caller& who) {
         return list_inbox_emails(received, who, inboxes, lists, memory);
     };
-    const auto wait = [&long_polls = services.long_polls](http::request& received,
-                                                          const caller& who) {
-        return wait_for_email(received, who, long_polls);
+    const auto wait = [&long_polls = services.long_polls, &inboxes,
+                       &memory = services.response_memory](http::request& received,
+                                                           const caller& who) {
+        return wait_for_email(received, who, long_polls, inboxes, memory);
     };
     all.emplace_back("GET", root + "/inboxes", scope::inboxes_read, body_kind::none,
                      on(inboxes, list_inboxes));

@@ -7,6 +7,7 @@
 namespace tempinbox::gateway {
 
 awaitable<http::response> wait_for_email(http::request& received, const caller& who,
-                                         long_poll_hub& hub);
+                                         long_poll_hub& hub, inbox_client& inboxes,
+                                         response_budget& memory);
 
 } // namespace tempinbox::gateway

@@ -20,6 +20,7 @@ constexpr std::int64_t max_bytes_with_text = 8 * 1024 * 1024;
 // The largest text of one message.
 constexpr auto max_bytes_of_text = static_cast<std::int64_t>(mime::view_limits().text_bytes);
 
+constexpr int max_summaries = 100; // of one call
 constexpr std::size_t max_raw_bytes = 512 * 1024 * 1024;
 // The frame as stored, the message as read, and the response.
 constexpr std::size_t raw_copies = 3;
@@ -110,6 +111,7 @@ void email_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::list_emails, *this, &email_rpc::list);
     server.add(inbox_methods::get_list_versions, *this, &email_rpc::list_versions);
     server.add(inbox_methods::get_email, *this, &email_rpc::get);
+    server.add(inbox_methods::get_email_summaries, *this, &email_rpc::get_summaries);
     server.add(inbox_methods::update_email, *this, &email_rpc::update);
     server.add(inbox_methods::delete_email, *this, &email_rpc::remove);
     server.add(inbox_methods::empty_inbox, *this, &email_rpc::empty);
@@ -216,6 +218,33 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
     v1::GetListVersionsResponse response;
     for (auto& version : co_await emails_.find_versions(std::move(*inboxes)))
         response.add_versions(std::move(version));
+    co_return response;
+}
+
+awaitable<result<v1::GetEmailSummariesResponse>>
+email_rpc::get_summaries(v1::GetEmailSummariesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    if (const auto fits = check_count("email_ids", request.email_ids_size(), max_summaries); !fits)
+        co_return fits.error();
+    std::vector<email_name> names;
+    for (const auto& text : request.email_ids()) {
+        const auto id = email_id::parse(text);
+        if (!id)
+            co_return id.error();
+        names.emplace_back(*account, *id);
+    }
+
+    const auto found = co_await emails_.find_all(std::move(names));
+    v1::GetEmailSummariesResponse response;
+    for (const auto& email : found) {
+        if (!email && email.error().code != errc::not_found)
+            co_return email.error();
+        if (email)
+            *response.add_emails() = to_message(email->summary);
+    }
     co_return response;
 }
 

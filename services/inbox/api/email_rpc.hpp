@@ -34,6 +34,8 @@ private:
     awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
     awaitable<result<v1::GetListVersionsResponse>>
     list_versions(v1::GetListVersionsRequest request);
+    awaitable<result<v1::GetEmailSummariesResponse>>
+    get_summaries(v1::GetEmailSummariesRequest request);
     awaitable<result<v1::GetEmailResponse>> get(v1::GetEmailRequest request);
     awaitable<result<v1::UpdateEmailResponse>> update(v1::UpdateEmailRequest request);
     awaitable<result<v1::DeleteEmailResponse>> remove(v1::DeleteEmailRequest request);

@@ -3,10 +3,13 @@
 #include "common/rpc/inbox_methods.hpp"
 #include "inbox/api/inbox_requests.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 namespace {
 
 constexpr int max_searches = 100;
+constexpr int max_matches_of_search = 100;
 
 result<mailbox::email_search> read_search(const v1::EmailSearch& message)
 {
@@ -16,13 +19,17 @@ result<mailbox::email_search> read_search(const v1::EmailSearch& message)
     if (!filter)
         return filter.error();
     search.filter = std::move(*filter);
+    const int max_matches = std::max(message.max_matches(), 1);
+    if (const auto fits = check_count("max_matches", max_matches, max_matches_of_search); !fits)
+        return fits.error();
+    search.max_matches = static_cast<std::size_t>(max_matches);
     return search;
 }
 
 void put_result(v1::EmailSearchResult& message, const mailbox::search_result& found_result)
 {
-    if (found_result.email)
-        message.set_email_id(found_result.email->text());
+    for (const auto& email : found_result.emails)
+        message.add_email_ids(email.text());
     message.set_searched_to(found_result.searched_to);
     for (const auto& miss : found_result.near_misses) {
         auto& added = *message.add_near_misses();

@@ -97,6 +97,11 @@ ROWS: list[Row] = [
             ("&".join(f"header.{name}=x" for name in "abcde"), "header.e"),
         )
     ),
+    *(
+        get(f"{_WAIT}?minCount={text}", "minCount must be an integer from 1 to 100")
+        for text in ("0", "101", "-1", "", "x")
+    ),
+    get(f"{_WAIT}?minCount=2&expect=none", "minCount must be 1"),
     get(_WAIT + "?timeout=5", "timeout"),
     get(_WAIT + "?limit=5", "limit"),
     get(_WAIT + "?include=text", "include"),

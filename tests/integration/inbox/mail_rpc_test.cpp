@@ -355,14 +355,49 @@ TEST_CASE("lists and searches look into messages, and lists say how far",
         expected.push_back(ids.at(static_cast<std::size_t>(i - 1)));
     CHECK(by_header == expected);
     REQUIRE(found.results_size() == 3);
-    CHECK(found.results(0).email_id() == ids.at(6));
+    CHECK(found.results(0).email_ids(0) == ids.at(6));
     CHECK(found.results(0).near_misses_size() == 6);
     CHECK(found.results(0).near_misses(0).field() == "text");
     CHECK(found.results(0).near_misses(0).actual() == std::string(200, 'x'));
-    CHECK(found.results(1).email_id() == ids.front());
-    CHECK(found.results(2).email_id().empty());
+    CHECK(found.results(1).email_ids(0) == ids.front());
+    CHECK(found.results(2).email_ids().empty());
     CHECK(found.results(2).searched_to() == 30);
     CHECK(refused.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("a search finds several emails, and summaries leave out those that are gone",
+          "[inbox][filter][postgres][kafka]")
+{
+    mailed_service running;
+    std::vector<std::string> ids;
+    for (const auto* subject : {"yes", "no", "yes", "yes"})
+        ids.push_back(running.add_email("Subject: " + std::string(subject) + "\r\n\r\nhello\r\n"));
+    v1::FindFirstEmailsRequest find;
+    find.set_account_id(running.account);
+    find.set_inbox_id(running.inbox.inbox_id());
+    auto& search = *find.add_searches();
+    search.mutable_filter()->set_subject("yes");
+    search.set_max_matches(2);
+    v1::GetEmailSummariesRequest read;
+    read.set_account_id(running.account);
+    for (const auto& id : {ids[2], email_id::make().text(), ids[0]})
+        read.add_email_ids(id);
+
+    const auto found = running.call<v1::FindFirstEmailsResponse>("FindFirstEmails", find).value();
+    const auto emails =
+        running.call<v1::GetEmailSummariesResponse>("GetEmailSummaries", read).value();
+    read.set_account_id(account_id::make().text());
+    const auto foreign =
+        running.call<v1::GetEmailSummariesResponse>("GetEmailSummaries", read).value();
+
+    REQUIRE(found.results(0).email_ids_size() == 2);
+    CHECK(found.results(0).email_ids(0) == ids[0]);
+    CHECK(found.results(0).email_ids(1) == ids[2]);
+    CHECK(found.results(0).searched_to() == 3);
+    REQUIRE(emails.emails_size() == 2);
+    CHECK(emails.emails(0).email_id() == ids[2]);
+    CHECK(emails.emails(1).subject() == "yes");
+    CHECK(foreign.emails().empty());
 }
 
 TEST_CASE("a deleted message is passed over, and one larger than the bounds is found",

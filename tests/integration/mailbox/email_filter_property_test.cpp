@@ -242,10 +242,11 @@ struct filled_inbox : seeds::world
             for (const auto& miss : searched.near_misses)
                 CHECK(first_failing(filter, contents.at(static_cast<std::size_t>(
                                                 miss.sequence - 1))) == miss.field);
-            const auto misses = searched.searched_to - next.after - (searched.email ? 1 : 0);
+            const auto misses = searched.searched_to - next.after -
+                                static_cast<std::int64_t>(searched.emails.size());
             CHECK(static_cast<std::int64_t>(searched.near_misses.size()) ==
                   std::min<std::int64_t>(10, misses));
-            if (!searched.email)
+            if (searched.emails.empty())
                 return found;
             found.push_back(searched.searched_to);
             next.after = searched.searched_to;

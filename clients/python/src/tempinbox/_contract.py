@@ -206,6 +206,7 @@ OPERATIONS = {
             "after": {"type": "integer", "format": "int64", "minimum": 0},
             "timeoutSeconds": {"type": "integer", "minimum": 1, "maximum": 60},
             "expect": {"type": "string", "enum": ["one", "none"]},
+            "minCount": {"type": "integer", "minimum": 1, "maximum": 100},
         },
         body=None,
         has_key=False,

@@ -407,6 +407,12 @@ class WaitResult(Answer):
     outcome: Literal["matched", "violated", "timeout", "inbox_ended", "draining"]
     """`matched` means that `email` is the matching one with the lowest sequence"""
     email: Email | None
+    matched: int
+    """How many match, at most `minCount`."""
+    emails: list[EmailSummary]
+    """With a `minCount` above 1 those that match, in the order of their `sequence`, also where
+    they are fewer when the time is over; else empty.
+    """
     last_sequence: int
     """The inbox's, at the time of the answer."""
     waited_ms: int

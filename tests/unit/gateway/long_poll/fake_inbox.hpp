@@ -33,6 +33,10 @@ public:
         services_.add(inbox_methods::get_email, [this](inbox::v1::GetEmailRequest request) {
             return find_email(std::move(request));
         });
+        services_.add(inbox_methods::get_email_summaries,
+                      [this](inbox::v1::GetEmailSummariesRequest request) {
+                          return find_summaries(std::move(request));
+                      });
         services_.add(inbox_methods::get_last_sequences,
                       [this](inbox::v1::GetLastSequencesRequest request) {
                           return last_sequences(std::move(request));
@@ -117,8 +121,10 @@ private:
         for (auto i = static_cast<std::size_t>(search.after()); i < subjects_.size(); ++i) {
             found.set_searched_to(static_cast<std::int64_t>(i + 1));
             if (subjects_[i].find(search.filter().subject()) != std::string::npos) {
-                found.set_email_id(ids_[i]);
-                break;
+                found.add_email_ids(ids_[i]);
+                if (found.email_ids_size() >= std::max(search.max_matches(), 1))
+                    break;
+                continue;
             }
             auto& miss = *found.add_near_misses();
             miss.set_email_id(ids_[i]);
@@ -153,6 +159,21 @@ private:
             co_return response;
         }
         co_return failure(errc::not_found, "Email does not exist");
+    }
+
+    awaitable<result<inbox::v1::GetEmailSummariesResponse>>
+    find_summaries(inbox::v1::GetEmailSummariesRequest request)
+    {
+        inbox::v1::GetEmailSummariesResponse response;
+        for (const auto& id : request.email_ids()) {
+            if (std::find(deleted.begin(), deleted.end(), id) != deleted.end())
+                continue;
+            const auto found = std::find(ids_.begin(), ids_.end(), id);
+            auto& email = *response.add_emails();
+            email.set_email_id(id);
+            email.set_sequence(found - ids_.begin() + 1);
+        }
+        co_return response;
     }
 
     awaitable<result<inbox::v1::GetLastSequencesResponse>>

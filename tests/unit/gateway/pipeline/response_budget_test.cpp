@@ -63,7 +63,8 @@ TEST_CASE(
     const auto send = [&] {
         auto received = testing::make_request("GET", "/v1/inboxes/{inboxId}/emails/wait");
         received.path_params.emplace_back("inboxId", mail.inbox.text());
-        auto response = testing::await(wait_for_email(received, who, hub));
+        auto response =
+            testing::await(wait_for_email(received, who, hub, mail.client, mail.memory));
         return reserve_response(std::move(response), who.account(), memory);
     };
 

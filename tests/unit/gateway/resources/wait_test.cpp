@@ -26,7 +26,7 @@ struct arranged_wait
         received.method = "GET";
         received.query = std::move(parameters);
         received.path_params.emplace_back("inboxId", id.empty() ? mail.inbox.text() : id);
-        return testing::await(wait_for_email(received, who, hub));
+        return testing::await(wait_for_email(received, who, hub, mail.client, mail.memory));
     }
     json::value body(query parameters)
     {
@@ -110,6 +110,8 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
                                                                {"header.a:b", "c"},
                                                                {"header.x-run", ""},
                                                                {"expect", "two"},
+                                                               {"minCount", "0"},
+                                                               {"minCount", "101"},
                                                                {"from", ""},
                                                                {"subject", std::string(501, 'x')},
                                                                {"limit", "1"}}));
@@ -170,6 +172,7 @@ TEST_CASE("filters that contradict each other are refused", "[gateway][long_poll
 
     CHECK(arranged.get({{"hasLink", "false"}, {"linkKind", "verify"}}).status == 400);
     CHECK(arranged.get({{"since", at.second}, at}).status == 400);
+    CHECK(arranged.get({{"minCount", "2"}, {"expect", "none"}}).status == 400);
     CHECK(arranged.get({{"header.a", "x"}, {"header.A", "x"}}).status == 400);
     CHECK(arranged
               .get({{"header.a", "x"},
@@ -195,4 +198,58 @@ TEST_CASE("hasCode takes any email where it is absent, and those without a code 
     CHECK_FALSE(absent.has_has_code());
     CHECK(without.has_has_code());
     CHECK_FALSE(without.has_code());
+}
+
+TEST_CASE("a wait for several emails has their summaries in order, and the first one whole",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto first = arranged.mail.add("yes");
+    arranged.mail.add("no");
+    const auto second = arranged.mail.add("yes");
+    arranged.mail.add("yes");
+
+    const auto matched = arranged.body({{"subject", "yes"}, {"minCount", "2"}});
+    const auto one = arranged.body({{"subject", "yes"}});
+
+    CHECK(matched["outcome"].text() == "matched");
+    CHECK(matched["email"]["emailId"].text() == first);
+    CHECK(matched["matched"].integer() == 2);
+    REQUIRE(matched["emails"].items().size() == 2);
+    CHECK(matched["emails"].items()[0]["emailId"].text() == first);
+    CHECK(matched["emails"].items()[1]["emailId"].text() == second);
+    CHECK(matched["nearMisses"].items().size() == 1);
+    CHECK(one["matched"].integer() == 1);
+    CHECK(one["emails"].items().empty());
+}
+
+TEST_CASE("a wait for several that finds fewer has these when its time is over",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto only = arranged.mail.add("yes");
+
+    const auto response = arranged.body({{"minCount", "2"}, {"timeoutSeconds", "1"}});
+
+    CHECK(response["outcome"].text() == "timeout");
+    CHECK(response["email"].is_null());
+    CHECK(response["matched"].integer() == 1);
+    REQUIRE(response["emails"].items().size() == 1);
+    CHECK(response["emails"].items()[0]["emailId"].text() == only);
+}
+
+TEST_CASE("what was deleted meanwhile does not count for a wait for several",
+          "[gateway][long_poll]")
+{
+    arranged_wait arranged;
+    const auto first = arranged.mail.add("one");
+    arranged.mail.deleted.push_back(arranged.mail.add("deleted"));
+    const auto last = arranged.mail.add("three");
+
+    const auto response = arranged.body({{"minCount", "2"}});
+
+    CHECK(response["outcome"].text() == "matched");
+    REQUIRE(response["emails"].items().size() == 2);
+    CHECK(response["emails"].items()[0]["emailId"].text() == first);
+    CHECK(response["emails"].items()[1]["emailId"].text() == last);
 }
