@@ -21,6 +21,7 @@ _TOOLS = [
     "read_email",
     "extend_inbox",
     "delete_inbox",
+    "find_emails",
 ]
 
 
@@ -61,6 +62,10 @@ def test_a_sign_up_by_tools_alone(suite: Suite, of_each_revision: McpEndpoint) -
     code = mcp.call("get_code", inboxId=inbox["inboxId"])
     read = mcp.call("read_email", emailId=waited["email"]["emailId"])
     listed = mcp.call("list_inboxes", tag="mcp", address=inbox["emailAddress"])
+    found = mcp.call(
+        "find_emails", inboxId=inbox["inboxId"], text="482913", headers={"Subject": "CODE"}
+    )
+    of_tag = mcp.call("find_emails", tag="mcp", subject="other")
     longer = mcp.call("extend_inbox", inboxId=inbox["inboxId"], ttlSeconds=90_000)
     gone = mcp.call("delete_inbox", inboxId=inbox["inboxId"])
 
@@ -71,6 +76,10 @@ def test_a_sign_up_by_tools_alone(suite: Suite, of_each_revision: McpEndpoint) -
     assert code["emailId"] == waited["email"]["emailId"]
     assert "482913" in unfenced(read, read["text"])
     assert [each["inboxId"] for each in listed["inboxes"]] == [inbox["inboxId"]]
+    assert [each["emailId"] for each in found["emails"]] == [code["emailId"]]
+    assert unfenced(found, found["emails"][0]["subject"]) == "Your code"
+    assert (found["nextCursor"], found["searched"]["emails"]) == (None, 1)
+    assert of_tag["emails"] == []
     assert longer["expiresAt"] > inbox["expiresAt"]
     assert gone == {"inboxId": inbox["inboxId"], "deleted": True}
     assert "ended at" in mcp.error("delete_inbox", inboxId=inbox["inboxId"])
@@ -431,6 +440,11 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("list_inboxes", {"limit": 5.5}, "limit must be"),
         ("list_inboxes", {"tag": ["a"]}, "tag must be"),
         ("list_inboxes", {"order": "newest"}, "order must be one of desc, asc"),
+        ("find_emails", {"inboxId": "01934f2f-0a4e-7c11-8a36-93d02c5b7e10", "tag": "a"}, "tag is for all inboxes"),
+        ("find_emails", {"after": 1}, "after belongs to one inbox"),
+        ("find_emails", {"text": "\u00ad"}, "text must have a character that is shown"),
+        ("find_emails", {"headers": {"a b": "x"}}, "header.a b"),
+        ("find_emails", {"headers": "x-run"}, "headers must be an object"),
         ("wait_for_email", {}, "inboxId is required"),
         ("wait_for_email", {"inboxId": "x/../.."}, "inboxId"),
         ("get_code", {"inboxId": "x", "emailId": "y"}, "either inboxId"),

@@ -1,6 +1,7 @@
 #include "gateway/mcp/mail_wait.hpp"
 
 #include "common/core/ids.hpp"
+#include "gateway/mcp/email_filters.hpp"
 #include "gateway/mcp/fence.hpp"
 
 #include <algorithm>
@@ -11,43 +12,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_condition = 500;
 constexpr std::size_t max_id = 100;
 // Bytes of emails that one wait looks into: whoever fills an inbox does not keep a replica busy. An
 // email counts as so many at least; so a wait looks into fifty that are small.
 constexpr std::size_t min_email_bytes = 400 * 1024;
 constexpr std::size_t max_skipped_bytes = 50 * min_email_bytes;
-
-void read_condition(json::object_reader& arguments, const char* name, query_list& conditions)
-{
-    if (auto text = arguments.text(name, 1, max_condition))
-        conditions.emplace_back(name, std::move(*text));
-}
-
-void read_flag(json::object_reader& arguments, const char* name, query_list& conditions)
-{
-    if (const auto value = arguments.boolean(name))
-        conditions.emplace_back(name, *value ? "true" : "false");
-}
-
-// The operation checks what they mean together.
-void read_conditions(json::object_reader& arguments, mail_wait::purpose chosen,
-                     query_list& conditions)
-{
-    for (const auto* name : {"from", "to", "recipient", "subject", "since", "until"})
-        read_condition(arguments, name, conditions);
-    if (chosen == mail_wait::purpose::code)
-        conditions.emplace_back("hasCode", "true");
-    else
-        read_flag(arguments, "hasCode", conditions);
-    if (chosen != mail_wait::purpose::link) {
-        read_flag(arguments, "hasLink", conditions);
-        if (auto kind = arguments.choice("linkKind", {"verify", "reset", "unsubscribe", "other"}))
-            conditions.emplace_back("linkKind", std::move(*kind));
-    }
-    for (const auto* name : {"hasAttachment", "isRead"})
-        read_flag(arguments, name, conditions);
-}
 
 template <class Id>
 void check_id(json::object_reader& arguments, const std::string& id)
@@ -92,7 +61,10 @@ result<mail_wait> mail_wait::read(purpose chosen, const json::value& arguments)
     made.inbox_ = from.text("inboxId", 1, max_id).value_or("");
     if (chosen != purpose::email)
         made.email_ = from.text("emailId", 1, max_id).value_or("");
-    read_conditions(from, chosen, made.conditions_);
+    if (chosen == purpose::code)
+        made.conditions_.emplace_back("hasCode", "true");
+    read_filters(from, made.conditions_,
+                 {.code = chosen == purpose::code, .link = chosen == purpose::link});
     if (chosen == purpose::link)
         made.kind_ = from.choice("kind", {"verify", "reset", "unsubscribe", "other"});
     made.after_ = from.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);

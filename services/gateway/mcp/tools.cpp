@@ -4,6 +4,8 @@
 #include "common/core/ids.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
+#include "gateway/mcp/email_filters.hpp"
+#include "gateway/mcp/fence.hpp"
 #include "gateway/mcp/mail_content.hpp"
 #include "gateway/resources/inbox_limits.hpp"
 
@@ -11,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace tempinbox::mcp_tools {
 extern const std::span<const embedded_file> files; // made from tools.json by the build
@@ -20,6 +23,9 @@ namespace tempinbox::gateway::mcp {
 namespace {
 
 constexpr std::size_t max_id = 100;
+constexpr std::size_t max_tag = 50;
+constexpr std::size_t max_cursor = 500;
+constexpr std::int64_t max_list = 100;
 
 tool_result of_response(const http::response& response)
 {
@@ -105,6 +111,69 @@ awaitable<tool_result> delete_inbox(api_calls& calls, const json::value& argumen
     co_return of_response(co_await calls.remove("/v1/inboxes/" + id));
 }
 
+// Which emails to list: the path and the query of the operation.
+std::pair<std::string, query_list> read_list(json::object_reader& arguments)
+{
+    const auto inbox = arguments.text("inboxId", 1, max_id);
+    if (inbox)
+        if (const auto parsed = inbox_id::parse(*inbox); !parsed)
+            arguments.fail(parsed.error().message);
+    query_list query;
+    read_filters(arguments, query);
+    if (auto tag = arguments.text("tag", 1, max_tag)) {
+        if (inbox)
+            arguments.fail("tag is for all inboxes: leave out inboxId, or tag");
+        query.emplace_back("tag", std::move(*tag));
+    }
+    constexpr auto max = std::numeric_limits<std::int64_t>::max();
+    if (const auto after = arguments.integer("after", 0, max); after.value_or(0) > 0)
+        query.emplace_back("after", std::to_string(*after));
+    if (const auto limit = arguments.integer("limit", 1, max_list))
+        query.emplace_back("limit", std::to_string(*limit));
+    if (auto cursor = arguments.text("cursor", 1, max_cursor))
+        query.emplace_back("cursor", std::move(*cursor));
+    if (auto order = arguments.choice("order", {"desc", "asc"}))
+        query.emplace_back("order", std::move(*order));
+    return {inbox ? "/v1/inboxes/" + *inbox + "/emails" : "/v1/emails", std::move(query)};
+}
+
+std::string found_emails(const json::value& page)
+{
+    fence marks;
+    json::writer out;
+    out.begin_object();
+    marks.put_notice(out);
+    out.key("emails").begin_array();
+    for (const auto& email : page["emails"].items())
+        put_summary(out, email, marks);
+    out.end_array();
+    out.key("nextCursor").raw(page["nextCursor"].to_string());
+    out.key("searched");
+    if (page.find("searched"))
+        out.raw(page["searched"].to_string());
+    else
+        out.null();
+    marks.put_hidden(out);
+    out.end_object();
+    return out.take();
+}
+
+awaitable<tool_result> find_emails(api_calls& calls, const json::value& arguments)
+{
+    json::object_reader from(arguments);
+    auto [path, query] = read_list(from);
+    if (const auto all_known = from.finish(); !all_known)
+        co_return tool_result::of_error(all_known.error().message);
+    auto response = co_await calls.get(std::move(path), std::move(query));
+    if (response.status != 200)
+        co_return refused_by_operation(response);
+    auto read = co_await calls.read<std::string>(
+        [body = std::move(response.body)] { return found_emails(parse_response(body)); });
+    if (!read)
+        co_return refused(read.error());
+    co_return tool_result::of_json(std::move(*read));
+}
+
 const std::array all_tools{
     tool{"create_inbox", create_inbox, {}},
     tool{"list_inboxes", list_inboxes, {}},
@@ -114,6 +183,7 @@ const std::array all_tools{
     tool{"read_email", read_email, {}},
     tool{"extend_inbox", extend_inbox, {}},
     tool{"delete_inbox", delete_inbox, {}},
+    tool{"find_emails", find_emails, {}},
 };
 
 } // namespace

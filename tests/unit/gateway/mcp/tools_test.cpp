@@ -82,6 +82,8 @@ TEST_CASE("the tools that wait take every argument that their schemas name", "[g
                 out.member(name, schema["enum"].items().front().text());
             else if (schema["type"].text() == "boolean")
                 out.member(name, true);
+            else if (schema["type"].text() == "object")
+                out.key(name).begin_object().member("X-Run", "7").end_object();
             else if (schema["type"].text() == "integer")
                 out.member(name, 1);
             else
