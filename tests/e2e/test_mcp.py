@@ -440,7 +440,11 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("list_inboxes", {"limit": 5.5}, "limit must be"),
         ("list_inboxes", {"tag": ["a"]}, "tag must be"),
         ("list_inboxes", {"order": "newest"}, "order must be one of desc, asc"),
-        ("find_emails", {"inboxId": "01934f2f-0a4e-7c11-8a36-93d02c5b7e10", "tag": "a"}, "tag is for all inboxes"),
+        (
+            "find_emails",
+            {"inboxId": "01934f2f-0a4e-7c11-8a36-93d02c5b7e10", "tag": "a"},
+            "tag is for all inboxes",
+        ),
         ("find_emails", {"after": 1}, "after belongs to one inbox"),
         ("find_emails", {"text": "\u00ad"}, "text must have a character that is shown"),
         ("find_emails", {"headers": {"a b": "x"}}, "header.a b"),
