@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t max_preview_characters = 200;
 constexpr std::string_view unread_end = "(not read to its end)";
+constexpr std::string_view unreadable = "(cannot be read)";
 
 std::optional<std::string> fold_given(const std::optional<std::string>& given)
 {
@@ -207,8 +208,11 @@ std::string filtered_email::text(const failed_condition& failed) const
     case filter_field::until:
         return to_iso8601(columns_.received_at);
     case filter_field::header:
-        return join_list(header_values(failed.header));
+        return message_ && message_->is_unreadable ? std::string(unreadable)
+                                                   : join_list(header_values(failed.header));
     case filter_field::text:
+        if (message_ && message_->is_unreadable)
+            return std::string(unreadable);
         return message_ && message_->is_cut ? std::string(unread_end) : columns_.preview;
     }
     return {};

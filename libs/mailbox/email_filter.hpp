@@ -105,7 +105,8 @@ struct message_texts
 {
     std::string text;                                         // folded as running text
     std::vector<std::pair<std::string, std::string>> headers; // names in lower case
-    bool is_cut = false; // not read to its end, so that there may be more text
+    bool is_cut = false;        // not read to its end, so that there may be more text
+    bool is_unreadable = false; // what is stored is damaged: it matches no condition on messages
 };
 
 message_texts read_message_texts(const mime::view& view);

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/lru_cache.hpp"
+#include "common/metrics/registry.hpp"
 #include "inbox/reading/message_parser.hpp"
 #include "mailbox/email_repository.hpp"
 
@@ -23,7 +24,7 @@ class message_opener
 {
 public:
     // `max_cache_bytes`: of texts and headers, in all; 0 caches none.
-    message_opener(mailbox::email_repository& emails, message_parser& parser,
+    message_opener(runtime::host& host, mailbox::email_repository& emails, message_parser& parser,
                    std::size_t max_cache_bytes);
 
 private:
@@ -40,6 +41,11 @@ private:
     message_parser& parser_;
     std::size_t max_cached_;
     lru_cache<body_id, shared_texts, bytes_held> texts_;
+    prometheus::Counter& cached_messages_;
+    prometheus::Counter& parsed_messages_;
+    prometheus::Counter& unreadable_messages_;
+    prometheus::Counter& parsed_bytes_;
+    prometheus::Gauge& cache_bytes_;
 };
 
 // What one page of a list, or one poll of a wait, may open.
@@ -49,6 +55,9 @@ struct opening_bounds
     std::size_t bytes = 0;             // of the messages
     std::chrono::milliseconds time{0}; // from the first one on
 };
+
+// A bound of opening_bounds.
+enum class opening_bound { messages, bytes, time };
 
 // The messages that one page or poll opens, in order. Reads ahead, so that a statement and a job on
 // a thread serve several. The first message is always within the bounds.
@@ -68,9 +77,9 @@ public:
     // Those to open or skip next, in their order, in place of any that are left.
     void expect(std::vector<message> messages);
     void skip_next() { next_.pop_front(); }
-    // Whether the next one is within the bounds.
-    bool has_room() const;
-    // Null if the message is gone. Fails as message_parser::read.
+    // The bound that the next one is beyond; nullopt: it may be opened.
+    std::optional<opening_bound> bound_met() const;
+    // Null if the message is gone; one that is damaged has no texts. Fails as message_parser::read.
     awaitable<result<shared_texts>> open_next();
     // The one that was opened last, read anew.
     awaitable<result<shared_texts>> open_last_again();
@@ -86,9 +95,17 @@ private:
         bool was_requested = false;
     };
 
+    // A message that is read by itself.
+    struct found_raw
+    {
+        std::optional<std::string> raw; // absent: it is gone, or
+        bool is_damaged = false;
+    };
+
     awaitable<void> read_ahead();
-    awaitable<result<std::optional<std::string>>> find_raw(email_id email);
+    awaitable<result<found_raw>> find_raw(email_id email);
     awaitable<result<void>> parse_ahead();
+    shared_texts keep(const message& about, mailbox::message_texts parsed);
 
     message_opener& opener_;
     account_id account_;

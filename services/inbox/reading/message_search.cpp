@@ -58,38 +58,51 @@ bool is_cut_before_match(const compiled_filter& filter, const filtered_email& em
 }
 
 // How opening the next message of a page or poll ended.
-enum class opening {
-    opened, // or not needed
-    gone,
-    beyond_bounds // the page or poll ends before it
+struct opening
+{
+    bool is_gone = false;
+    std::optional<search_end> end = {}; // the page or poll ends before the message
 };
+
+search_end to_end(opening_bound met)
+{
+    switch (met) {
+    case opening_bound::messages:
+        return search_end::messages;
+    case opening_bound::bytes:
+        return search_end::bytes;
+    case opening_bound::time:
+        break;
+    }
+    return search_end::time;
+}
 
 // Opens the email's message, which is the session's next one.
 awaitable<result<opening>> open_for_email(message_session& session, const compiled_filter& filter,
                                           filtered_email& email)
 {
-    if (!session.has_room())
-        co_return opening::beyond_bounds;
+    if (const auto met = session.bound_met())
+        co_return opening{.end = to_end(*met)};
     auto texts = co_await session.open_next();
     const bool is_first = session.opened() == 1;
     if (!texts && !is_first)
-        co_return opening::beyond_bounds; // the next page or poll reports an error that lasts
+        co_return opening{.end = search_end::unread}; // the next one reports an error that lasts
     if (!texts)
         co_return texts.error();
     if (!*texts)
-        co_return opening::gone;
+        co_return opening{.is_gone = true};
     email.open(*texts);
     if (!is_cut_before_match(filter, email, **texts))
-        co_return opening::opened;
+        co_return opening();
     if (!is_first)
-        co_return opening::beyond_bounds;
+        co_return opening{.end = search_end::unread};
     auto again = co_await session.open_last_again();
     if (!again)
         co_return again.error();
     if (!*again)
-        co_return opening::gone;
+        co_return opening{.is_gone = true};
     email.open(*again);
-    co_return opening::opened;
+    co_return opening();
 }
 
 // A page that is filled with those candidates whose messages match.
@@ -110,6 +123,7 @@ public:
     // What to list next.
     const email_query& rest() const { return rest_; }
     bool is_done() const { return is_done_; }
+    search_end end() const { return end_; }
 
     awaitable<result<void>> examine(email_page listed)
     {
@@ -118,13 +132,15 @@ public:
         auto emails = read_emails(listed);
         for (std::size_t i = 0; i < emails.size(); ++i) {
             if (filter_.is_undecided(emails[i])) {
-                const auto ended = co_await open_for_email(session_, filter_, emails[i]);
-                if (!ended)
-                    co_return ended.error();
-                if (*ended == opening::gone)
+                const auto opened = co_await open_for_email(session_, filter_, emails[i]);
+                if (!opened)
+                    co_return opened.error();
+                if (opened->is_gone)
                     continue;
-                if (*ended == opening::beyond_bounds)
+                if (opened->end) {
+                    end_ = *opened->end;
                     co_return end_before(listed, i);
+                }
             }
             if (!filter_.matches(emails[i]))
                 continue;
@@ -145,6 +161,8 @@ public:
         rest_.max_rows -= listed.rows;
         is_done_ = listed.next_cursor.empty() || listed.rows == 0 || rest_.max_rows <= 0 ||
                    static_cast<int>(page_.items.size()) == query_.limit;
+        if (rest_.max_rows <= 0 && !listed.next_cursor.empty())
+            end_ = search_end::rows;
         co_return result<void>();
     }
 
@@ -192,6 +210,7 @@ private:
     email_page page_;
     std::int64_t bytes_ = 0;
     bool is_done_ = false;
+    search_end end_ = search_end::whole;
 };
 
 // The searches of a poll, while rows are read for them.
@@ -212,11 +231,11 @@ public:
     std::int64_t above() const { return above_; }
     bool is_done(std::int64_t last_sequence) const
     {
-        return has_met_bound_ || std::all_of(runs_.begin(), runs_.end(), [&](const auto& run) {
-                   return run.is_done(last_sequence);
-               });
+        return end_ || std::all_of(runs_.begin(), runs_.end(),
+                                   [&](const auto& run) { return run.is_done(last_sequence); });
     }
-    bool has_met_bound() const { return has_met_bound_; }
+    // Absent unless it ended before a message.
+    std::optional<search_end> end() const { return end_; }
     bool needs_messages(const examined_emails& read) const
     {
         return std::any_of(read.emails.begin(), read.emails.end(),
@@ -234,20 +253,20 @@ public:
             if (is_expected[i] && run == runs_.size()) {
                 session_.skip_next(); // whoever needed it has an email by now
             } else if (run != runs_.size()) {
-                const auto ended = co_await open_for_email(session_, filters_[run], email.email);
-                if (!ended)
-                    co_return ended.error();
-                has_met_bound_ = *ended == opening::beyond_bounds;
-                is_gone = *ended == opening::gone;
+                const auto opened = co_await open_for_email(session_, filters_[run], email.email);
+                if (!opened)
+                    co_return opened.error();
+                end_ = opened->end;
+                is_gone = opened->is_gone;
             }
-            if (has_met_bound_)
+            if (end_)
                 break;
             above_ = email.sequence;
             if (!is_gone)
                 for (auto& each : runs_)
                     each.examine(email);
         }
-        if (read.is_whole && !has_met_bound_)
+        if (read.is_whole && !end_)
             above_ = std::max(above_, read.last_sequence);
         co_return result<void>();
     }
@@ -288,7 +307,7 @@ private:
     std::vector<search_run> runs_;
     std::vector<compiled_filter> filters_; // of the runs
     std::int64_t above_ = std::numeric_limits<std::int64_t>::max();
-    bool has_met_bound_ = false;
+    std::optional<search_end> end_;
 };
 
 } // namespace
@@ -301,15 +320,40 @@ message_search::message_search(runtime::host& host, mailbox::email_repository& e
       page_bounds_{max_opened_for_page, max_bytes, max_time},
       poll_bounds_{max_opened_for_poll, max_bytes, max_time},
       pages_(host.executor(), max_pages, max_pages_per_account),
-      polls_(host.executor(), max_polls, max_polls_per_account)
+      polls_(host.executor(), max_polls, max_polls_per_account),
+      page_ends_(make_counters(host, "page")),
+      poll_ends_(make_counters(host, "poll"))
 {}
+
+message_search::counters message_search::make_counters(runtime::host& host, const char* kind)
+{
+    counters made{};
+    std::size_t next = 0;
+    for (const auto* end :
+         {"whole", "rows", "messages", "bytes", "time", "unread", "busy", "failed"})
+        made.at(next++) = &host.metrics().counter(
+            "tempinbox_inbox_searches_total",
+            "Pages of lists and polls of waits that look at messages, by how they ended",
+            {{"kind", kind}, {"outcome", end}});
+    return made;
+}
 
 awaitable<result<searched_page>> message_search::list(email_query query)
 {
+    auto end = search_end::failed;
+    auto found = co_await search_page(std::move(query), end);
+    page_ends_.at(static_cast<std::size_t>(end))->Increment();
+    co_return found;
+}
+
+awaitable<result<searched_page>> message_search::search_page(email_query query, search_end& end)
+{
     const auto until = email_reader::read_deadline();
     const auto turn = co_await pages_.acquire(query.account, async::deadline::after(turn_timeout));
-    if (!turn)
+    if (!turn) {
+        end = search_end::busy;
         co_return too_many_searches();
+    }
     message_session session(opener_, query.account, page_bounds_, until);
     page_search search(query, session);
     while (!search.is_done()) {
@@ -321,6 +365,7 @@ awaitable<result<searched_page>> message_search::list(email_query query)
         if (!examined)
             co_return examined.error();
     }
+    end = search.end();
     searched_page found;
     found.page = search.take();
     found.opened = session.opened();
@@ -361,11 +406,22 @@ awaitable<result<mailbox::search_results>>
 message_search::open_for(account_id account, inbox_id inbox,
                          std::vector<mailbox::email_search> searches)
 {
+    auto end = search_end::failed;
+    auto found = co_await search_above(account, inbox, std::move(searches), end);
+    poll_ends_.at(static_cast<std::size_t>(end))->Increment();
+    co_return found;
+}
+
+awaitable<result<mailbox::search_results>>
+message_search::search_above(account_id account, inbox_id inbox,
+                             std::vector<mailbox::email_search> searches, search_end& end)
+{
     const auto until = email_reader::read_deadline();
     message_session session(opener_, account, poll_bounds_, until);
     poll_search search(searches, session);
     std::optional<semaphore::permit> turn;
     std::int64_t last_sequence = 0;
+    auto reached = search_end::rows;
     int row_limit = rows_of_first_statement;
     for (int rows = 0; rows < max_rows_of_poll; rows += row_limit, row_limit = rows_per_statement) {
         auto read = co_await emails_.read_above(account, inbox, search.above(), row_limit);
@@ -375,16 +431,21 @@ message_search::open_for(account_id account, inbox_id inbox,
         const bool is_whole = read->is_whole;
         if (!turn && search.needs_messages(*read)) {
             auto taken = co_await polls_.acquire(account, async::deadline::after(turn_timeout));
-            if (!taken)
+            if (!taken) {
+                end = search_end::busy;
                 co_return too_many_searches();
+            }
             turn.emplace(std::move(*taken));
         }
         const auto examined = co_await search.examine(std::move(*read));
         if (!examined)
             co_return examined.error();
-        if (is_whole || search.is_done(last_sequence))
+        if (is_whole || search.is_done(last_sequence)) {
+            reached = search.end().value_or(search_end::whole);
             break;
+        }
     }
+    end = reached;
     co_return search.take(last_sequence);
 }
 

@@ -2,15 +2,29 @@
 
 #include "common/async/fair_semaphore.hpp"
 #include "common/core/awaitable.hpp"
+#include "common/metrics/registry.hpp"
 #include "common/runtime/host.hpp"
 #include "inbox/reading/message_opener.hpp"
 #include "mailbox/email_repository.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <vector>
 
 namespace tempinbox::inbox {
+
+// How a page or poll that looks at messages ended.
+enum class search_end {
+    whole, // full, or everything was looked at
+    rows,
+    messages,
+    bytes,
+    time,
+    unread, // before a message that could not be read, or not to its end
+    busy,
+    failed
+};
 
 // A page of a list, and how many messages were opened for it.
 struct searched_page
@@ -40,9 +54,16 @@ public:
 
 private:
     using semaphore = async::fair_semaphore<account_id>;
+    using counters = std::array<prometheus::Counter*, 8>; // by search_end
 
+    static counters make_counters(runtime::host& host, const char* kind);
+
+    awaitable<result<searched_page>> search_page(mailbox::email_query query, search_end& end);
     awaitable<result<mailbox::search_results>>
     open_for(account_id account, inbox_id inbox, std::vector<mailbox::email_search> searches);
+    awaitable<result<mailbox::search_results>>
+    search_above(account_id account, inbox_id inbox, std::vector<mailbox::email_search> searches,
+                 search_end& end);
 
     mailbox::email_repository& emails_;
     message_opener& opener_;
@@ -50,6 +71,8 @@ private:
     opening_bounds poll_bounds_;
     semaphore pages_;
     semaphore polls_; // those that open messages
+    counters page_ends_;
+    counters poll_ends_;
 };
 
 } // namespace tempinbox::inbox

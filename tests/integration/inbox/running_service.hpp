@@ -8,6 +8,7 @@
 #include "common/testing/scratch_database.hpp"
 #include "inbox/service.hpp"
 #include "integration/mailbox/seeds.hpp"
+#include "mime/view.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -136,6 +137,9 @@ struct running_service
                           const std::string& raw = "mail")
     {
         const auto message = mailbox::seeds::make_message({as_stored(account, to)}, raw);
+        auto seen = mime::read_view(raw).summary;
+        message->subject = std::move(seen.subject);
+        message->preview = std::move(seen.preview);
         message->attachment_count = 1;
         mailbox::seeds::store(mail, {message});
         return message->deliveries.front().id.text();
