@@ -123,13 +123,23 @@ awaitable<void> inbox_poller::run(std::shared_ptr<inbox_poller> self)
     self->is_polling_ = false;
 }
 
+bool inbox_poller::looks_at_messages(const group& one)
+{
+    return one.filter.has_text() || !one.filter.headers().empty();
+}
+
 awaitable<void> inbox_poller::poll_once()
 {
     auto all = gather();
     has_failed_ = false;
     polled_at_ = clock::now();
+    // Searches of messages may wait for their turn: they come last, in calls of their own.
+    const auto after_messages = std::partition(all.begin(), all.end(), looks_at_messages);
+    const auto of_messages = static_cast<std::size_t>(after_messages - all.begin());
     while (!all.empty()) {
-        const auto first = all.size() - std::min(all.size(), max_searches_per_call);
+        const auto begin = all.size() > of_messages ? of_messages : 0;
+        const auto first =
+            std::max(begin, all.size() - std::min(all.size(), max_searches_per_call));
         const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
         groups part(std::make_move_iterator(from), std::make_move_iterator(all.end()));
         all.erase(from, all.end());

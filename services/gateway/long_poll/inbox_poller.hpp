@@ -66,6 +66,7 @@ private:
 
     static awaitable<void> run(std::shared_ptr<inbox_poller> self);
     awaitable<void> poll_once();
+    static bool looks_at_messages(const group& one);
     awaitable<bool> search_part(groups& part);
     awaitable<void> deliver(std::string email_id,
                             std::vector<std::pair<group*, std::int64_t>> found);

@@ -51,9 +51,10 @@ public:
     account_id account = account_id::make();
     inbox_id inbox = inbox_id::make();
     bool is_live = true;
-    bool is_everybodys = false;   // found for every account
-    std::string text;             // of every email
-    std::optional<failure> error; // the result of every call
+    bool is_everybodys = false;        // found for every account
+    std::string text;                  // of every email
+    std::optional<failure> error;      // the result of every call
+    std::optional<failure> text_error; // the result of searches of messages
     gateway::response_budget memory;
     gateway::inbox_client client;
     std::size_t max_memory = 0;         // in use when an email was read
@@ -103,6 +104,10 @@ private:
         }
         if (error)
             co_return *error;
+        const auto looks_at_text = [](const auto& search) { return search.filter().has_text(); };
+        if (text_error &&
+            std::any_of(request.searches().begin(), request.searches().end(), looks_at_text))
+            co_return *text_error;
         if (!knows(request.account_id(), request.inbox_id()))
             co_return failure(errc::not_found, "Inbox does not exist");
         inbox::v1::FindFirstEmailsResponse response;

@@ -305,6 +305,31 @@ TEST_CASE("many waiters on one inbox share one poll and one email", "[gateway][l
     CHECK(arranged.mail.emails_read == 1);
 }
 
+TEST_CASE("a search of messages that fails ends no wait that looks at none", "[gateway][long_poll]")
+{
+    arranged_hub arranged;
+    arranged.mail.held = std::make_shared<async::reset_event>(testing::test_host().executor());
+    const auto first = arranged.begin(0, "absent");
+    auto by_text = arranged.mail.request();
+    by_text.filter.set_text("a");
+    const auto text = begin_wait(arranged.hub, by_text);
+    const auto subject = arranged.begin(0, "mail");
+    arranged.mail.text_error = failure{errc::unavailable, "busy"};
+
+    const auto held = std::exchange(arranged.mail.held, nullptr);
+    held->set();
+    arranged.settle();
+
+    REQUIRE(text->final_result);
+    CHECK(text->final_result->error().code == errc::unavailable);
+    CHECK_FALSE(first->final_result);
+    CHECK_FALSE(subject->final_result);
+    arranged.mail.add("mail");
+    arranged.publish_email(1);
+    REQUIRE(subject->final_result);
+    CHECK(subject->end() == long_poll_outcome::matched);
+}
+
 TEST_CASE("mail that comes during a poll is found by the next", "[gateway][long_poll]")
 {
     arranged_hub arranged;
