@@ -172,6 +172,22 @@ def test_lists_and_searches_are_of_the_tag(world: _World) -> None:
     assert len(world.all.get("/v1/emails")["emails"]) == 2
 
 
+def test_a_list_of_emails_by_another_tag_has_those_of_both_tags(
+    suite: Suite, world: _World
+) -> None:
+    both = _filled(suite, world.tagged, tags=["other"])
+
+    def listed(api: Api, **query: Any) -> set[str]:
+        return {it["emailId"] for it in api.get("/v1/emails", **query)["emails"]}
+
+    for query in ({}, {"text": "hello"}, {"subject": "private", "order": "asc"}):
+        assert listed(world.tagged, tag="other", **query) == {both["emailId"]}
+        inside = {world.inside["emailId"], both["emailId"]}
+        assert listed(world.tagged, tag="ci", **query) == inside
+        of_both = {world.outside["emailId"], both["emailId"]}
+        assert listed(world.all, tag="other", **query) == of_both
+
+
 def test_a_list_is_paged_through_the_tag_alone(world: _World) -> None:
     for _ in range(3):
         world.tagged.new_inbox()
