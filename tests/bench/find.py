@@ -53,9 +53,7 @@ class Caller:
     def send(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Sends one request; returns its status and JSON."""
         headers = {"X-API-Key": self._key, "Content-Type": "application/json"}
-        self._connection.request(
-            method, path, None if body is None else json.dumps(body), headers
-        )
+        self._connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = self._connection.getresponse()
         return answer.status, json.loads(answer.read())
 
@@ -164,8 +162,7 @@ def judge_pages(caller: Caller, emails: int) -> bool:
     again: list[Page] = []
 
     def repeat() -> int:
-        for number in range(REPEATS):
-            again.append(next(pages(caller, text=f"absent {number}")))
+        again.extend(next(pages(caller, text=f"absent {number}")) for number in range(REPEATS))
         return REPEATS
 
     next(pages(caller, text="warm"))
@@ -279,15 +276,18 @@ def judge_beside(key: str, other: str, seconds: float) -> bool:
                 answered[status] = answered.get(status, 0) + count
     print(
         f"lists of another account, c={LIST_CONNECTIONS}: p99 {alone.p99_ms:.2f} ms alone, "
-        f"{beside.p99_ms:.2f} ms beside {SEARCHES_AT_ONCE} searches, which were answered {answered}",
+        f"{beside.p99_ms:.2f} ms beside {SEARCHES_AT_ONCE} searches, answered {answered}",
         flush=True,
     )
-    failed = alone.failed + beside.failed + sum(
-        count for status, count in answered.items() if status not in (200, 503)
+    failed = (
+        alone.failed
+        + beside.failed
+        + sum(count for status, count in answered.items() if status not in (200, 503))
     )
     outcomes = [
-        targets.at_most("lists beside searches, p99 of that alone",
-                        beside.p99_ms / alone.p99_ms, MAX_BESIDE),
+        targets.at_most(
+            "lists beside searches, p99 of that alone", beside.p99_ms / alone.p99_ms, MAX_BESIDE
+        ),
         targets.at_most("requests that failed", failed, 0),
     ]
     return all(outcomes)

@@ -70,15 +70,11 @@ def _chain_of_waits(account: Account, inbox: dict[str, Any], query: dict[str, An
             return found
 
 
-def _found_by_tool(
-    suite: Suite, account: Account, query: dict[str, Any], **more: Any
-) -> list[int]:
+def _found_by_tool(suite: Suite, account: Account, query: dict[str, Any], **more: Any) -> list[int]:
     """Returns the sequences that MCP's find_emails finds, a page at a time."""
     flags = {"true": True, "false": False}
     headers = {
-        name.partition(".")[2]: value
-        for name, value in query.items()
-        if name.startswith("header.")
+        name.partition(".")[2]: value for name, value in query.items() if name.startswith("header.")
     }
     arguments = {
         name: flags.get(value, value)
