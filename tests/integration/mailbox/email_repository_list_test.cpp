@@ -407,7 +407,9 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
                 ids.push_back(email.id);
             query.cursor = page.next_cursor;
         } while (!query.cursor.empty());
-        CHECK(std::is_sorted(ids.begin(), ids.end()) == (order == list_order::oldest_first));
+        if (order == list_order::newest_first)
+            std::reverse(ids.begin(), ids.end());
+        CHECK(std::is_sorted(ids.begin(), ids.end()));
         return std::pair(per_page.size(), ids.size());
     };
 
