@@ -117,6 +117,18 @@ def test_tester(tmp_path: Path) -> None:
     )
 
 
+def test_follow(tmp_path: Path) -> None:
+    programs = node_packages.ensure(paths.ROOT / "clients" / "typescript")["PATH"]
+
+    pages.run(
+        _PAGES / "follow.md",
+        folder=tmp_path,
+        environment=_with_key() | {"PATH": programs},
+        swaps={"8097": str(free_port())},
+        seconds=_SECONDS,
+    )
+
+
 def test_consumer(clone: Path) -> None:
     known = {paths.SUITE_VARIABLE: os.environ[paths.SUITE_VARIABLE]}
 

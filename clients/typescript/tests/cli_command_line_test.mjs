@@ -48,7 +48,7 @@ test('what is wrong in a command line is named', () => {
     '--status must be one of active, expired, all, not "dead"',
   ]);
   assert.deepEqual(problems('listen', '--inbox', 'a'), [
-    '--forward-to is missing: Gets a POST for each email, such as http://localhost:3000/hook',
+    '--forward-to is missing: Gets a POST for each event, such as http://localhost:3000/hook',
   ]);
   assert.deepEqual(problems('completion', 'tcsh'), [
     'SHELL must be one of bash, zsh, fish, not "tcsh"',

@@ -65,14 +65,39 @@ test('a position outlasts the run', (context) => {
   const file = newFile(context, 'new', 'folder');
   const first = new PositionFile(file);
   assert.equal(first.read(), undefined);
-  first.write(9_000_000_000);
-  first.write(7);
+  first.write({ cursor: 'AQEHK6zqvT9LAQEHK6zqvT9L' });
+  first.write({ cursor: 'AQEH' });
   first.close();
 
   const second = new PositionFile(file);
 
-  assert.equal(second.read(), 7);
+  assert.deepEqual(second.read(), { cursor: 'AQEH' });
   second.close();
+});
+
+test('the position of an earlier version is a sequence, which a cursor replaces', (context) => {
+  const file = newFile(context, 'new');
+  const position = new PositionFile(file);
+  writeFileSync(file, '0000000009000000000\n');
+
+  assert.deepEqual(position.read(), { sequence: 9_000_000_000 });
+  position.write({ sequence: 9_000_000_001 });
+  assert.deepEqual(position.read(), { sequence: 9_000_000_001 });
+  position.write({ cursor: 'AQEH' });
+  assert.deepEqual(position.read(), { cursor: 'AQEH' });
+  position.close();
+});
+
+test('what is no cursor is not kept', (context) => {
+  const position = new PositionFile(newFile(context));
+
+  for (const cursor of ['', 'a'.repeat(65), 'a b', 'a\n'])
+    assert.match(
+      refusalOf(() => position.write({ cursor })),
+      /what is no cursor/,
+    );
+  assert.equal(position.read(), undefined);
+  position.close();
 });
 
 test('two runs cannot share a position', (context) => {
@@ -91,7 +116,7 @@ test('the position of a run that was killed is taken over', async (context) => {
   const file = newFile(context);
   const module = new URL('../dist/esm/cli/position-file.js', import.meta.url).href;
   const script = `const { PositionFile } = await import(${JSON.stringify(module)});
-    new PositionFile(${JSON.stringify(file)}).write(5);
+    new PositionFile(${JSON.stringify(file)}).write({ cursor: 'five' });
     console.log('held');
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
@@ -105,7 +130,7 @@ test('the position of a run that was killed is taken over', async (context) => {
 
   const next = new PositionFile(file);
 
-  assert.equal(next.read(), 5);
+  assert.deepEqual(next.read(), { cursor: 'five' });
   next.close();
 });
 
@@ -120,7 +145,7 @@ test('a process that only has the number of one that is gone holds nothing', (co
 });
 
 test('a position that is none is no position', (context) => {
-  for (const content of ['12\n', 'what is this doing here\n']) {
+  for (const content of ['12\n', 'what is this doing here\n', `${'AQEH'.padEnd(64)} `]) {
     const file = newFile(context);
     writeFileSync(file, content);
     const position = new PositionFile(file);

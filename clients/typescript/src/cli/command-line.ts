@@ -24,7 +24,7 @@ const SETTINGS_HELP = `Settings
 
 Exit codes
   0  done
-  1  not in time: no email matched (with --none: one came)
+  1  not in time: no email matched (with --none: one came); of listen: events are gone
   2  the command line, a setting or a value is wrong
   3  the API key or the plan is refused
   4  no such inbox or email

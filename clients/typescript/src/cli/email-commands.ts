@@ -61,7 +61,7 @@ async function readWait(session: Session, given: Arguments): Promise<WaitParams>
 }
 
 /** Where --after says that the wait begins: a sequence, or `latest`, which asks the inbox. */
-export async function findPosition(
+async function findPosition(
   session: Session,
   given: Arguments,
   inbox: string,

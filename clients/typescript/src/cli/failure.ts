@@ -16,6 +16,7 @@ import { printableLine, quote } from './printable.js';
 export const exitCodes = {
   done: 0,
   notInTime: 1, // no email matched, or with --none one came
+  missedEvents: 1, // of listen: it would pass over events that are gone
   badUsage: 2, // the command line, a setting or a value is wrong
   refused: 3, // the API key or the plan
   notFound: 4, // no such inbox or email

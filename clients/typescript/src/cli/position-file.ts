@@ -1,4 +1,4 @@
-// Where `listen` is in an inbox: a file that outlasts the run, and that one run holds at a time.
+// Where `listen` is in the feed: a file that outlasts the run, and that one run holds at a time.
 import {
   closeSync,
   fdatasyncSync,
@@ -18,11 +18,18 @@ import { CommandFailure, exitCodes } from './failure.js';
 import { quote } from './printable.js';
 import { reasonOf } from './settings.js';
 
-// Digits and the line's end: each position takes the place of the one before in one write, so a
-// process that is killed leaves one or the other.
-const DIGITS = 19;
-const RECORD = new RegExp(`^\\d{${DIGITS}}\\n$`);
+// A cursor, spaces up to its longest, and the line's end: each takes the place of the one before in
+// one write, so a process that is killed leaves one or the other.
+const CURSOR_LENGTH = 64;
+const RECORD_LENGTH = CURSOR_LENGTH + 1;
+const CURSOR = new RegExp(`^[\\w-]{1,${CURSOR_LENGTH}}$`);
+// Of earlier versions, which followed the emails of one inbox.
+const SEQUENCE_DIGITS = 19;
+const SEQUENCE_RECORD = new RegExp(`^\\d{${SEQUENCE_DIGITS}}\\n$`);
 const MAX_TAKEOVERS = 5;
+
+/** Behind an event of the account, or, of an older version, behind an email of one inbox. */
+export type Position = { readonly cursor: string } | { readonly sequence: number };
 
 /** A position on disk. Throws a CommandFailure where it cannot be kept, or another run has it. */
 export class PositionFile {
@@ -40,17 +47,22 @@ export class PositionFile {
     });
   }
 
-  read(): number | undefined {
-    const bytes = Buffer.alloc(DIGITS + 1);
+  read(): Position | undefined {
+    const bytes = Buffer.alloc(RECORD_LENGTH);
     const count = this.#keeping(() => readSync(this.#descriptor, bytes, 0, bytes.length, 0));
     const text = bytes.toString('latin1', 0, count);
-    const sequence = RECORD.test(text) ? Number(text) : NaN;
-    return Number.isSafeInteger(sequence) ? sequence : undefined;
+    if (SEQUENCE_RECORD.test(text)) {
+      const sequence = Number(text);
+      return Number.isSafeInteger(sequence) ? { sequence } : undefined;
+    }
+    const cursor = text.slice(0, -1).trimEnd();
+    const isRecord = text.length === RECORD_LENGTH && text.endsWith('\n') && CURSOR.test(cursor);
+    return isRecord ? { cursor } : undefined;
   }
 
-  write(sequence: number): void {
-    const record = Buffer.from(`${String(sequence).padStart(DIGITS, '0')}\n`);
+  write(position: Position): void {
     this.#keeping(() => {
+      const record = Buffer.from(recordOf(position));
       if (writeSync(this.#descriptor, record, 0, record.length, 0) !== record.length)
         throw new Error('the disk is full');
       fdatasyncSync(this.#descriptor);
@@ -77,6 +89,14 @@ export class PositionFile {
   }
 }
 
+/** A sequence is written over one only: a record never becomes shorter. */
+function recordOf(position: Position): string {
+  if ('sequence' in position)
+    return `${String(position.sequence).padStart(SEQUENCE_DIGITS, '0')}\n`;
+  if (!CURSOR.test(position.cursor)) throw new Error('the service answered what is no cursor');
+  return `${position.cursor.padEnd(CURSOR_LENGTH)}\n`;
+}
+
 /**
  * Node.js has no locks of files, so a file beside it names the process that has it. One of a
  * process that is gone is taken over.
@@ -97,7 +117,7 @@ function takeLock(file: string, lock: string): void {
   }
   throw new CommandFailure(
     exitCodes.conflict,
-    'another tempinbox listen forwards this inbox to this target already: it holds ' + quote(file),
+    'another tempinbox listen forwards the same to this target already: it holds ' + quote(file),
   );
 }
 

@@ -1,4 +1,4 @@
-// An email as the webhook `email.received` would bring it.
+// An event as its webhook would bring it.
 import { createHmac } from 'node:crypto';
 
 import { badUsage } from './failure.js';
@@ -33,10 +33,10 @@ export function readWebhookSecret(text: string): Buffer {
 
 /**
  * Standard Webhooks' three headers, signed with the key if there is one, and the attempt's number.
- * The id is the email's, as a webhook's is.
+ * The id is the event's, as a webhook's is.
  */
 export function webhookHeaders(
-  emailId: string,
+  eventId: string,
   unixSeconds: number,
   body: string,
   key: Buffer | undefined,
@@ -45,12 +45,12 @@ export function webhookHeaders(
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': APPLICATION,
-    'webhook-id': emailId,
+    'webhook-id': eventId,
     'webhook-timestamp': String(unixSeconds),
   };
   if (key) {
     // Standard Webhooks, "Signature scheme".
-    const signed = createHmac('sha256', key).update(`${emailId}.${unixSeconds}.${body}`);
+    const signed = createHmac('sha256', key).update(`${eventId}.${unixSeconds}.${body}`);
     headers['webhook-signature'] = `v1,${signed.digest('base64')}`;
   }
   headers['webhook-attempt'] = String(attempt);
