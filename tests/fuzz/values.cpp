@@ -3,6 +3,7 @@
 #include "common/json/value.hpp"
 #include "common/rules/rules.hpp"
 #include "fuzz/require.hpp"
+#include "gateway/long_poll/feed_cursor.hpp"
 #include "html/references.hpp"
 #include "mailbox/cursor.hpp"
 #include "mime/addresses.hpp"
@@ -63,6 +64,26 @@ void try_cursor(std::string_view text)
     const auto read = mailbox::read_cursor(made, filter);
     require(read && *read == text, "a cursor leads back to its position");
     require(!mailbox::read_cursor(made, "account=b"), "a cursor belongs to its list");
+}
+
+// What `after` and Last-Event-ID are read by.
+void try_feed_cursor(std::string_view text)
+{
+    static const auto account = account_id::parse("01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f").value();
+    const auto position = gateway::read_feed_cursor(account, text);
+    if (position)
+        require(gateway::make_feed_cursor(account, *position) == text,
+                "a position of a feed has one cursor");
+    else
+        require_clean(position.error().message, "a wrong cursor is refused in clean text");
+    if (text.size() < 9)
+        return;
+    std::int64_t number = 0;
+    for (const auto byte : text.substr(0, 8))
+        number = (number << 8 | static_cast<unsigned char>(byte)) & 0x7fff'ffff'ffff'ffff;
+    const gateway::feed_position made{static_cast<unsigned char>(text[8]), number};
+    const auto read = gateway::read_feed_cursor(account, gateway::make_feed_cursor(account, made));
+    require(read && *read == made, "a cursor of a feed leads back to its position");
 }
 
 void try_encodings(std::string_view text)
@@ -162,6 +183,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     const std::string_view text(reinterpret_cast<const char*>(input), size);
     try_json(text);
     try_cursor(text);
+    try_feed_cursor(text);
     try_encodings(text);
     try_rules(text);
     try_dates(text);
