@@ -341,6 +341,59 @@ TEST_CASE("positions of before a restore go on below it and are reset above it",
     }
 }
 
+TEST_CASE("after a restore who was past the moment begins there once, and nobody misses an event",
+          "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    s.open();
+    std::vector<std::string> ids;
+    std::vector<kafka::record> kept;
+    for (int i = 0; i < 6; ++i) {
+        const auto mail = email(s.account);
+        ids.push_back(mail.email_id());
+        kept.push_back(email_record(mail));
+        s.deliver({kept.back()});
+    }
+    // The database is as it was behind the fourth event; Kafka has all, read again from the third.
+    s.scratch.execute("DELETE FROM webhooks.feed_events WHERE position > 4");
+    s.scratch.execute("UPDATE webhooks.feeds SET server = 'another timeline'");
+    s.deliver({kept.begin() + 2, kept.end()});
+    const auto fresh = s.deliver_mails(1).front();
+
+    const names since{ids[4], ids[5], fresh};
+    for (const std::int64_t past : {5, 6}) {
+        const auto reset = s.read(past, 100, 1);
+        REQUIRE(reset.outcome() == v1::FEED_OUTCOME_RESET);
+        REQUIRE(reset.resume_position() == 4);
+        const auto rest = s.read(reset.resume_position(), 100, reset.epoch());
+        CHECK(rest.outcome() == v1::FEED_OUTCOME_READ);
+        CHECK(feed_suite::ids_of(rest) == since);
+    }
+    const auto before = s.read(2, 100, 1);
+    CHECK(before.outcome() == v1::FEED_OUTCOME_READ);
+    CHECK(before.epoch() == 2);
+    CHECK(feed_suite::ids_of(before) == names{ids[2], ids[3], ids[4], ids[5], fresh});
+    CHECK(s.read(before.position(), 100, before.epoch()).events_size() == 0);
+}
+
+TEST_CASE("a transaction that stays open, here or in another database, holds no reader up",
+          "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    s.open();
+    testing::scratch_database other({});
+    pqxx::connection here(s.scratch.dsn()), there(other.dsn());
+    pqxx::work writing_here(here), writing_there(there);
+    // Both have an id that all later transactions see as running.
+    writing_here.exec("SELECT pg_current_xact_id()");
+    writing_there.exec("SELECT pg_current_xact_id()");
+
+    const auto ids = s.deliver_mails(3);
+
+    CHECK(feed_suite::ids_of(s.read(0)) == ids);
+    CHECK(s.read(0).latest() == 3);
+}
+
 TEST_CASE("an event that comes hours late is recorded then, once", "[webhooks][feed][postgres]")
 {
     feed_suite s;
