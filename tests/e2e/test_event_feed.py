@@ -2,14 +2,17 @@
 
 import concurrent.futures
 import json
+import socket
+import subprocess
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 import requests
-from harness import Account, Api, Receiver, Suite, eventually, send
+from harness import Account, Api, Gateway, Receiver, Suite, eventually, send
 
 
 def _begin(api: Api) -> str:
@@ -306,3 +309,89 @@ def test_a_stream_refuses_what_belongs_to_a_page(api: Api) -> None:
             "GET", "/v1/events", params=query, headers={"Accept": "text/event-stream"}
         )
         assert refused.status_code == 400
+
+
+def test_one_waiting_reader_too_many_is_refused(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
+    key = account.api.headers["X-API-Key"]
+    with Gateway(suite, waits_per_account="2") as gateway:
+        api = Api(f"http://{gateway.address}", key)
+        after = _begin(api)
+        inbox = api.new_inbox()
+        _, after = _follow(api, after, 1)
+        waits = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
+        waiting = [
+            pool.submit(api.get, "/v1/events", after=after, waitSeconds=30),
+            pool.submit(api.get, waits, timeoutSeconds=30),
+        ]
+
+        eventually(
+            lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 2, "both wait"
+        )
+        page = api.call("GET", "/v1/events", params={"after": after, "waitSeconds": 5})
+        stream = api.call("GET", "/v1/events", headers={"Accept": "text/event-stream"})
+        # One that does not wait is none of them.
+        assert api.get("/v1/events", after=after)["events"] == []
+        send(suite, inbox["emailAddress"])
+        for each in waiting:
+            each.result(timeout=30)
+        assert len(api.get("/v1/events", after=after, waitSeconds=1)["events"]) == 1
+
+    for each in (page, stream):
+        assert each.status_code == 429
+        assert each.headers["X-Error-Code"] == "wait_limit"
+        assert int(each.headers["Retry-After"]) > 0
+
+
+_STORED = 10_000
+_BODY_BYTES = 2_000
+_PAGE_BYTES = 256 * 1024
+_SLOW_STREAMS = 16
+# Of the heap, which gives back nothing of a busy moment.
+_SPARE_BYTES = 8 * 1024 * 1024
+
+
+def _store_events(suite: Suite, account: Account, count: int) -> None:
+    """Puts so many events into the feed, as many mails would."""
+    payload = f"""'{{"event":"email.received","is":"' || repeat('x', {_BODY_BYTES}) || '"}}'"""
+    statement = (
+        "INSERT INTO webhooks.feed_events (account_id, position, event_id, inbox_id, type, "  # noqa: S608 - of this file
+        "recorded_at, body) SELECT f.account_id, n, gen_random_uuid(), gen_random_uuid(), 1, "
+        f"now(), convert_to({payload}, 'UTF8') FROM webhooks.feeds AS f, "
+        f"generate_series(1, {count}) AS n WHERE f.account_id = '{account.account_id}'"
+    )
+    command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", suite["DATABASE"], "-c", statement]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+
+
+def test_a_stream_that_is_read_slowly_holds_one_page(suite: Suite, account: Account) -> None:
+    after = _begin(account.api)
+    _store_events(suite, account, _STORED)
+    head = (
+        f"GET /v1/events?after={after} HTTP/1.1\r\nHost: gateway\r\n"
+        f"X-API-Key: {account.api.headers['X-API-Key']}\r\nAccept: text/event-stream\r\n\r\n"
+    )
+    with Gateway(suite) as gateway, ExitStack() as open_ones:
+        # What a first page costs is paid before.
+        assert Api(f"http://{gateway.address}", account.api.headers["X-API-Key"]).get(
+            "/v1/events", after=after, limit=500
+        )["hasMore"]
+        before = gateway.metric("process_resident_memory_bytes")
+        host, _, port = gateway.address.rpartition(":")
+        slow = []
+        for _ in range(_SLOW_STREAMS):
+            reader = open_ones.enter_context(socket.socket())
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(10)
+            reader.connect((host, int(port)))
+            reader.sendall(head.encode())
+            slow.append(reader)
+        for _ in range(4):
+            for reader in slow:
+                assert len(reader.recv(1)) == 1
+            time.sleep(1)
+
+        grown = gateway.metric("process_resident_memory_bytes") - before
+
+    assert grown < _SLOW_STREAMS * _PAGE_BYTES + _SPARE_BYTES
