@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -263,6 +264,48 @@ def test_the_suite_and_another_teams_consumer_work(guarded: _Guarded) -> None:
         refused = send(guarded.suite, address, server=services.ingest.address)
         assert "550 5.1.1" in refused.transcript
         assert _write(guarded, _CONSUMER, [_OWN_DEAD_LETTERS]) == {_OWN_DEAD_LETTERS: None}
+
+
+def _follow(api: Api, after: str, ids: set[str]) -> Counter[str]:
+    """How often each event came, once these have."""
+    seen: Counter[str] = Counter()
+
+    def has_all() -> bool:
+        nonlocal after
+        page = api.get("/v1/events", after=after, waitSeconds=2)
+        after = page["nextCursor"]
+        seen.update(event["eventId"] for event in page["events"])
+        return ids <= seen.keys()
+
+    _eventually(has_all, "the feed has all")
+    return seen
+
+
+def test_an_account_is_followed_with_the_rights_alone_and_while_kafka_is_away(
+    guarded: _Guarded,
+) -> None:
+    services = guarded.services
+    api = Api(f"http://{services.gateway.address}", services.make_key("business", 1_000_000))
+    inbox = api.new_inbox()
+    address = inbox["emailAddress"]
+    after = api.get("/v1/events")["nextCursor"]
+
+    def deliver() -> str:
+        sent = send(guarded.suite, address, server=services.ingest.address)
+        assert sent.is_accepted, sent.transcript
+        return sent.email_id
+
+    _follow(api, after, {deliver()})
+
+    with guarded.kafka.away():
+        # Mail is stored and read all the same, and who follows is answered.
+        ids = {deliver() for _ in range(3)}
+        listed = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+        assert ids <= {email["emailId"] for email in listed}
+        api.get("/v1/events", after=after, waitSeconds=3)
+    seen = _follow(api, after, ids)
+
+    assert set(seen.values()) == {1}
 
 
 @pytest.fixture(scope="module")

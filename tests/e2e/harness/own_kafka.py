@@ -1,8 +1,11 @@
 """A Kafka broker of a test's own, whatever its listeners ask of clients."""
 
+import contextlib
 import shlex
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -36,6 +39,16 @@ class OwnKafka:
             self.__exit__()
             raise
         return self
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """It answers nobody meanwhile, as a broker behind a cut line."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def __exit__(self, *_: object) -> None:
         if self._process:
