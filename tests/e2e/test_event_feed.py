@@ -326,9 +326,7 @@ def test_one_waiting_reader_too_many_is_refused(
             pool.submit(api.get, waits, timeoutSeconds=30),
         ]
 
-        eventually(
-            lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 2, "both wait"
-        )
+        eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 2, "both wait")
         page = api.call("GET", "/v1/events", params={"after": after, "waitSeconds": 5})
         stream = api.call("GET", "/v1/events", headers={"Accept": "text/event-stream"})
         # One that does not wait is none of them.
@@ -356,7 +354,7 @@ def _store_events(suite: Suite, account: Account, count: int) -> None:
     """Puts so many events into the feed, as many mails would."""
     payload = f"""'{{"event":"email.received","is":"' || repeat('x', {_BODY_BYTES}) || '"}}'"""
     statement = (
-        "INSERT INTO webhooks.feed_events (account_id, position, event_id, inbox_id, type, "  # noqa: S608 - of this file
+        "INSERT INTO webhooks.feed_events (account_id, position, event_id, inbox_id, type, "
         "recorded_at, body) SELECT f.account_id, n, gen_random_uuid(), gen_random_uuid(), 1, "
         f"now(), convert_to({payload}, 'UTF8') FROM webhooks.feeds AS f, "
         f"generate_series(1, {count}) AS n WHERE f.account_id = '{account.account_id}'"

@@ -322,9 +322,7 @@ def test_a_position_of_an_earlier_version_goes_on_with_its_inbox(user: Cli) -> N
         assert target.posts.empty()
         assert [_subject(post) for post in posts] == ["Mail 3", "Mail 4", "Mail 5"]
         emails = user.json("list", inbox.inbox_id)["emails"]
-        assert [_id(post) for post in reversed(posts)] == [
-            email["emailId"] for email in emails[:3]
-        ]
+        assert [_id(post) for post in reversed(posts)] == [email["emailId"] for email in emails[:3]]
 
         file.write_text(f"{2:019}\n", encoding="ascii")
         assert "--inbox" in user.fails(2, *_listen(target.url, "--state-file", str(file)))
