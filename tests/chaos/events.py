@@ -1,6 +1,6 @@
-"""`./dev chaos events`: brokers, services and consumers are killed under load; then what PostgreSQL
-holds is compared with what the example consumers saw, and what the API lists with the table that
-the topic inbox.state makes.
+"""`./dev chaos events`: brokers, PostgreSQL, services and consumers are killed under load; then
+what PostgreSQL holds is compared with what the example consumers and the readers of the accounts'
+feeds saw, and what the API lists with the table that the topic inbox.state makes.
 """
 
 import json
@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -21,17 +21,30 @@ from dev.suite import Suite
 from dev.terminal import heading, item, paint, say
 from dev.waiting import wait_until
 
-from chaos import brokers, checks, concurrent_tasks, consumers, event_truth, faults, freezes
+from chaos import (
+    brokers,
+    checks,
+    concurrent_tasks,
+    consumers,
+    event_truth,
+    faults,
+    feed_readers,
+    freezes,
+)
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
 from chaos.event_truth import Event, Rows, StateTable
+from chaos.feed_readers import Reader, Readers
 from chaos.load import Inbox, Load, Mail
 
-REPLICAS = "mail-ingest=2,inbox=2,gateway=2"
+REPLICAS = "mail-ingest=2,inbox=2,gateway=2,webhook-dispatcher=3"
 SECONDS, RATE = 120, 50  # unless something else is asked for
 _KILLED = ["mail-ingest", "inbox", "gateway", "webhook-dispatcher", "rate-limit"]
 _BETWEEN_KILLS_SECONDS = 3.0
+# PostgreSQL crashes at these parts of the run, at once and as by the kernel.
+_CRASHES = ((0.35, signal.SIGQUIT), (0.65, signal.SIGKILL))
 _ACCOUNTS = 3
+_READERS = 64  # of the accounts' feeds, in turn
 _INBOXES = 8  # of each account, for mail: they outlive the run
 _CALL_ROUNDS_A_SECOND = 1.5  # of each account
 _SHORT_TTL_SECONDS = 60  # the shortest there is
@@ -77,6 +90,8 @@ class Account:
     mailboxes: Mailboxes
     inboxes: list[Inbox]  # for mail
     calls: InboxCalls
+    key: str
+    place: str  # in its feed, before anything happened
 
 
 @dataclass
@@ -86,6 +101,7 @@ class Run:
     suite: Suite
     accounts: list[Account]
     consumers: list[ExampleConsumer]
+    readers: Readers
     load: Load
     seconds: int
     seed: int
@@ -132,7 +148,9 @@ class Run:
             service: [replica.name for replica in services.of(service, self.suite.replicas)]
             for service in _KILLED
         }
-        planned = faults.kills(replicas, self.seconds, self.seed, _BETWEEN_KILLS_SECONDS)
+        kills = faults.kills(replicas, self.seconds, self.seed, _BETWEEN_KILLS_SECONDS)
+        crashes = [faults.Fault(at * self.seconds, "postgres", how) for at, how in _CRASHES]
+        planned = sorted(kills + crashes)
         due = takewhile(lambda _: not self._over.is_set(), planned)
         faults.carry_out(self.suite, due, self._began, self.counts)
 
@@ -167,10 +185,23 @@ def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None)
     mail = Load(servers, inboxes, rate, seconds, connections)
     with consumers.running(suite.cluster.brokers, suite.logs / "consumers") as started:
         heading("Breaking")
-        done = Run(suite, accounts, started, mail, seconds, seed, rounds)
+        readers = _make_readers(suite, accounts, seed)
+        done = Run(suite, accounts, started, readers, mail, seconds, seed, rounds)
+        readers.start()
         done.carry_out()
         _say_faults(done)
         return _judge(done, _settle(done))
+
+
+def _make_readers(suite: Suite, accounts: list[Account], seed: int) -> Readers:
+    gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
+    readers = []
+    for number in range(_READERS):
+        account = accounts[number % len(accounts)]
+        readers.append(
+            Reader(account.account_id, gateways, account.key, account.place, seed + number)
+        )
+    return Readers(readers)
 
 
 def _apply_topics(suite: Suite) -> None:
@@ -194,7 +225,8 @@ def _make_account(suite: Suite, number: int) -> Account:
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
     mailboxes = Mailboxes(gateways[0], key)
     calls = InboxCalls(gateways, key, _CALL_ROUNDS_A_SECOND, list)
-    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls)
+    place = feed_readers.begin(gateways[0], key)
+    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls, key, place)
 
 
 def _say_faults(done: Run) -> None:
@@ -247,6 +279,9 @@ def _settle(done: Run) -> Findings:
         _CATCHING_UP_SECONDS,
     )
     findings = _look(done, truth)
+    expected = events_of_accounts(done.accounts, truth, findings.listed)
+    wait("readers have all", lambda: done.readers.have(expected), _CATCHING_UP_SECONDS)
+    done.readers.stop()
 
     def are_same() -> bool:
         nonlocal findings
@@ -263,6 +298,17 @@ def _look(done: Run, truth: dict[str, Event]) -> Findings:
     for account in done.accounts:
         listed |= event_truth.as_rows(account.account_id, account.mailboxes.inboxes())
     return Findings(truth, table, listed)
+
+
+def events_of_accounts(
+    accounts: list[Account], truth: dict[str, Event], listed: Rows
+) -> dict[str, Set[str]]:
+    """The ids of each account's events; the list has all of its inboxes, ended ones too."""
+    found: dict[str, set[str]] = {account.account_id: set() for account in accounts}
+    for event_id, event in truth.items():
+        if row := listed.get(event.inbox_id):
+            found[row["accountId"]].add(event_id)
+    return dict(found)
 
 
 def _count(suite: Suite, what: str) -> int:
@@ -284,6 +330,14 @@ def _judge(done: Run, findings: Findings) -> int:
         types = consumer.types()
         violations += event_truth.check_consumer(consumer.language, truth, types, consumer.counts())
         item(consumer.language, f"{len(truth.keys() & types.keys())} of {len(truth)} events")
+    expected = events_of_accounts(done.accounts, truth, findings.listed)
+    violations += done.readers.violations(expected)
+    item(
+        "feeds",
+        f"{sum(map(len, expected.values()))} events of {len(expected)} accounts, "
+        f"{len(done.readers.readers)} readers broke off "
+        f"{sum(reader.breaks for reader in done.readers.readers)} times",
+    )
     violations += event_truth.check_table(findings.table, findings.listed)
     violations += _check_answers(done, truth)
     violations += _check_topics(suite.cluster.brokers, truth)
@@ -349,7 +403,7 @@ def check_course(
 ) -> list[str]:
     """A run that broke nothing, or in which nothing happened, proves nothing."""
     killed = faults.broken(counts, signal.SIGKILL)
-    everything = [*_KILLED, "kafka", *example_consumers.LANGUAGES]
+    everything = [*_KILLED, "postgres", "kafka", *example_consumers.LANGUAGES]
     expected = freezes.PUBLISHERS if rounds else everything
     violations = [f"no {name} was killed" for name in expected if name not in killed]
     if "kafka" not in faults.broken(counts, signal.SIGTERM):

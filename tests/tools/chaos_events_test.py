@@ -1,8 +1,10 @@
 """Tests what `./dev chaos events` counts as a violation, and when its brokers are in sync."""
 
 import contextlib
+import json
 import sqlite3
 import tempfile
+import threading
 import unittest
 from collections import Counter
 from collections.abc import Iterable
@@ -13,6 +15,7 @@ from unittest import mock
 from chaos.brokers import out_of_sync
 from chaos.event_truth import Event, Rows, StateTable, as_rows, check_consumer, check_table
 from chaos.events import check_course
+from chaos.feed_readers import Reader, Readers, frames
 from dev import example_consumers
 from dev.example_consumers import ExampleConsumer
 
@@ -27,6 +30,7 @@ _KILLED = Counter(
     f"{name} SIGKILL"
     for name in (
         "kafka-3",
+        "postgres",
         "mail-ingest-2",
         "inbox-1",
         "gateway-1",
@@ -234,6 +238,90 @@ class Course(unittest.TestCase):
         self.assertEqual(
             check_course(counts, Counter(event.type for event in _TRUTH.values()), rounds=1), []
         )
+
+
+def _reader(*seen: str, account: str = "account", **more: Any) -> Reader:
+    reader = Reader(account, ["gateway"], "key", "0", 1, list(seen), breaks=1)
+    for name, value in more.items():
+        setattr(reader, name, value)
+    return reader
+
+
+class FeedReaders(unittest.TestCase):
+    """Compares what readers of a feed saw with what SQL holds, and lets them break off."""
+
+    def _violations(self, *readers: Reader) -> list[str]:
+        return list(Readers(list(readers)).violations({"account": {"1", "2", "3"}}))
+
+    def test_each_event_once_in_one_order_is_fine(self) -> None:
+        self.assertEqual(self._violations(_reader("2", "1", "3"), _reader("2", "1", "3")), [])
+
+    def test_what_was_skipped_or_came_twice_or_never_happened_is_named(self) -> None:
+        for seen, named in (
+            (("1", "3"), "skipped: 1 events, such as 2"),
+            (("1", "2", "2", "3"), "got twice: 1 events, such as 2"),
+            (("1", "2", "3", "9"), "got what is not in SQL: 1 events, such as 9"),
+        ):
+            with self.subTest(named):
+                self.assertEqual(
+                    self._violations(_reader(*seen)), [f"reader 0 of account account: {named}"]
+                )
+
+    def test_another_order_is_named(self) -> None:
+        [violation] = self._violations(_reader("1", "2", "3"), _reader("1", "3", "2"))
+
+        self.assertIn("reader 1", violation)
+        self.assertIn("another order", violation)
+
+    def test_a_place_that_was_refused_is_named(self) -> None:
+        violations = self._violations(_reader("1", lost="GET /v1/events was answered 410: gone"))
+
+        self.assertIn("answered 410", violations[0])
+        self.assertEqual(len(violations), 2)
+
+    def test_readers_that_never_broke_off_prove_nothing(self) -> None:
+        self.assertEqual(
+            self._violations(_reader("1", "2", "3", breaks=0)), ["no reader broke off"]
+        )
+
+    def test_one_that_breaks_off_goes_on_behind_what_it_kept(self) -> None:
+        """The service has a hundred events, and fails now and then."""
+        over = threading.Event()
+        answers = iter(range(1_000))
+
+        def get(_gateway: str, _key: str, query: dict[str, Any]) -> tuple[int, bytes]:
+            if next(answers) % 7 == 3:
+                return 503, b""
+            after, end = int(query["after"]), min(100, int(query["after"]) + query["limit"])
+            if after == 100:
+                over.set()
+            events = [{"eventId": f"e{at}", "cursor": str(at)} for at in range(after + 1, end + 1)]
+            return 200, json.dumps({"events": events, "nextCursor": str(end)}).encode()
+
+        reader = Reader("account", ["gateway"], "key", "0", 1)
+        with (
+            mock.patch("chaos.feed_readers._get", get),
+            mock.patch("chaos.feed_readers._PAUSE_SECONDS", 0.0),
+            mock.patch("chaos.feed_readers._MAX_LIMIT", 10),
+        ):
+            reader.run(over)
+
+        self.assertEqual(reader.seen, [f"e{at}" for at in range(1, 101)])
+        self.assertGreater(reader.breaks, 0)
+        self.assertEqual(reader.lost, "")
+
+    def test_one_whose_place_is_refused_ends(self) -> None:
+        reader = Reader("account", ["gateway"], "key", "0", 1)
+        with mock.patch("chaos.feed_readers._get", return_value=(410, b"gone")):
+            reader.run(threading.Event())
+
+        self.assertIn("410", reader.lost)
+
+    def test_half_a_frame_is_none(self) -> None:
+        whole = b": alive\nid: 5\n\nid: 6\nevent: x\n\n"
+        lines = (whole + b"id: 7\nid").splitlines(keepends=True)
+
+        self.assertEqual(list(frames(lines)), [{"": "alive", "id": "5"}, {"id": "6", "event": "x"}])
 
 
 if __name__ == "__main__":
