@@ -336,10 +336,10 @@ def test_one_waiting_reader_too_many_is_refused(
             each.result(timeout=30)
         assert len(api.get("/v1/events", after=after, waitSeconds=1)["events"]) == 1
 
-    for each in (page, stream):
-        assert each.status_code == 429
-        assert each.headers["X-Error-Code"] == "wait_limit"
-        assert int(each.headers["Retry-After"]) > 0
+    for refused in (page, stream):
+        assert refused.status_code == 429
+        assert refused.headers["X-Error-Code"] == "wait_limit"
+        assert int(refused.headers["Retry-After"]) > 0
 
 
 _STORED = 10_000
