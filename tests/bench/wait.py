@@ -105,8 +105,8 @@ def make_keys(count: int) -> list[str]:
 class Bench:
     """The waits and what became of them."""
 
-    def __init__(self) -> None:
-        self.keys = make_keys(ACCOUNTS)
+    def __init__(self, accounts: int = ACCOUNTS) -> None:
+        self.keys = make_keys(accounts)
         address = urlsplit(os.environ["TEMPINBOX_GATEWAY_1_URL"])
         self.host, self.port = str(address.hostname), int(address.port or 80)
         self.answered_at: dict[str, float] = {}
@@ -134,10 +134,11 @@ class Bench:
                 made[account].append(inbox)
             writer.close()
 
-        shares = [count // ACCOUNTS + (number < count % ACCOUNTS) for number in range(ACCOUNTS)]
+        accounts = len(self.keys)
+        shares = [count // accounts + (number < count % accounts) for number in range(accounts)]
         await asyncio.gather(*(work(share, number) for number, share in enumerate(shares)))
         # In turn, so that the inbox at a place is of the account at that place.
-        return [made[index % ACCOUNTS][index // ACCOUNTS] for index in range(count)]
+        return [made[index % accounts][index // accounts] for index in range(count)]
 
     async def open_waits(
         self, inboxes: list[dict[str, Any]], count: int
@@ -151,7 +152,7 @@ class Bench:
                 source = (SOURCES[number % len(SOURCES)], 0)
                 at = number % len(inboxes)
                 transport, _ = await loop.create_connection(
-                    lambda: Wait(inboxes[at], self.keys[at % ACCOUNTS], self),
+                    lambda: Wait(inboxes[at], self.keys[at % len(self.keys)], self),
                     self.host,
                     self.port,
                     local_addr=source,

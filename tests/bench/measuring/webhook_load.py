@@ -23,6 +23,7 @@ from measuring import many_rows
 
 _ROOT = Path(__file__).resolve().parents[3]
 _SERVICE = "/tempinbox.webhooks.v1.WebhookService/"
+_EVENTS = "/tempinbox.webhooks.v1.EventService/"
 _CALLERS = 4
 _LIMITS = {"apiAccess": True, "webhooks": 5, "routingRules": 20}
 
@@ -91,7 +92,7 @@ class Accounts:
         self._own = threading.local()
         self._made: list[str] = []
 
-    def _call(self, method: str, body: dict[str, Any]) -> None:
+    def _call(self, method: str, body: dict[str, Any], service: str = _SERVICE) -> None:
         if getattr(self._own, "connection", None) is None:
             self._own.connection = http.client.HTTPConnection(
                 os.environ["TEMPINBOX_WEBHOOK_DISPATCHER_1_RPC"], timeout=30
@@ -102,7 +103,7 @@ class Accounts:
         }
 
         def request() -> http.client.HTTPResponse:
-            self._own.connection.request("POST", _SERVICE + method, json.dumps(body), headers)
+            self._own.connection.request("POST", service + method, json.dumps(body), headers)
             response: http.client.HTTPResponse = self._own.connection.getresponse()
             return response
 
@@ -121,12 +122,7 @@ class Accounts:
         """Makes an account with a webhook for each URL and so many rules of five conditions for the
         first, of which the last one matches every mail.
         """
-        account = {
-            "accountId": str(uuid.uuid4()),
-            "plan": "premium",
-            "limits": _LIMITS,
-            "version": "1",
-        }
+        account = _state_of(str(uuid.uuid4()))
         webhooks = [str(uuid.uuid4()) for _ in urls]
         for webhook, url in zip(webhooks, urls, strict=True):
             self._call(
@@ -161,15 +157,35 @@ class Accounts:
                 pool.map(lambda number: self.make([f"{url}/{number}"], rules), range(count))
             )
 
+    def follow(self, account: str | None = None) -> str:
+        """Switches the feed on of an account of these, or of a new one."""
+        followed = account or str(uuid.uuid4())
+        self._call("OpenFeed", {"account": _state_of(followed)}, _EVENTS)
+        if account is None:
+            self._made.append(followed)
+        return followed
+
     def delete_all(self) -> None:
         """Deletes them, so that nothing is sent for them any more."""
         for made in _chunks(self._made, 1000):
             ids = "ARRAY['" + "','".join(made) + "']::uuid[]"
-            for table in ("rules", "due_deliveries", "endpoints", "config_versions"):
+            for table in (
+                "rules",
+                "due_deliveries",
+                "endpoints",
+                "feeds",
+                "feed_events",
+                "config_versions",
+            ):
                 many_rows.psql(
                     os.environ["TEMPINBOX_DATABASE"],
                     f"DELETE FROM webhooks.{table} WHERE account_id = ANY({ids})",
                 )
+
+
+def _state_of(account: str) -> dict[str, Any]:
+    """The account as a gateway tells of it."""
+    return {"accountId": account, "plan": "premium", "limits": _LIMITS, "version": "1"}
 
 
 def _chunks(ids: list[str], size: int) -> Iterator[list[str]]:
