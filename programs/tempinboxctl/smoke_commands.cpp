@@ -1,52 +1,19 @@
 #include "tempinboxctl/command.hpp"
 
 #include "common/core/text.hpp"
-#include "common/http/url.hpp"
+#include "tempinboxctl/api_client.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/smoke_run.hpp"
-#include "tempinboxctl/text_file.hpp"
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 
 namespace tempinbox::ctl {
 namespace {
 
-// As `./dev env` and the clients call them.
-constexpr const char* api_variable = "TEMPINBOX_BASE_URL";
-constexpr const char* key_variable = "TEMPINBOX_API_KEY";
+// As `./dev env` calls it.
 constexpr const char* smtp_variable = "TEMPINBOX_SMTP";
-constexpr const char* default_api = "http://127.0.0.1:8080";
 constexpr const char* default_smtp = "127.0.0.1:2525";
-
-// Absent if the variable is unset or empty: deployment templates leave empty ones behind.
-std::optional<std::string> read_variable(const char* name)
-{
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0')
-        return std::nullopt;
-    return value;
-}
-
-std::string value_or_variable(const arguments& given, const std::string& option_name,
-                              const char* variable, const char* otherwise)
-{
-    if (const auto value = given.value(option_name))
-        return *value;
-    return read_variable(variable).value_or(otherwise);
-}
-
-// From a file or the environment: a list of processes shows the command line.
-result<secret> read_key(const arguments& given)
-{
-    if (const auto file = given.value("api-key-file"))
-        return read_secret_file(*file);
-    if (const auto key = read_variable(key_variable))
-        return secret(*key);
-    return failure{errc::invalid_argument,
-                   std::string("the API key is missing: --api-key-file or ") + key_variable};
-}
 
 result<mail::server> read_smtp(const arguments& given, std::chrono::seconds timeout)
 {
@@ -67,32 +34,16 @@ result<mail::server> read_smtp(const arguments& given, std::chrono::seconds time
     return smtp;
 }
 
-result<std::chrono::seconds> read_seconds(const arguments& given, const std::string& name,
-                                          std::chrono::seconds otherwise)
-{
-    const auto seconds = given.integer(name, 1, 3'600);
-    if (!seconds)
-        return seconds.error();
-    return std::chrono::seconds(seconds->value_or(otherwise.count()));
-}
-
 result<smoke_request> read_request(const arguments& given)
 {
     smoke_request request;
-    const auto timeout = read_seconds(given, "timeout", request.timeout);
+    const auto timeout = read_seconds(given, "timeout", request.api.timeout);
     if (!timeout)
         return timeout.error();
-    request.timeout = *timeout;
     const auto wait = read_seconds(given, "wait", request.wait);
     if (!wait)
         return wait.error();
     request.wait = *wait;
-    request.api_url = value_or_variable(given, "api", api_variable, default_api);
-    while (request.api_url.ends_with('/'))
-        request.api_url.pop_back();
-    if (!http::target_url::parse(request.api_url))
-        return failure{errc::invalid_argument,
-                       "--api must be an http or https URL, not " + quote(request.api_url)};
     auto smtp = read_smtp(given, *timeout);
     if (!smtp)
         return smtp.error();
@@ -104,13 +55,12 @@ result<smoke_request> read_request(const arguments& given)
                            "--receiver must be host:port, not " + quote(*receiver)};
         request.receiver = *address;
     }
-    auto key = read_key(given);
-    if (!key)
-        return key.error();
-    request.api_key = std::move(*key);
     request.sender = given.value("from").value_or("");
     request.domain = given.value("domain").value_or("");
-    request.ca_file = given.value("ca-file").value_or("");
+    auto api = read_api_settings(given, *timeout);
+    if (!api)
+        return api.error();
+    request.api = std::move(*api);
     return request;
 }
 
@@ -133,21 +83,11 @@ std::vector<command> smoke_commands()
     auto& testing = commands.emplace_back(
         "smoke", "Sends one mail through the whole suite: inbox, SMTP, wait, code, webhook");
     auto& options = testing.options;
-    options.emplace_back("api", "URL",
-                         "base URL of the API, by default TEMPINBOX_BASE_URL or "
-                         "http://127.0.0.1:8080",
-                         option::kind::optional);
-    options.emplace_back("api-key-file", "FILE",
-                         "a file with the API key; without it the key is in TEMPINBOX_API_KEY",
-                         option::kind::optional);
+    options = api_options();
     options.emplace_back("smtp", "HOST:PORT",
                          "where mail is taken, by default TEMPINBOX_SMTP or 127.0.0.1:2525",
                          option::kind::optional);
     options.emplace_back("smtp-tls", "MODE", "none (the default), starttls or tls",
-                         option::kind::optional);
-    options.emplace_back("ca-file", "FILE",
-                         "certificate authorities of API and SMTP server (PEM); without it the "
-                         "system's",
                          option::kind::optional);
     options.emplace_back("from", "ADDRESS",
                          "sender of the mail; without it smoke@ and the inbox's domain",

@@ -26,57 +26,6 @@ std::string make_code()
     return std::to_string(100'000 + ::randombytes_uniform(900'000));
 }
 
-http::client_settings client_settings(const smoke_request& request)
-{
-    http::client_settings chosen;
-    chosen.connect_timeout = request.timeout;
-    chosen.tls_timeout = request.timeout;
-    chosen.ca_file = request.ca_file;
-    return chosen;
-}
-
-// The text of a field of a JSON object; empty if there is none.
-std::string text_field(const json::value& object, std::string_view name)
-{
-    const auto field = object.find(name);
-    return field && field->is_string() ? field->text() : std::string();
-}
-
-result<json::value> read_body(const http::client_response& answered)
-{
-    json::limits allowed;
-    allowed.bytes = 1024 * 1024;
-    const auto body = json::value::parse(answered.body, allowed);
-    if (!body)
-        return failure{errc::internal, "the answer is no JSON: is this the API?"};
-    return *body;
-}
-
-// `401 Unauthorized: the API key is not valid`
-std::string refusal_of(const http::client_response& answered)
-{
-    auto text =
-        std::to_string(answered.status) + " " + std::string(http::status_name(answered.status));
-    if (const auto body = json::value::parse(answered.body); body)
-        if (const auto message = text_field(*body, "message"); !message.empty())
-            text += ": " + message;
-    return text;
-}
-
-constexpr errc refused_code(unsigned status)
-{
-    switch (status) {
-    case 400:
-        return errc::unprocessable;
-    case 401:
-        return errc::unauthenticated;
-    case 403:
-        return errc::permission_denied;
-    default:
-        return errc::internal;
-    }
-}
-
 constexpr std::string_view skip_mark = "skipped: ";
 
 std::string_view text_of(smoke_step::status ended)
@@ -127,7 +76,7 @@ smoke_run::smoke_run(runtime::host& host, smoke_request request,
       request_(std::move(request)),
       on_step_(std::move(on_step)),
       code_(make_code()),
-      api_(host, client_settings(request_))
+      api_(host, request_.api)
 {}
 
 awaitable<std::vector<smoke_step>> smoke_run::run()
@@ -167,27 +116,6 @@ awaitable<bool> smoke_run::step(std::string name, awaitable<outcome> work)
     co_return ended.has_value();
 }
 
-awaitable<result<http::client_response>> smoke_run::call(std::string method, std::string path,
-                                                         std::string body, unsigned expected,
-                                                         std::chrono::seconds timeout)
-{
-    http::client_request outgoing;
-    outgoing.method = method;
-    outgoing.url = request_.api_url + path;
-    outgoing.headers = {{"X-API-Key", request_.api_key.reveal()}};
-    if (!body.empty())
-        outgoing.headers.emplace_back("Content-Type", "application/json");
-    outgoing.body = std::move(body);
-    outgoing.deadline = timeout;
-    auto answered = co_await api_.send(std::move(outgoing));
-    const auto name = method + " " + request_.api_url + path + ": ";
-    if (answered.error != http::exchange_error::none)
-        co_return failure(errc::unavailable, name + answered.error_text);
-    if (answered.status != expected)
-        co_return failure(refused_code(answered.status), name + refusal_of(answered));
-    co_return answered;
-}
-
 awaitable<smoke_run::outcome> smoke_run::create_inbox()
 {
     json::writer body;
@@ -195,7 +123,8 @@ awaitable<smoke_run::outcome> smoke_run::create_inbox()
     if (!request_.domain.empty())
         body.member("domain", request_.domain);
     body.end_object();
-    const auto answered = co_await call("POST", "/v1/inboxes", body.take(), 201, request_.timeout);
+    const auto answered =
+        co_await api_.call("POST", "/v1/inboxes", body.take(), 201, request_.api.timeout);
     if (!answered)
         co_return answered.error();
     const auto inbox = read_body(*answered);
@@ -221,7 +150,8 @@ awaitable<smoke_run::outcome> smoke_run::create_webhook()
     json::writer body;
     body.begin_object().member("url", url).member("description", "smoke test");
     body.member("events", std::vector<std::string>{"email.received"}).end_object();
-    const auto answered = co_await call("POST", "/v1/webhooks", body.take(), 201, request_.timeout);
+    const auto answered =
+        co_await api_.call("POST", "/v1/webhooks", body.take(), 201, request_.api.timeout);
     if (!answered) {
         // docs/settings.md: `webhook-allow-networks`, `webhook-allow-http`. The operator's
         // rules are right as they are, so nothing failed.
@@ -283,7 +213,7 @@ awaitable<smoke_run::outcome> smoke_run::await_email()
         const auto part = std::min(left, max_wait);
         const auto path = "/v1/inboxes/" + inbox_id_ + "/emails/wait?hasCode=true&timeoutSeconds=" +
                           std::to_string(part.count());
-        const auto answered = co_await call("GET", path, "", 200, part + request_.timeout);
+        const auto answered = co_await api_.call("GET", path, "", 200, part + request_.api.timeout);
         if (!answered)
             co_return answered.error();
         const auto body = read_body(*answered);
@@ -325,14 +255,14 @@ awaitable<smoke_run::outcome> smoke_run::clean_up()
 {
     outcome ended = std::string("nothing is left");
     if (!webhook_id_.empty()) {
-        const auto answered =
-            co_await call("DELETE", "/v1/webhooks/" + webhook_id_, "", 200, request_.timeout);
+        const auto answered = co_await api_.call("DELETE", "/v1/webhooks/" + webhook_id_, "", 200,
+                                                 request_.api.timeout);
         if (!answered)
             ended = answered.error();
     }
     if (!inbox_id_.empty()) {
         const auto answered =
-            co_await call("DELETE", "/v1/inboxes/" + inbox_id_, "", 200, request_.timeout);
+            co_await api_.call("DELETE", "/v1/inboxes/" + inbox_id_, "", 200, request_.api.timeout);
         if (!answered)
             ended = answered.error();
     }

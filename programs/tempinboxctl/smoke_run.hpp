@@ -2,9 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
-#include "common/core/secret.hpp"
-#include "common/http/client.hpp"
 #include "common/mail/client.hpp"
+#include "tempinboxctl/api_client.hpp"
 #include "tempinboxctl/command_result.hpp"
 #include "tempinboxctl/smoke_receiver.hpp"
 
@@ -20,14 +19,11 @@ namespace tempinbox::ctl {
 // What a smoke test is told.
 struct smoke_request
 {
-    std::string api_url; // without a slash at the end
-    secret api_key;
+    api_settings api;
     mail::server smtp;
     std::string sender;                // MAIL FROM; empty: smoke@ the inbox's domain
     std::string domain;                // of the inbox; empty: the default one
     std::optional<host_port> receiver; // where webhooks come in; absent: that step is skipped
-    std::string ca_file;               // of the API; empty: the system's
-    std::chrono::seconds timeout{10};  // of each call
     std::chrono::seconds wait{30};     // for the email, and for its webhook
 };
 
@@ -71,15 +67,12 @@ private:
     awaitable<outcome> check_code();
     awaitable<outcome> await_webhook();
     awaitable<outcome> clean_up();
-    awaitable<result<http::client_response>> call(std::string method, std::string path,
-                                                  std::string body, unsigned expected,
-                                                  std::chrono::seconds timeout);
 
     runtime::host& host_;
     const smoke_request request_;
     const std::function<void(const smoke_step&)> on_step_;
     const std::string code_;
-    http::client api_;
+    api_client api_;
     std::vector<smoke_step> steps_;
     std::optional<smoke_receiver> receiver_;
     std::string inbox_id_;
