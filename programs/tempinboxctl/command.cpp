@@ -74,8 +74,8 @@ std::vector<command> all_commands()
     for (const auto make :
          {account_commands, plan_commands, key_commands, domain_commands, webhook_commands,
           rule_commands, secret_commands, topic_commands, schema_commands, event_commands,
-          delivery_commands, dead_letter_commands, bootstrap_commands, doctor_commands,
-          smoke_commands, restore_commands})
+          door_commands, delivery_commands, dead_letter_commands, bootstrap_commands,
+          doctor_commands, smoke_commands, restore_commands})
         for (auto& one : make())
             all.push_back(std::move(one));
     return all;

@@ -91,6 +91,7 @@ std::vector<command> secret_commands();
 std::vector<command> topic_commands();
 std::vector<command> schema_commands();
 std::vector<command> event_commands();
+std::vector<command> door_commands();
 std::vector<command> delivery_commands();
 std::vector<command> dead_letter_commands();
 std::vector<command> smoke_commands();

@@ -72,6 +72,8 @@ awaitable<http::response> smoke_receiver::take(http::request& request)
     if (is_good) {
         events_.emplace_back(*request.header("webhook-id"));
         arrived_.set();
+        if (handle_)
+            handle_(request);
     }
     http::response answered;
     answered.status = is_good ? 204 : 401;

@@ -8,6 +8,7 @@
 #include "common/runtime/host.hpp"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ public:
     smoke_receiver(const smoke_receiver&) = delete;
 
     void set_secret(secret signing) { signing_ = std::move(signing); }
+    // Called with each request whose signature is good, before it is answered.
+    void on_event(std::function<void(const http::request&)> handle) { handle_ = std::move(handle); }
     // Whether the event came in time, with a good signature.
     awaitable<bool> await_event(std::string event_id, std::chrono::milliseconds timeout);
 
@@ -35,6 +38,7 @@ private:
     http::server server_;
     async::reset_event arrived_;
     secret signing_;
+    std::function<void(const http::request&)> handle_;
     std::vector<std::string> events_; // ids of those whose signatures are good
 };
 

@@ -8,10 +8,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from dev.ports import free_port
 from harness import Account, Api, Gateway, Receiver, Suite, eventually, send
 
 
@@ -340,6 +342,36 @@ def test_one_waiting_reader_too_many_is_refused(
         assert refused.status_code == 429
         assert refused.headers["X-Error-Code"] == "wait_limit"
         assert int(refused.headers["Retry-After"]) > 0
+
+
+def test_the_operator_sees_that_all_doors_show_the_same(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
+    key.write_text(account.api.headers["X-API-Key"], encoding="ascii")
+    key.chmod(0o600)
+    command = ["--api", suite["API"], "--api-key-file", str(key), "--seconds", "8"]
+    receiver = f"127.0.0.1:{free_port()}"
+    comparing = pool.submit(
+        suite.operate, "events", "compare-doors", *command, "--receiver", receiver
+    )
+
+    # From before it looks to after it has ended, so that there is something at both edges.
+    made = 0
+    while not comparing.done():
+        inbox = account.api.new_inbox()
+        send(suite, inbox["emailAddress"])
+        if made % 3 == 0:
+            account.api.delete("/v1/inboxes/" + inbox["inboxId"])
+        made += 1
+        time.sleep(0.2)
+
+    doors = {each["door"]: each for each in comparing.result()["doors"]}
+    assert set(doors) == {"topics", "webhook", "feed", "emails"}
+    assert all(each["good"] and each["missing"] == 0 for each in doors.values())
+    assert doors["feed"]["events"] > 10
+    assert doors["emails"]["events"] > 0
+    assert account.api.get("/v1/webhooks")["webhooks"] == []
 
 
 _STORED = 10_000
