@@ -72,10 +72,10 @@ awaitable<result<void>> door_watch::open()
     if (!described)
         co_return described.error();
     account_ = text_field(*described, "accountId");
-    const auto place = co_await api_.call("GET", "/v1/events", "", 200, request_.api.timeout);
-    if (!place)
-        co_return place.error();
-    const auto page = read_body(*place);
+    const auto latest = co_await api_.call("GET", "/v1/events", "", 200, request_.api.timeout);
+    if (!latest)
+        co_return latest.error();
+    const auto page = read_body(*latest);
     if (!page)
         co_return page.error();
     cursor_ = text_field(*page, "nextCursor");
@@ -122,6 +122,7 @@ awaitable<result<void>> door_watch::open_webhook()
 {
     if (!request_.receiver)
         co_return result<void>();
+    // An address that cannot be bound is a refusal like any other.
     try {
         receiver_.emplace(suite_.host(), *request_.receiver);
     } catch (const std::exception& error) {

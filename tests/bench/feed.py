@@ -17,6 +17,7 @@ A rate that the machine does not reach is said, and its figure counts for nothin
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -35,6 +36,7 @@ from urllib.parse import urlsplit
 import wait
 import webhooks
 from chaos.publishing import Publisher
+from dev.waiting import wait_until
 from measuring import mail_stream, many_rows, plans, processes, targets, webhook_load
 from measuring.percentiles import percentile
 
@@ -174,7 +176,7 @@ def _is_reached(reached: float, rate: float) -> bool:
 
 def _idle(_: argparse.Namespace) -> list[bool]:
     keys = wait.make_keys(_READER_ACCOUNTS)
-    places = [_get(key)["nextCursor"] for key in keys]
+    cursors = [_get(key)["nextCursor"] for key in keys]
     pid = int(os.environ["TEMPINBOX_GATEWAY_1_PID"])
     before = processes.resident_megabytes(pid)
 
@@ -183,7 +185,7 @@ def _idle(_: argparse.Namespace) -> list[bool]:
         at = number % len(keys)
         async with slots:
             _, writer = await asyncio.open_connection(*_address(), local_addr=source)
-            target = f"/v1/events?waitSeconds={_WAIT_SECONDS}&after={places[at]}"
+            target = f"/v1/events?waitSeconds={_WAIT_SECONDS}&after={cursors[at]}"
             head = f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {keys[at]}\r\n\r\n"
             writer.write(head.encode())
             await writer.drain()
@@ -268,9 +270,13 @@ def _rate(options: argparse.Namespace) -> list[bool]:
     published = Publisher(
         os.environ["TEMPINBOX_KAFKA"], accounts, events, _RECORDED_RATE
     ).published()
-    deadline = time.monotonic() + _SETTLING_SECONDS
-    while _recorded(accounts) < events and time.monotonic() < deadline:
-        time.sleep(0.5)
+    with contextlib.suppress(TimeoutError):
+        wait_until(
+            lambda: _recorded(accounts) >= events,
+            time.monotonic() + _SETTLING_SECONDS,
+            f"{events} events are recorded",
+            every=0.5,
+        )
     ids = "ARRAY['" + "','".join(accounts) + "']::uuid[]"
     lines = many_rows.psql(
         os.environ["TEMPINBOX_DATABASE"],
@@ -357,15 +363,15 @@ def _pages(options: argparse.Namespace) -> list[bool]:
     _get(key)
     account = json.loads(_call(key, "/v1/account"))["accountId"]
     _fill(account, options.rows)
-    place, took = "earliest", []
+    cursor, took = "earliest", []
     postgres = int(os.environ["TEMPINBOX_POSTGRES_PID"])
     processes.wait_quiet([postgres], seconds=_SETTLING_SECONDS)
     before = processes.cpu_seconds(postgres)
     for _ in range(_PAGES):
         began = time.monotonic()
-        page = _get(key, f"?limit={_PAGE}&after={place}")
+        page = _get(key, f"?limit={_PAGE}&after={cursor}")
         took.append(1000 * (time.monotonic() - began))
-        place = page["nextCursor"] if page["hasMore"] else "earliest"
+        cursor = page["nextCursor"] if page["hasMore"] else "earliest"
     cpu = 1000 * (processes.cpu_seconds(postgres) - before) / _PAGES
     many_rows.psql(
         os.environ["TEMPINBOX_DATABASE"],

@@ -91,7 +91,7 @@ class Account:
     inboxes: list[Inbox]  # for mail
     calls: InboxCalls
     key: str
-    place: str  # in its feed, before anything happened
+    cursor: str  # in its feed, before anything happened
 
 
 @dataclass
@@ -199,7 +199,7 @@ def _make_readers(suite: Suite, accounts: list[Account], seed: int) -> Readers:
     for number in range(_READERS):
         account = accounts[number % len(accounts)]
         readers.append(
-            Reader(account.account_id, gateways, account.key, account.place, seed + number)
+            Reader(account.account_id, gateways, account.key, account.cursor, seed + number)
         )
     return Readers(readers)
 
@@ -225,8 +225,8 @@ def _make_account(suite: Suite, number: int) -> Account:
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
     mailboxes = Mailboxes(gateways[0], key)
     calls = InboxCalls(gateways, key, _CALL_ROUNDS_A_SECOND, list)
-    place = feed_readers.begin(gateways[0], key)
-    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls, key, place)
+    cursor = feed_readers.begin(gateways[0], key)
+    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls, key, cursor)
 
 
 def _say_faults(done: Run) -> None:

@@ -19,7 +19,7 @@ from dev.waiting import wait_until
 
 _ANSWER_SECONDS = 20.0
 _BEGIN_SECONDS = 60.0
-_PAUSE_SECONDS = 0.3  # after what failed
+_RETRY_SECONDS = 0.3  # after what failed
 _BREAKS = 0.25  # of the pages
 _STREAMS = 4  # each fourth reader is a stream
 _MAX_LIMIT, _MAX_WAIT_SECONDS = 60, 5
@@ -87,7 +87,7 @@ class Reader:
                 return
             except (OSError, http.client.HTTPException, ValueError):
                 # Cut, or half an answer: nothing of it counts.
-                over.wait(_PAUSE_SECONDS)
+                over.wait(_RETRY_SECONDS)
 
     def _read_page(self) -> None:
         query = {

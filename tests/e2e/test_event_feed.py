@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import requests
 from dev.ports import free_port
+from dev.waiting import delay_until
 from harness import Account, Api, Gateway, Receiver, Suite, eventually, send
 
 
@@ -364,7 +365,7 @@ def test_the_operator_sees_that_all_doors_show_the_same(
         if made % 3 == 0:
             account.api.delete("/v1/inboxes/" + inbox["inboxId"])
         made += 1
-        time.sleep(0.2)
+        delay_until(time.monotonic() + 0.2)
 
     doors = {each["door"]: each for each in comparing.result()["doors"]}
     assert set(doors) == {"topics", "webhook", "feed", "emails"}
@@ -420,7 +421,7 @@ def test_a_stream_that_is_read_slowly_holds_one_page(suite: Suite, account: Acco
         for _ in range(4):
             for reader in slow:
                 assert len(reader.recv(1)) == 1
-            time.sleep(1)
+            delay_until(time.monotonic() + 1)
 
         grown = gateway.metric("process_resident_memory_bytes") - before
 

@@ -301,7 +301,7 @@ class FeedReaders(unittest.TestCase):
         reader = Reader("account", ["gateway"], "key", "0", 1)
         with (
             mock.patch("chaos.feed_readers._get", get),
-            mock.patch("chaos.feed_readers._PAUSE_SECONDS", 0.0),
+            mock.patch("chaos.feed_readers._RETRY_SECONDS", 0.0),
             mock.patch("chaos.feed_readers._MAX_LIMIT", 10),
         ):
             reader.run(over)

@@ -138,15 +138,15 @@ class Forwarder {
 
   /** Ends by an exception only: what the service refuses for good, or a target that is gone. */
   async run(beginning: Beginning, progress: Progress, begun: () => void): Promise<never> {
-    let place = beginning;
+    let next = beginning;
     let isFirst = true;
     let failures = 0;
     for (;;) {
-      const asked = performance.now();
+      const requestedAt = performance.now();
       try {
         // The first without a wait, so that there is a place, whatever happens to the next one.
         const hold = isFirst ? 0 : this.#session.holdSeconds;
-        const { events, nextCursor } = await this.#ask(place, hold);
+        const { events, nextCursor } = await this.#ask(next, hold);
         failures = 0;
         progress.hide();
         if (events.length === 0) this.#keep({ cursor: nextCursor });
@@ -155,15 +155,15 @@ class Forwarder {
         for (const event of events) await this.#forward(event);
         // Also behind what the filters left out, which is not looked at once more.
         this.#keep({ cursor: nextCursor });
-        place = { after: nextCursor };
+        next = { after: nextCursor };
       } catch (error) {
         progress.hide();
         if (error instanceof CursorExpired || error instanceof CursorReset) {
-          place = { after: this.#resume(error) };
+          next = { after: this.#resume(error) };
           if (++failures > 1) await sleep(deliveryDelay(failures) * 1000);
           continue;
         }
-        if (performance.now() - asked > LONG_REQUEST_MS) failures = 0;
+        if (performance.now() - requestedAt > LONG_REQUEST_MS) failures = 0;
         await backOff(this.#explain(error), ++failures);
       }
     }
@@ -183,10 +183,10 @@ class Forwarder {
     return nextCursor;
   }
 
-  async #ask(place: Beginning, holdSeconds: number) {
+  async #ask(next: Beginning, holdSeconds: number) {
     const page: EventPage = {
       ...this.#forwarding.scope,
-      ...place,
+      ...next,
       ...(holdSeconds > 0 ? { waitSeconds: holdSeconds } : {}),
     };
     const timeoutSeconds = holdSeconds + ANSWER_SECONDS;

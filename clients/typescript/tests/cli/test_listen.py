@@ -236,8 +236,8 @@ def test_it_begins_where_it_is_told_to(user: Cli) -> None:
         user.text("wait", inbox.address)
 
         mails = _listen(target.url, "--types", "email.received", "--inbox", inbox.inbox_id)
-        for place in (("--after", "earliest"), ("--since", "10m"), ("--since", "72h")):
-            with user.start(*mails, *place):
+        for begin in (("--after", "earliest"), ("--since", "10m"), ("--since", "72h")):
+            with user.start(*mails, *begin):
                 assert _subject(target.post()) == "Before"
         with user.start(*mails, "--after", "latest") as running:
             _begin(running)
