@@ -61,11 +61,7 @@ async function readWait(session: Session, given: Arguments): Promise<WaitParams>
 }
 
 /** Where --after says that the wait begins: a sequence, or `latest`, which asks the inbox. */
-async function findPosition(
-  session: Session,
-  given: Arguments,
-  inbox: string,
-): Promise<number> {
+async function findPosition(session: Session, given: Arguments, inbox: string): Promise<number> {
   if (given.value('after') === 'latest')
     return integerOf(await session.client.getInbox(inbox), 'lastSequence');
   return given.integer('after', 0, MAX_SEQUENCE) ?? 0;
