@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace tempinbox::webhooks {
 namespace {
@@ -12,6 +13,26 @@ namespace {
 constexpr std::string_view consumer_name = "webhook-dispatcher";
 // A deadlock is no fault of the event.
 constexpr int attempts_alone = 3;
+
+// Stores by `store`, in so many attempts at most. The reason of the last refusal; none once it is
+// stored. While PostgreSQL is away it throws, and the consumer waits.
+template <typename Store>
+awaitable<std::optional<std::string>> try_storing(int attempts, Store store)
+{
+    std::optional<std::string> refused;
+    for (int attempt = 1; attempt <= attempts; ++attempt) {
+        try {
+            co_await store();
+            co_return std::nullopt;
+        } catch (const dependency_error&) {
+            throw;
+        } catch (const std::exception& error) {
+            // The caller logs what it does about it.
+            refused = error.what();
+        }
+    }
+    co_return refused;
+}
 
 // The work on one record, as a part of the trace that its producer named. Semantic conventions,
 // "Messaging".
@@ -111,20 +132,12 @@ awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
 
 awaitable<void> event_ingest::store_routed(std::vector<routed_event> events)
 {
-    std::string refused;
-    try {
-        co_await store(events);
-    } catch (const dependency_error&) {
-        throw;
-    } catch (const std::exception& error) {
-        // A batch that PostgreSQL refuses is stored event by event; while it is away, the consumer
-        // waits.
-        refused = error.what();
-    }
-    if (refused.empty())
+    const config_versions any;
+    const auto refused = co_await try_storing(1, [&] { return store(events, any); });
+    if (!refused)
         co_return;
     log::warning("batch of events refused, storing them one by one",
-                 {{"events", events.size()}, {"reason", refused}});
+                 {{"events", events.size()}, {"reason", *refused}});
     co_await store_one_by_one(std::move(events));
 }
 
@@ -323,29 +336,18 @@ awaitable<bool> event_ingest::store(const std::vector<routed_event>& events,
 // Only events that the database refuses go to the dead letters.
 awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
 {
+    const config_versions any;
     std::vector<kafka::message> refused;
     for (auto& entry : events) {
         const auto* source = entry.source;
         std::vector<routed_event> alone;
         alone.push_back(std::move(entry));
-        std::string reason;
-        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty());
-             ++attempt) {
-            reason.clear();
-            try {
-                co_await store(alone);
-            } catch (const dependency_error&) {
-                throw;
-            } catch (const std::exception& error) {
-                // An event that PostgreSQL refuses alone goes to the dead letters.
-                reason = error.what();
-            }
-        }
-        if (reason.empty())
+        const auto reason = co_await try_storing(attempts_alone, [&] { return store(alone, any); });
+        if (!reason)
             continue;
         log::error("event cannot be stored",
-                   {{"topic", source->topic}, {"offset", source->offset}, {"reason", reason}});
-        refused.push_back(events::make_dead_letter(*source, consumer_name, reason));
+                   {{"topic", source->topic}, {"offset", source->offset}, {"reason", *reason}});
+        refused.push_back(events::make_dead_letter(*source, consumer_name, *reason));
     }
     if (!refused.empty())
         co_await dead_letters_.send(std::move(refused));
@@ -355,42 +357,24 @@ awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
 awaitable<void> event_ingest::record(std::vector<new_feed_event> events,
                                      const std::vector<kafka::record>& batch)
 {
-    std::string refused;
-    try {
-        co_await feeds_.record(events);
-    } catch (const dependency_error&) {
-        throw;
-    } catch (const std::exception& error) {
-        // A batch that PostgreSQL refuses is recorded event by event.
-        refused = error.what();
-    }
-    if (refused.empty())
+    const auto refused = co_await try_storing(1, [&] { return feeds_.record(events); });
+    if (!refused)
         co_return;
     log::warning("batch of events not recorded, recording them one by one",
-                 {{"events", events.size()}, {"reason", refused}});
+                 {{"events", events.size()}, {"reason", *refused}});
     std::vector<kafka::message> letters;
     for (const auto& event : events) {
         const std::vector<new_feed_event> alone(1, event);
-        std::string reason;
-        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty());
-             ++attempt) {
-            reason.clear();
-            try {
-                co_await feeds_.record(alone);
-            } catch (const dependency_error&) {
-                throw;
-            } catch (const std::exception& error) {
-                // An event that PostgreSQL refuses alone goes to the dead letters.
-                reason = error.what();
-            }
-        }
-        if (reason.empty())
+        const auto reason =
+            co_await try_storing(attempts_alone, [&] { return feeds_.record(alone); });
+        if (!reason)
             continue;
-        log::error("event cannot be recorded", {{"event_id", event.id.text()}, {"reason", reason}});
+        log::error("event cannot be recorded",
+                   {{"event_id", event.id.text()}, {"reason", *reason}});
         const auto id = event.id.text();
         for (const auto& record : batch)
             if (record.header("ce_id") == id) {
-                letters.push_back(events::make_dead_letter(record, consumer_name, reason));
+                letters.push_back(events::make_dead_letter(record, consumer_name, *reason));
                 break;
             }
     }

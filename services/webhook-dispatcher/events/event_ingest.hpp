@@ -65,8 +65,7 @@ private:
     plan make_plan(const std::vector<routed_event>& events);
     awaitable<bool> store_with_cached(std::vector<routed_event>& events,
                                       const std::vector<account_id>& accounts);
-    awaitable<bool> store(const std::vector<routed_event>& events,
-                          const config_versions& versions = {});
+    awaitable<bool> store(const std::vector<routed_event>& events, const config_versions& versions);
     awaitable<void> store_routed(std::vector<routed_event> events);
     awaitable<void> store_one_by_one(std::vector<routed_event> events);
     awaitable<void> record(std::vector<new_feed_event> events,
