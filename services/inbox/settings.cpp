@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
 constexpr std::uint64_t gib = 1024 * mib;
+// By webhook-dispatcher, at most (docs/events/feed.md). An inbox that is purged has no tags.
+constexpr std::chrono::hours feed_retention{96};
 
 } // namespace
 
@@ -27,6 +29,9 @@ settings read_settings(config::reader& reader)
     chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(
         reader.duration("quarantine", 24h * 30, 1s, 24h * 3'650,
                         "How long an ended inbox can be read and its address is not reused"));
+    if (chosen.quarantine < feed_retention)
+        reader.add_warning("quarantine is less than the 96h that feeds keep an event: a key with a "
+                           "tag, or a filter by tag, does not see events of inboxes that are gone");
     chosen.purge_interval = reader.duration("purge-interval", 2s, 10ms, 1h,
                                             "Interval between purges of the mail of ended inboxes");
     chosen.mail_readers = static_cast<int>(reader.integer(
