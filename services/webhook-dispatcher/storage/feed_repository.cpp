@@ -17,8 +17,12 @@ using postgres::run_autocommit;
 
 // The configuration's row is locked: nobody switches the feed on or off meanwhile. No event fills
 // the position that is left out, so a place from before the pause is one that is no longer there.
+// Epochs begin with the second of the opening (since 2026): a place of a feed that a restore lost
+// is of none of the epochs of the one that is opened in its place.
 constexpr postgres::statement open_feed{"feeds_open", R"(
-INSERT INTO webhooks.feeds AS known (account_id) VALUES ($1::uuid)
+INSERT INTO webhooks.feeds AS known (account_id, server, epoch)
+VALUES ($1::uuid, webhooks.feed_server(),
+    greatest(1, extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01Z')::int))
 ON CONFLICT (account_id) DO UPDATE SET is_recording = true, read_at = clock_timestamp(),
     position_at = greatest(known.position_at, clock_timestamp()),
     last_position = 1 + greatest(known.last_position, (

@@ -158,13 +158,14 @@ private:
 struct reader
 {
     std::string account;
+    int epoch = 0;
     std::int64_t position = 0;
     std::vector<std::string> seen{};
 
     // Whether there was something to read.
     bool read_page(feed_suite& s, std::mt19937& random)
     {
-        auto request = s.request(position, 1 + static_cast<int>(random() % 200));
+        auto request = s.request(position, 1 + static_cast<int>(random() % 200), epoch);
         request.mutable_account()->set_account_id(account);
         const auto page = s.read(request);
         if (page.outcome() != webhooks::v1::FEED_OUTCOME_READ)
@@ -192,7 +193,7 @@ TEST_CASE("every reader gets each event once, whatever dies while they are recor
         s.open();
         accounts.push_back(s.account.text());
         for (int n = 0; n < readers_an_account; ++n)
-            readers.push_back({s.account.text()});
+            readers.push_back({s.account.text(), s.epoch});
     }
     std::mt19937 random(17);
     crowd all(s.scratch.dsn(), accounts);

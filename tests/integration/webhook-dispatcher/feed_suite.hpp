@@ -10,19 +10,27 @@ namespace tempinbox::testing {
 // The feed of the suite's one account.
 struct feed_suite : suite
 {
+    int epoch = 0; // when it was opened last
+
     feed_suite() : suite(sends_nothing()) {}
 
     webhooks::v1::OpenFeedResponse open()
     {
         webhooks::v1::OpenFeedRequest request;
         *request.mutable_account() = account_on_plan(account, 5, 20);
-        return await(process.event_rpc.open(request)).value();
+        const auto opened = await(process.event_rpc.open(request)).value();
+        epoch = opened.epoch();
+        return opened;
     }
-    webhooks::v1::ReadEventsRequest request(std::int64_t position, int limit = 100, int epoch = 1)
+    webhooks::v1::ReadEventsRequest request(std::int64_t position, int limit = 100)
+    {
+        return request(position, limit, epoch);
+    }
+    webhooks::v1::ReadEventsRequest request(std::int64_t position, int limit, int of_epoch)
     {
         webhooks::v1::ReadEventsRequest made;
         *made.mutable_account() = account_on_plan(account, 5, 20);
-        made.set_epoch(epoch);
+        made.set_epoch(of_epoch);
         made.set_position(position);
         made.set_limit(limit);
         return made;
@@ -31,9 +39,13 @@ struct feed_suite : suite
     {
         return await(process.event_rpc.read(of)).value();
     }
-    webhooks::v1::ReadEventsResponse read(std::int64_t position, int limit = 100, int epoch = 1)
+    webhooks::v1::ReadEventsResponse read(std::int64_t position, int limit = 100)
     {
-        return read(request(position, limit, epoch));
+        return read(request(position, limit));
+    }
+    webhooks::v1::ReadEventsResponse read(std::int64_t position, int limit, int of_epoch)
+    {
+        return read(request(position, limit, of_epoch));
     }
     // Events of new mails, in the order of their records.
     std::vector<std::string> deliver_mails(int count)

@@ -316,7 +316,7 @@ TEST_CASE("positions of before a restore go on below it and are reset above it",
     s.open();
     s.deliver_mails(3);
     s.deliver_mails(1);
-    CHECK(s.read(4).epoch() == 1);
+    CHECK(s.read(4).epoch() == s.epoch);
     // As a restore to the moment before the last event leaves it, which is then recorded again.
     s.scratch.execute("DELETE FROM webhooks.feed_events WHERE position = 4");
     CHECK(s.read(4).outcome() == v1::FEED_OUTCOME_RESET);
@@ -325,16 +325,16 @@ TEST_CASE("positions of before a restore go on below it and are reset above it",
     s.deliver_mails(1);
     s.deliver_mails(1);
 
-    CHECK(s.count("webhooks.feeds WHERE epoch = 2 AND epoch_position = 3") == 1);
-    CHECK(s.read(2, 100, 1).events_size() == 3);
-    CHECK(s.read(3, 100, 1).events_size() == 2);
-    const auto ahead = s.read(4, 100, 1);
+    CHECK(s.count("webhooks.feeds WHERE epoch_position = 3") == 1);
+    CHECK(s.read(2, 100, s.epoch).events_size() == 3);
+    CHECK(s.read(3, 100, s.epoch).events_size() == 2);
+    const auto ahead = s.read(4, 100, s.epoch);
     CHECK(ahead.outcome() == v1::FEED_OUTCOME_RESET);
     CHECK(ahead.resume_position() == 3);
-    CHECK(ahead.epoch() == 2);
-    CHECK(s.read(5, 100, 2).outcome() == v1::FEED_OUTCOME_READ);
-    CHECK(s.read(6, 100, 2).outcome() == v1::FEED_OUTCOME_RESET);
-    for (const int epoch : {0, 3, -5}) {
+    CHECK(ahead.epoch() == s.epoch + 1);
+    CHECK(s.read(5, 100, s.epoch + 1).outcome() == v1::FEED_OUTCOME_READ);
+    CHECK(s.read(6, 100, s.epoch + 1).outcome() == v1::FEED_OUTCOME_RESET);
+    for (const int epoch : {s.epoch - 1, s.epoch + 2, 0, -5}) {
         const auto foreign = s.read(1, 100, epoch);
         CHECK(foreign.outcome() == v1::FEED_OUTCOME_RESET);
         CHECK(foreign.resume_position() == 0);
@@ -362,18 +362,59 @@ TEST_CASE("after a restore who was past the moment begins there once, and nobody
 
     const names since{ids[4], ids[5], fresh};
     for (const std::int64_t past : {5, 6}) {
-        const auto reset = s.read(past, 100, 1);
+        const auto reset = s.read(past, 100, s.epoch);
         REQUIRE(reset.outcome() == v1::FEED_OUTCOME_RESET);
         REQUIRE(reset.resume_position() == 4);
         const auto rest = s.read(reset.resume_position(), 100, reset.epoch());
         CHECK(rest.outcome() == v1::FEED_OUTCOME_READ);
         CHECK(feed_suite::ids_of(rest) == since);
     }
-    const auto before = s.read(2, 100, 1);
+    const auto before = s.read(2, 100, s.epoch);
     CHECK(before.outcome() == v1::FEED_OUTCOME_READ);
-    CHECK(before.epoch() == 2);
+    CHECK(before.epoch() == s.epoch + 1);
     CHECK(feed_suite::ids_of(before) == names{ids[2], ids[3], ids[4], ids[5], fresh});
     CHECK(s.read(before.position(), 100, before.epoch()).events_size() == 0);
+}
+
+TEST_CASE("a restore to before the first event, or before the feed, is noticed, too",
+          "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    const bool is_lost = GENERATE(false, true);
+    s.open();
+    CHECK(s.count("webhooks.feeds WHERE server = webhooks.feed_server()") == 1);
+    // It was opened a while ago.
+    s.scratch.execute("UPDATE webhooks.feeds SET epoch = epoch - 100");
+    const auto epoch = s.open().epoch();
+    s.deliver_mails(3);
+    s.scratch.execute("DELETE FROM webhooks.feed_events");
+    s.scratch.execute(is_lost ? "DELETE FROM webhooks.feeds"
+                              : "UPDATE webhooks.feeds SET server = 'another timeline'");
+
+    // Another reader comes first, and the feed is beyond the place of this one when it comes.
+    s.open();
+    const auto ids = s.deliver_mails(4);
+
+    const auto reset = s.read(3, 100, epoch);
+    REQUIRE(reset.outcome() == v1::FEED_OUTCOME_RESET);
+    CHECK(reset.resume_position() == 0);
+    CHECK(feed_suite::ids_of(s.read(0, 100, reset.epoch())) == ids);
+}
+
+TEST_CASE("a dump that is loaded is another server", "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    const auto server = [&s] {
+        return s.scratch.execute("SELECT webhooks.feed_server()")[0][0].as<std::string>();
+    };
+    const auto before = server();
+    CHECK(server() == before);
+
+    s.scratch.execute("CREATE TABLE webhooks.loaded (LIKE webhooks.feeds INCLUDING ALL)");
+    s.scratch.execute("DROP TABLE webhooks.feeds");
+    s.scratch.execute("ALTER TABLE webhooks.loaded RENAME TO feeds");
+
+    CHECK(server() != before);
 }
 
 TEST_CASE("a transaction that stays open, here or in another database, holds no reader up",

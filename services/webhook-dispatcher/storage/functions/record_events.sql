@@ -8,8 +8,7 @@
 -- snapshot for each statement). Only what this call has locked is numbered: an account that is
 -- switched on meanwhile is not.
 --
--- The first recording of an account on another server, or another timeline of it, begins an epoch.
--- A WAL file's name begins with the timeline.
+-- The first recording of an account on another server begins an epoch.
 CREATE OR REPLACE FUNCTION webhooks.record_events(events uuid[], accounts uuid[], inboxes uuid[],
                                                   types integer[], bodies bytea[],
                                                   oldest timestamptz)
@@ -19,15 +18,13 @@ DECLARE
     began timestamptz := clock_timestamp();
     moment timestamptz;
     locked uuid[];
-    here text;
+    here text := webhooks.feed_server();
 BEGIN
     SELECT array_agg(l.account_id) INTO locked FROM (
         SELECT f.account_id FROM webhooks.feeds AS f
         WHERE f.account_id = ANY (accounts) AND f.is_recording
         ORDER BY f.account_id FOR UPDATE) AS l;
     moment := clock_timestamp();
-    SELECT c.system_identifier || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) INTO here
-        FROM pg_control_system() AS c;
     RETURN QUERY
     WITH fresh AS MATERIALIZED (
         -- OFFSET 0 keeps the look-up one index probe into the partitions since `oldest`.
