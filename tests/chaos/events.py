@@ -1,6 +1,7 @@
 """`./dev chaos events`: brokers, PostgreSQL, services and consumers are killed under load; then
 what PostgreSQL holds is compared with what the example consumers and the readers of the accounts'
-feeds saw, and what the API lists with the table that the topic inbox.state makes.
+feeds saw, what the API lists with the table that the topic inbox.state makes, and every door of an
+account with the others.
 """
 
 import json
@@ -19,13 +20,14 @@ from dev import example_consumers, postgres, readiness, services
 from dev.example_consumers import ExampleConsumer
 from dev.suite import Suite
 from dev.terminal import heading, item, paint, say
-from dev.waiting import wait_until
+from dev.waiting import delay_until, wait_until
 
 from chaos import (
     brokers,
     checks,
     concurrent_tasks,
     consumers,
+    doors,
     event_truth,
     faults,
     feed_readers,
@@ -33,12 +35,13 @@ from chaos import (
 )
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
+from chaos.doors import Comparison, Followed
 from chaos.event_truth import Event, Rows, StateTable
 from chaos.feed_readers import Reader, Readers
 from chaos.load import Inbox, Load, Mail
 
 REPLICAS = "mail-ingest=2,inbox=2,gateway=2,webhook-dispatcher=3"
-SECONDS, RATE = 120, 50  # unless something else is asked for
+SECONDS, RATE, CONNECTIONS = 120, 50, 20  # unless something else is asked for
 _KILLED = ["mail-ingest", "inbox", "gateway", "webhook-dispatcher", "rate-limit"]
 _BETWEEN_KILLS_SECONDS = 3.0
 # PostgreSQL crashes at these parts of the run, at once and as by the kernel.
@@ -53,6 +56,9 @@ _SHORT_TTL_SECONDS = 60  # the shortest there is
 _SETTLING_SECONDS = 240.0
 _CATCHING_UP_SECONDS = 90.0  # of consumers, once everything is published
 _READING_SECONDS = 30.0  # of inbox.state
+_AT_REST_SECONDS, _AT_REST_RATE = 10, 20  # of the last comparison of the doors
+_AT_REST_SETTLING_SECONDS = 60
+_OPENING_SECONDS = 6  # until a comparison looks at what happens
 _SHOWN_VIOLATIONS = 20
 _ANY = re.compile(r"(.*)")  # record, whatever its headers
 # So that inbox.state is compacted while the run goes on, not after a week.
@@ -92,6 +98,15 @@ class Account:
     calls: InboxCalls
     key: str
     cursor: str  # in its feed, before anything happened
+    gateways: list[str]
+
+    def followed(self) -> Followed:
+        """Returns it as who compares its doors sees it."""
+        return Followed(self.account_id, self.gateways[0], self.key)
+
+    def more_calls(self) -> InboxCalls:
+        """Calls beside those that are counted."""
+        return InboxCalls(self.gateways, self.key, _CALL_ROUNDS_A_SECOND, list)
 
 
 @dataclass
@@ -102,6 +117,7 @@ class Run:
     accounts: list[Account]
     consumers: list[ExampleConsumer]
     readers: Readers
+    comparisons: list[Comparison]
     load: Load
     seconds: int
     seed: int
@@ -184,13 +200,19 @@ def run(suite: Suite, load: tuple[int, int, int], seed: int, rounds: int | None)
     inboxes = [inbox for account in accounts for inbox in account.inboxes]
     mail = Load(servers, inboxes, rate, seconds, connections)
     with consumers.running(suite.cluster.brokers, suite.logs / "consumers") as started:
-        heading("Breaking")
-        readers = _make_readers(suite, accounts, seed)
-        done = Run(suite, accounts, started, readers, mail, seconds, seed, rounds)
-        readers.start()
-        done.carry_out()
-        _say_faults(done)
-        return _judge(done, _settle(done))
+        # Rounds take as long as they take, a comparison a time that is given.
+        compared = [] if rounds else [account.followed() for account in accounts]
+        times = (seconds, int(_SETTLING_SECONDS))
+        with doors.comparing(suite, compared, times, "under-load") as comparisons:
+            if comparisons:
+                delay_until(time.monotonic() + _OPENING_SECONDS)
+            heading("Breaking")
+            readers = _make_readers(suite, accounts, seed)
+            done = Run(suite, accounts, started, readers, comparisons, mail, seconds, seed, rounds)
+            readers.start()
+            done.carry_out()
+            _say_faults(done)
+            return _judge(done, _settle(done))
 
 
 def _make_readers(suite: Suite, accounts: list[Account], seed: int) -> Readers:
@@ -226,7 +248,8 @@ def _make_account(suite: Suite, number: int) -> Account:
     mailboxes = Mailboxes(gateways[0], key)
     calls = InboxCalls(gateways, key, _CALL_ROUNDS_A_SECOND, list)
     cursor = feed_readers.begin(gateways[0], key)
-    return Account(account_id, mailboxes, mailboxes.create(_INBOXES), calls, key, cursor)
+    inboxes = mailboxes.create(_INBOXES)
+    return Account(account_id, mailboxes, inboxes, calls, key, cursor, gateways)
 
 
 def _say_faults(done: Run) -> None:
@@ -282,6 +305,7 @@ def _settle(done: Run) -> Findings:
     expected = events_of_accounts(done.accounts, truth, findings.listed)
     wait("readers have all", lambda: done.readers.have(expected), _CATCHING_UP_SECONDS)
     done.readers.stop()
+    wait("doors are compared", lambda: all(it.has_ended() for it in done.comparisons))
 
     def are_same() -> bool:
         nonlocal findings
@@ -345,6 +369,9 @@ def _judge(done: Run, findings: Findings) -> int:
     violations += check_course(done.counts, happened, done.rounds)
     if not any(mail.email_id for mail in done.brokers.mails):
         violations.append("no busy inbox took a mail")
+    for comparison in done.comparisons:
+        violations += comparison.violations()
+    violations += _compare_at_rest(done)
     table = findings.table
     item(
         "inbox.state",
@@ -355,6 +382,21 @@ def _judge(done: Run, findings: Findings) -> int:
         say(paint("violation: ", "red") + violation)
     say(f"\n{len(truth)} events, {len(violations)} violations")
     return 1 if violations else 0
+
+
+def _compare_at_rest(done: Run) -> list[str]:
+    """Compares the doors once more, with nothing broken; nothing else counts what happens now."""
+    seconds = _AT_REST_SECONDS + 2 * _OPENING_SECONDS
+    suite = done.suite
+    servers = [replica.listener for replica in services.of("mail-ingest", suite.replicas)]
+    inboxes = [inbox for account in done.accounts for inbox in account.inboxes]
+    load = Load(servers, inboxes, _AT_REST_RATE, seconds, len(inboxes))
+    followed = [account.followed() for account in done.accounts]
+    times = (_AT_REST_SECONDS, _AT_REST_SETTLING_SECONDS)
+    with doors.comparing(suite, followed, times, "at-rest") as comparisons:
+        calls = [partial(account.more_calls().run, seconds) for account in done.accounts]
+        concurrent_tasks.run_all([load.run, *calls], load.end)
+        return [found for comparison in comparisons for found in comparison.violations()]
 
 
 def _check_answers(done: Run, truth: dict[str, Event]) -> list[str]:

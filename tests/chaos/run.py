@@ -56,6 +56,11 @@ def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
     return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
 
 
+def usual_connections(name: str) -> int:
+    """SMTP connections of the load, or callers at once, where nothing else is asked for."""
+    return events.CONNECTIONS if name == "events" else 16
+
+
 @dataclass(frozen=True)
 class Course:
     """The course of a run: how long, how much, and in which order."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from chaos import doors
 from chaos.brokers import out_of_sync
 from chaos.event_truth import Event, Rows, StateTable, as_rows, check_consumer, check_table
 from chaos.events import check_course
@@ -245,6 +246,42 @@ def _reader(*seen: str, account: str = "account", **more: Any) -> Reader:
     for name, value in more.items():
         setattr(reader, name, value)
     return reader
+
+
+def _door(name: str, **more: Any) -> dict[str, Any]:
+    good = {"good": True, "events": 7, "repeated": 0, "missing": 0, "missingIds": []}
+    return {"door": name} | good | more
+
+
+class Doors(unittest.TestCase):
+    """Reads what a comparison of doors printed."""
+
+    def _violations(self, *shown: dict[str, Any]) -> list[str]:
+        return list(doors.check("account", json.dumps({"doors": shown})))
+
+    def test_doors_that_agree_are_fine(self) -> None:
+        self.assertEqual(self._violations(_door("topics", repeated=2), _door("feed")), [])
+
+    def test_a_door_that_lacks_or_repeats_an_event_is_named(self) -> None:
+        lacking = _door("feed", good=False, missing=4, missingIds=["1", "2", "3", "4"])
+        repeating = _door("emails", good=False, repeated=2)
+
+        self.assertEqual(
+            self._violations(lacking, repeating),
+            [
+                "account: feed lacks 4 events, such as 1, 2, 3",
+                "account: emails has 2 events more than once",
+            ],
+        )
+
+    def test_doors_that_saw_nothing_prove_nothing(self) -> None:
+        self.assertEqual(self._violations(_door("feed", events=0)), ["account: feed had no event"])
+
+    def test_a_comparison_that_failed_is_named(self) -> None:
+        self.assertEqual(
+            list(doors.check("account", "", "Kafka does not answer\n")),
+            ["account: not compared: Kafka does not answer"],
+        )
 
 
 class FeedReaders(unittest.TestCase):

@@ -151,7 +151,7 @@ def _chaos(chosen: argparse.Namespace) -> int:
     course = chaos.Course(
         seconds if chosen.rounds else chosen.seconds or seconds,
         chosen.rate or rate,
-        chosen.connections,
+        chosen.connections or chaos.usual_connections(chosen.name),
         chosen.seed,
         chosen.events,
         chosen.rounds,
@@ -514,9 +514,8 @@ def _add_chaos(verbs: _Verbs) -> None:
         "--connections",
         metavar="N",
         type=_between(1, 256),
-        default=16,
         help="events, mail, restore, upgrade: SMTP connections of the load; api: callers at once "
-        "(default: 16)",
+        "(default: 16; events: 20)",
     )
     breaking.add_argument(
         "--events",
