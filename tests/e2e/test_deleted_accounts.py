@@ -42,6 +42,25 @@ def test_the_mail_of_a_deleted_account_is_gone(suite: Suite) -> None:
     assert staying.api.get("/v1/emails/" + listed[0]["emailId"])["subject"] == "Hello"
 
 
+def test_the_feed_of_a_deleted_account_is_gone(suite: Suite) -> None:
+    leaving = Account.make(suite, plan="pro")
+    after = leaving.api.get("/v1/events")["nextCursor"]
+    inbox = leaving.api.new_inbox()
+    send(suite, inbox["emailAddress"])
+    eventually(lambda: len(leaving.api.get("/v1/events", after=after)["events"]) == 2, "two events")
+    feed = f"SELECT 1 FROM webhooks.feeds WHERE account_id = '{leaving.account_id}'"
+    assert _query(suite, feed)
+
+    suite.operate("account", "delete", leaving.account_id)
+
+    eventually(
+        lambda: leaving.api.call("GET", "/v1/events", params={"after": after}).status_code == 401,
+        "its key is refused",
+    )
+    # From here on nothing is recorded; its events go with the hourly maintenance.
+    eventually(lambda: not _query(suite, feed), "its feed is gone")
+
+
 def _wait_ended(topic: Topic, inboxes: set[str]) -> None:
     """Waits until each inbox has its event, which says why."""
     for event in topic.events(seconds=30):
