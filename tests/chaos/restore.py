@@ -24,6 +24,7 @@ from chaos import checks
 from chaos.checks import Mailboxes
 from chaos.load import Inbox, Load, Mail
 from chaos.receiver import Receiver
+from chaos.restored_feed import RestoredFeed
 
 REPLICAS = "mail-ingest=2,inbox=2,gateway=2"
 _INBOXES = 16
@@ -147,6 +148,7 @@ def _rehearse(
     mailboxes = Mailboxes(gateways[0], account.api_key)
     inboxes = mailboxes.create(_INBOXES)
     mailboxes.add_webhook(f"{receiver.url}/hook")
+    feed = RestoredFeed.of(gateways[0], account.api_key)
     key_id = suite.operate_json("key", "list", account.account_id)["keys"][0]["keyId"]
 
     heading("Going on")
@@ -166,6 +168,7 @@ def _rehearse(
         "account", "create", "--email", "changed@example.com", "--plan", "pro"
     )["accountId"]
     delay_until(began + _MOMENT * seconds)
+    feed.before = feed.latest()
     before = Before("", set(load.confirmed()), {account.account_id: "premium", changed: "pro"})
     before.moment = suite.server.query(_NOW)
     item("moment", f"{before.moment}, {len(before.emails)} mails answered 250")
@@ -173,6 +176,7 @@ def _rehearse(
     for thread in threads:
         thread.join()
     item("after it", f"{len(load.confirmed()) - len(before.emails)} mails answered 250")
+    feed.past = feed.latest()
     violations = list(calls.violations)
 
     heading("Restoring")
@@ -188,7 +192,7 @@ def _rehearse(
 
     heading("Going on again")
     second = Load(servers, inboxes, rate, _SECOND_LOAD_SECONDS, connections).run()
-    found = _Found(suite, mailboxes, receiver, time.monotonic() + _SETTLING_SECONDS)
+    found = _Found(suite, mailboxes, receiver, feed, time.monotonic() + _SETTLING_SECONDS)
     return _judge(found, before, first, second, violations, lost_account)
 
 
@@ -262,6 +266,7 @@ class _Found:
     suite: Suite
     mailboxes: Mailboxes
     receiver: Receiver
+    feed: RestoredFeed
     deadline: float
 
 
@@ -285,7 +290,9 @@ def _judge(
     violations += report.violations
     taken = _taken(found, expected)
     violations += [f"{email_id}: no webhook" for email_id in sorted(expected - taken)]
-    violations += second_ids(read_subjects(suite.cluster.brokers))
+    subjects = read_subjects(suite.cluster.brokers)
+    violations += second_ids(subjects)
+    violations += _check_feed(found, {event_id for _, _, event_id in subjects})
     violations += _check_sequences(found.mailboxes, second)
     violations += _check_plans(suite, before, found.deadline)
     violations += _check_tombstone(suite, lost_account, found.deadline)
@@ -354,6 +361,17 @@ def _taken(found: _Found, expected: set[str]) -> set[str]:
     with contextlib.suppress(TimeoutError):
         _wait(lambda: expected <= ids(), found.deadline, "all webhooks arrived")
     return ids()
+
+
+def _check_feed(found: _Found, published: set[str]) -> Iterable[str]:
+    """What Kafka holds is in the feed, once, for who was before the moment and who was past it."""
+    with contextlib.suppress(TimeoutError):
+        _wait(
+            lambda: published <= set(found.feed.follow(found.feed.begin)),
+            found.deadline,
+            "the feed has all events",
+        )
+    return found.feed.violations(published)
 
 
 def _check_sequences(mailboxes: Mailboxes, second: list[Mail]) -> list[str]:

@@ -2,12 +2,37 @@
 
 import unittest
 
-from chaos import restore
+from chaos import restore, restored_feed
 from chaos.load import Inbox, Mail
 
 _FIRST, _SECOND = "1" * 32, "2" * 32
 _ID, _OTHER = "01934f2f-0a4e-7c11-8a36-93d02c5b7e10", "01934f2f-0a4e-7c11-8a36-93d02c5b7e11"
 _INBOX = "01934f2f-0000-7c11-8a36-93d02c5b7e10"
+
+
+class Feed(unittest.TestCase):
+    """Who reads the feed misses nothing, whether it was past the moment or before it."""
+
+    def _violations(
+        self,
+        everything: str = "1234",
+        before: str = "234",
+        past: str = "34",
+    ) -> list[str]:
+        expected = set("134")
+        return list(restored_feed.check(list(everything), list(before), list(past), expected))
+
+    def test_each_event_once_and_ends_of_the_feed_are_fine(self) -> None:
+        self.assertEqual(self._violations(), [])
+
+    def test_events_that_are_missing_or_there_twice_are_named(self) -> None:
+        self.assertEqual(self._violations("134", "34", "4"), [])
+        self.assertIn("lacks 1 events, such as 1", self._violations("234")[0])
+        self.assertIn("has twice 1 events, such as 4", self._violations("12344", "44", "4")[0])
+
+    def test_a_reader_that_skips_or_gets_nothing_is_named(self) -> None:
+        self.assertIn("from before the moment did not", self._violations(before="24")[0])
+        self.assertIn("from past the moment got nothing", self._violations(past="")[0])
 
 
 class EventIds(unittest.TestCase):
