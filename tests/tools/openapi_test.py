@@ -6,7 +6,7 @@ import re
 import unittest
 
 from dev.paths import ROOT
-from openapi.document import Document
+from openapi.document import Document, split_prefix
 from openapi.markdown import blocks, inline
 from openapi.page import render
 from openapi.schemas import example_of, limits_of, type_of
@@ -67,6 +67,14 @@ class Schemas(unittest.TestCase):
             limits_of({"type": "string", "minLength": 1, "maxLength": 9}), "1–9 characters"
         )
         self.assertEqual(example_of(document, thing), {"a": 3})
+
+    def test_a_word_before_all_names_is_split_off(self) -> None:
+        names = {"minLength": 8, "maxLength": 107, "pattern": r"^header\.[!-9;-~]{1,100}$"}
+        self.assertEqual(
+            split_prefix(names),
+            ("header.", {"minLength": 1, "maxLength": 100, "pattern": "^[!-9;-~]{1,100}$"}),
+        )
+        self.assertEqual(split_prefix({"maxLength": 50}), ("", {"maxLength": 50}))
 
 
 class Page(unittest.TestCase):

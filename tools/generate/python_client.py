@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from openapi.document import Document, Node
+from openapi.document import Document, Node, split_prefix
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = _ROOT / "clients" / "python" / "src" / "tempinbox"
@@ -177,17 +177,19 @@ def render_contract(document: Document) -> str:
         takes: dict[str, Node] = {"path": {}, "query": {}, "header": {}}
         for parameter in operation.parameters:
             resolved = document.resolve(parameter)
-            if document.resolve(resolved["schema"])["type"] == "object":
-                continue  # stands for several, whose names the caller makes
-            takes[resolved["in"]][resolved["name"]] = _bounds(document, resolved["schema"])
+            bounds = _bounds(document, resolved["schema"])
+            if bounds["type"] == "object":  # stands for several, whose names the caller makes
+                prefix, names = split_prefix(bounds["propertyNames"])
+                bounds |= {"prefix": prefix, "propertyNames": names}
+            takes[resolved["in"]][resolved["name"]] = bounds
         body = operation.node.get("requestBody", {}).get("content", {}).get("application/json")
         fields = document.resolve(body["schema"])["properties"] if body else {}
-        bounds = {name: _bounds(document, schema) for name, schema in fields.items()}
+        allowed = {name: _bounds(document, schema) for name, schema in fields.items()}
         shown.append(
             f"{operation.anchor!r}: Operation(id={operation.anchor!r}, "
             f"method={operation.method.upper()!r}, path={operation.path!r}, "
             f"in_path={takes['path']!r}, query={takes['query']!r}, "
-            f"body={bounds if body else None!r}, "
+            f"body={allowed if body else None!r}, "
             f"has_key={'Idempotency-Key' in takes['header']})"
         )
     head = _HEAD.format("The operations of the API, and what their arguments may be.")

@@ -5,10 +5,15 @@ Usage: python3 tools/generate/typescript_contract.py
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from openapi.document import split_prefix
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CONTRACT = _ROOT / "docs" / "openapi.yaml"
@@ -46,7 +51,7 @@ def _operation(
         rules = {
             one["name"]: _rule(document, one["schema"]) | _required(one.get("required", False))
             for one in parameters
-            if one["in"] == location and not _has_free_names(document, one)
+            if one["in"] == location
         }
         if rules:
             found[f"{location}Parameters"] = rules
@@ -58,11 +63,6 @@ def _operation(
             "minProperties", 0
         )
     return found
-
-
-def _has_free_names(document: dict[str, Any], parameter: dict[str, Any]) -> bool:
-    """Says whether a parameter stands for several, whose names the caller makes."""
-    return bool(_resolved(document, parameter["schema"])["type"] == "object")
 
 
 def _fields(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -99,9 +99,12 @@ def _rule_of(document: dict[str, Any], kind: str, schema: dict[str, Any]) -> dic
     if kind == "object" and "properties" in schema:
         return {"is": "object", "fields": _fields(document, schema)}
     if kind == "object":
-        names = {"is": "text", **_given(schema["propertyNames"], min="minLength", max="maxLength")}
+        prefix, bounds = split_prefix(schema["propertyNames"])
+        lengths = _given(bounds, min="minLength", max="maxLength", pattern="pattern")
         values = _rule(document, schema["additionalProperties"])
-        return {"is": "pairs", "name": names, "value": values, "max": schema["maxProperties"]}
+        rule = {"is": "pairs", "name": {"is": "text", **lengths}, "value": values}
+        rule["max"] = schema["maxProperties"]
+        return rule | ({"prefix": prefix} if prefix else {})
     if "enum" in schema:
         return {"is": "oneOf", "values": [value for value in schema["enum"] if value is not None]}
     if schema.get("format") == "uuid":

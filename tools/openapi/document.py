@@ -1,5 +1,6 @@
 """An OpenAPI 3.1 document and what its references point to."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,18 @@ class Operation:
     def anchor(self) -> str:
         """Its place on the page."""
         return str(self.node["operationId"])
+
+
+def split_prefix(names: Node) -> tuple[str, Node]:
+    """Returns the word that all names of an object begin with, such as `header.`, and the bounds
+    of what is behind it: clients write that word themselves.
+    """
+    found = re.fullmatch(r"\^(\w+)\\\.(.+)", names.get("pattern", ""))
+    if not found:
+        return "", names
+    prefix = f"{found[1]}."
+    lengths = {name: names[name] - len(prefix) for name in ("minLength", "maxLength")}
+    return prefix, {**names, **lengths, "pattern": f"^{found[2]}"}
 
 
 class Document:

@@ -10,7 +10,13 @@ export type Rule = { readonly required?: boolean; readonly nullable?: boolean } 
   | { readonly is: 'text'; readonly min?: number; readonly max?: number; readonly pattern?: string }
   | { readonly is: 'list'; readonly of: Rule; readonly min?: number; readonly max?: number }
   | { readonly is: 'object'; readonly fields: Rules }
-  | { readonly is: 'pairs'; readonly name: Rule; readonly value: Rule; readonly max: number }
+  | {
+      readonly is: 'pairs';
+      readonly name: Rule;
+      readonly value: Rule;
+      readonly max: number;
+      readonly prefix?: string; // of the parameter for each pair, where they stand in the query
+    }
 );
 
 export type Rules = Readonly<Record<string, Rule>>;
@@ -63,7 +69,7 @@ function isAllowed(name: string, value: unknown, rule: Rule): boolean {
     case 'uuid':
       return typeof value === 'string' && UUID.test(value);
     case 'time':
-      return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
+      return typeof value === 'string' && isTime(value);
     case 'integer':
       return Number.isSafeInteger(value) && isWithin(value as number, rule);
     case 'oneOf':
@@ -93,6 +99,11 @@ function isAllowed(name: string, value: unknown, rule: Rule): boolean {
       return pairs.length <= rule.max;
     }
   }
+}
+
+/** Says whether a text is a time of ISO 8601 with a zone. */
+export function isTime(text: string): boolean {
+  return TIME.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function isWithin(number: number, { min, max }: { min?: number; max?: number }): boolean {

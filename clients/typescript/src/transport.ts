@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { checkAll, type Operation } from './arguments.js';
+import { checkAll, type Operation, type Rule } from './arguments.js';
 import { contract, version } from './contract.js';
 import { errorCodes } from './error-codes.js';
 import {
@@ -199,7 +199,7 @@ export class Transport {
     );
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters))
-      if (value !== undefined) query.append(name, textOf(value));
+      if (value !== undefined) append(query, name, value, operation.queryParameters?.[name]);
     const headers: Record<string, string> = {
       'x-api-key': this.#settings.apiKey,
       accept: values.accept ?? 'application/json',
@@ -328,6 +328,15 @@ function checkOptions(options: CallOptions, operation: Operation): void {
       'idempotencyKey',
       `must be 1 to 255 printable ASCII characters, no space at an end, not ${quoted(idempotencyKey)}`,
     );
+}
+
+function append(query: URLSearchParams, name: string, value: unknown, rule?: Rule): void {
+  if (rule?.is !== 'pairs') {
+    query.append(name, textOf(value));
+    return;
+  }
+  for (const [key, text] of Object.entries(value as Record<string, string>))
+    query.append(`${rule.prefix ?? ''}${key}`, text);
 }
 
 function textOf(value: unknown): string {

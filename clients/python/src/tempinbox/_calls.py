@@ -221,7 +221,14 @@ def _url(settings: Settings, operation: Operation, given: Mapping[str, Any]) -> 
     path = operation.path
     for name in operation.in_path:
         path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
-    query = {name: _in_query(given[name]) for name in operation.query if name in given}
+    query: dict[str, str] = {}
+    for name, rule in operation.query.items():
+        if name not in given:
+            continue
+        if "prefix" in rule:  # a parameter for each pair
+            query |= {rule["prefix"] + key: value for key, value in given[name].items()}
+        else:
+            query[name] = _in_query(given[name])
     return settings.base_url + path + (f"?{urlencode(query)}" if query else "")
 
 

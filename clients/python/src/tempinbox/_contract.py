@@ -162,6 +162,13 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "headers": {
+                "type": "object",
+                "maxProperties": 4,
+                "propertyNames": {"minLength": 1, "maxLength": 100, "pattern": "^[!-9;-~]{1,100}$"},
+                "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 500},
+                "prefix": "header.",
+            },
             "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "after": {"type": "integer", "format": "int64", "minimum": 0},
             "include": {
@@ -202,6 +209,13 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "headers": {
+                "type": "object",
+                "maxProperties": 4,
+                "propertyNames": {"minLength": 1, "maxLength": 100, "pattern": "^[!-9;-~]{1,100}$"},
+                "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 500},
+                "prefix": "header.",
+            },
             "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "after": {"type": "integer", "format": "int64", "minimum": 0},
             "timeoutSeconds": {"type": "integer", "minimum": 1, "maximum": 60},
@@ -246,6 +260,13 @@ OPERATIONS = {
             "isRead": {"type": "boolean"},
             "since": {"type": "string", "format": "date-time"},
             "until": {"type": "string", "format": "date-time"},
+            "headers": {
+                "type": "object",
+                "maxProperties": 4,
+                "propertyNames": {"minLength": 1, "maxLength": 100, "pattern": "^[!-9;-~]{1,100}$"},
+                "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 500},
+                "prefix": "header.",
+            },
             "text": {"type": "string", "minLength": 1, "maxLength": 500},
             "tag": {"type": "string", "minLength": 1, "maxLength": 50},
             "include": {
