@@ -6,6 +6,7 @@ import shlex
 import smtplib
 import subprocess
 import uuid
+from collections.abc import Mapping
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,18 @@ def make_account(plan: str) -> tuple[str, str]:
     return account, operate("key", "create", account, "--label", "test")["key"]
 
 
-def send(address: str, subject: str, text: str, html: str = "", attached: bytes = b"") -> None:
+def send(
+    address: str,
+    subject: str,
+    text: str,
+    html: str = "",
+    attached: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+) -> None:
     """A mail over SMTP."""
     mail = EmailMessage()
+    for name, value in (headers or {}).items():
+        mail[name] = value
     mail["From"], mail["To"], mail["Subject"] = "Robot <robot@shop.example>", address, subject
     mail.set_content(text)
     if html:

@@ -15,6 +15,7 @@ from tempinbox import (
     BadRequest,
     Conflict,
     ConnectionFailed,
+    EmailConditions,
     Forbidden,
     Inbox,
     NotFound,
@@ -123,6 +124,39 @@ def test_a_mail_with_all_that_is_in_it(client: Tempinbox) -> None:
         assert client.empty_inbox(inbox) == 0
 
 
+def test_mail_is_found_by_what_is_in_it(client: Tempinbox) -> None:
+    tag = f"py-{os.getpid()}-find"
+    order = "Your order 4711\nis on its way"
+    with client.with_inbox(tags=[tag]) as inbox:
+        send(inbox.email_address, "First", order, headers={"X-Run": "R-7"})
+        send(inbox.email_address, "Second", MAIL, HTML, b"%PDF")
+        first, second = inbox.wait_for_emails(2, from_="robot@")
+        client.update_email(first.email_id, is_read=True)
+
+        cases: list[tuple[EmailConditions, list[str]]] = [
+            ({"text": "ORDER 4711 is"}, ["First"]),
+            ({"headers": {"x-run": "r-7"}}, ["First"]),
+            ({"recipient": inbox.email_address}, ["First", "Second"]),
+            ({"has_code": False}, ["First"]),
+            ({"has_link": True, "has_attachment": True}, ["Second"]),
+            ({"link_kind": "reset"}, []),
+            ({"is_read": True}, ["First"]),
+            ({"since": first.received_at, "until": second.received_at}, ["First"]),
+        ]
+        for conditions, subjects in cases:
+            listed = client.list_inbox_emails(inbox, order="asc", **conditions)
+            assert [one.subject for one in listed] == subjects, conditions
+            listed = client.list_emails(tag=tag, order="asc", **conditions)
+            assert [one.subject for one in listed] == subjects, conditions
+            if subjects:
+                assert inbox.wait_for_email(**conditions).subject == subjects[0]
+            else:
+                inbox.expect_no_email(timeout=1, **conditions)
+        with pytest.raises(WaitTimeout, match="2 of 3 emails matched within 1 s") as caught:
+            inbox.wait_for_emails(3, timeout=1)
+        assert [one.email_id for one in caught.value.emails] == [first.email_id, second.email_id]
+
+
 def test_a_wait_is_for_mail_behind_the_position_fixed_before(client: Tempinbox) -> None:
     with client.with_inbox() as inbox:
         send(inbox.email_address, "First", "code 111111 is your verification code")
@@ -153,7 +187,7 @@ def test_a_wait_that_comes_to_nothing_says_what_came(client: Tempinbox) -> None:
         assert 'subject: "your code"' in text
         assert 'is "Welcome"' in text
         assert client.dashboard_link(inbox) in text
-        with pytest.raises(WaitTimeout, match="other links"):
+        with pytest.raises(WaitTimeout, match='hasLink should be "true", is "none"'):
             inbox.wait_for_link(timeout=1)
 
 

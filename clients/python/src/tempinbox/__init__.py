@@ -3,7 +3,7 @@
 from tempinbox._arguments import UNSET
 from tempinbox._async_client import AsyncInbox, AsyncTempinbox
 from tempinbox._client import Inbox, Tempinbox
-from tempinbox._values import AttachmentFile, NewInbox
+from tempinbox._values import AttachmentFile, EmailConditions, NewInbox
 from tempinbox.errors import (
     ApiError,
     BadRequest,
@@ -39,6 +39,7 @@ __all__ = [
     "ConnectionFailed",
     "CursorExpired",
     "CursorReset",
+    "EmailConditions",
     "Forbidden",
     "Inbox",
     "InvalidArgument",

@@ -8,20 +8,34 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tempinbox import _waiting, types
 from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
 from tempinbox._calls import Deadline, call, read_json
 from tempinbox._transport import Transport
-from tempinbox._values import AttachmentFile, NewInbox, in_contract, items_of, without_none
+from tempinbox._values import (
+    AttachmentFile,
+    CodeConditions,
+    EmailConditions,
+    LinkConditions,
+    LinkKind,
+    NewInbox,
+    conditions_of,
+    in_contract,
+    items_of,
+    moment,
+    without_none,
+)
 from tempinbox._waiting import InboxReference, Position, id_of
 from tempinbox.errors import NotFound, TempinboxError
 from tempinbox.settings import read_settings
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 A = TypeVar("A", bound=Answer)
-LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
 EventName = Literal["email.received", "inbox.created", "inbox.expired"]
 Order = Literal["desc", "asc"]  # newest first, which is the default, or oldest first
 _HOLD_SECONDS = 55  # of a request that waits for events: proxies often cut at 60
@@ -69,34 +83,46 @@ class Tempinbox:
         self,
         inbox: InboxReference,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
-        has_code: bool | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[EmailConditions]",
     ) -> types.Email:
         """The matching email with the lowest sequence, or WaitTimeout.
 
-        Texts are parts, whatever their letter case. Without `after` those emails count that came
-        since the inbox object was read: for a new inbox, or where only an id is given, all.
+        Without `after` those emails count that came since the inbox object was read: for a new
+        inbox, or where only an id is given, all.
         """
-        filters = {"from": from_, "to": to, "subject": subject, "hasCode": has_code}
+        filters = conditions_of(EmailConditions, conditions)
         wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
         return self._transport.run(_waiting.wait_for_email(wait))
+
+    def wait_for_emails(
+        self,
+        inbox: InboxReference,
+        min_count: int,
+        *,
+        after: Position | None = None,
+        timeout: float = 60,
+        **conditions: "Unpack[EmailConditions]",
+    ) -> list[types.EmailSummary]:
+        """The matching emails in the order of their sequence, once there are so many, or
+        WaitTimeout, whose `emails` are those that came. For the next ones give the last one as
+        `after`.
+        """
+        filters = conditions_of(EmailConditions, conditions)
+        wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
+        return self._transport.run(_waiting.wait_for_emails(wait, min_count))
 
     def wait_for_code(
         self,
         inbox: InboxReference,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[CodeConditions]",
     ) -> str:
         """The likeliest one-time code of the first matching email that has one, or WaitTimeout."""
-        filters = {"from": from_, "to": to, "subject": subject}
+        filters = conditions_of(CodeConditions, conditions)
         wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
         return self._transport.run(_waiting.wait_for_code(wait))
 
@@ -106,18 +132,16 @@ class Tempinbox:
         *,
         kind: LinkKind | None = None,
         url: str | None = None,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[LinkConditions]",
     ) -> str:
         """The address of a link of the first matching email that has one, or WaitTimeout.
 
         Without `kind` the first of `verify`, `reset`, `other`, in this order; `url` is a part of
         the link's address.
         """
-        filters = {"from": from_, "to": to, "subject": subject}
+        filters = conditions_of(LinkConditions, conditions)
         wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
         return self._transport.run(_waiting.wait_for_link(wait, kind, url))
 
@@ -125,15 +149,12 @@ class Tempinbox:
         self,
         inbox: InboxReference,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
-        has_code: bool | None = None,
         after: Position | None = None,
         timeout: float = 5,
+        **conditions: "Unpack[EmailConditions]",
     ) -> None:
         """Returns when no email matched in the whole time; UnexpectedEmail as soon as one does."""
-        filters = {"from": from_, "to": to, "subject": subject, "hasCode": has_code}
+        filters = conditions_of(EmailConditions, conditions)
         wait = _waiting.begin(self.settings, inbox, filters, after, timeout)
         self._transport.run(_waiting.expect_no_email(wait))
 
@@ -261,20 +282,18 @@ class Tempinbox:
         self,
         inbox: InboxReference,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
         after: Position | None = None,
         include: Sequence[Literal["text", "codes"]] | None = None,
         order: Order | None = None,
         page_size: int | None = None,
+        **conditions: "Unpack[EmailConditions]",
     ) -> Iterator[types.EmailSummary]:
-        """The inbox's emails that fit, newest first, page by page; with `order` as "asc" and
+        """The inbox's emails that match, newest first, page by page; with `order` as "asc" and
         `after` those that came since, in their order.
         """
-        given = without_none(inboxId=id_of(inbox), to=to, subject=subject, limit=page_size)
-        given |= without_none(include=items_of(include), order=order)
-        given |= {} if from_ is None else {"from": from_}
+        given = conditions_of(EmailConditions, conditions)
+        given |= without_none(inboxId=id_of(inbox), include=items_of(include))
+        given |= without_none(order=order, limit=page_size)
         given |= {} if after is None else {"after": _waiting.sequence_of(after)}
         for one in self._pages("listInboxEmails", given, "emails"):
             yield read(types.EmailSummary, one)
@@ -298,19 +317,17 @@ class Tempinbox:
     def list_emails(
         self,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
+        tag: str | None = None,
         include: Sequence[Literal["text", "codes"]] | None = None,
         order: Order | None = None,
         page_size: int | None = None,
+        **conditions: "Unpack[EmailConditions]",
     ) -> Iterator[types.EmailSummary]:
-        """Emails of all live inboxes that fit, newest first unless `order` is "asc", page by
-        page.
+        """Emails of all live inboxes that match, or of those with the tag, newest first unless
+        `order` is "asc", page by page.
         """
-        given = without_none(to=to, subject=subject, limit=page_size)
-        given |= without_none(include=items_of(include), order=order)
-        given |= {} if from_ is None else {"from": from_}
+        given = conditions_of(EmailConditions, conditions)
+        given |= without_none(tag=tag, include=items_of(include), order=order, limit=page_size)
         for one in self._pages("listEmails", given, "emails"):
             yield read(types.EmailSummary, one)
 
@@ -502,8 +519,7 @@ class Tempinbox:
         idempotency_key: str | None = None,
     ) -> int:
         """Sends deliveries of all events since a moment again, in the background; how many."""
-        moment = since.isoformat() if isinstance(since, datetime) else since
-        given = without_none(webhookId=webhook_id, since=moment, status=status)
+        given = without_none(webhookId=webhook_id, since=moment(since), status=status)
         found = self._json("replayDeliveries", given, key=idempotency_key)
         return read(types.Replay, found).replayed_count
 
@@ -562,9 +578,8 @@ def _events_of(
     limit: int | None,
 ) -> dict[str, Any]:
     """The parameters of a page of events."""
-    moment = since.isoformat() if isinstance(since, datetime) else since
     inbox_id = None if inbox is None else id_of(inbox)
-    given = without_none(after=after, since=moment, types=items_of(event_types))
+    given = without_none(after=after, since=moment(since), types=items_of(event_types))
     return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)
 
 
@@ -581,81 +596,59 @@ class Inbox(types.Inbox):
     def wait_for_email(
         self,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
-        has_code: bool | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[EmailConditions]",
     ) -> types.Email:
         """Calls the client's method of the same name."""
-        return self.client.wait_for_email(
-            self,
-            from_=from_,
-            to=to,
-            subject=subject,
-            has_code=has_code,
-            after=after,
-            timeout=timeout,
+        return self.client.wait_for_email(self, after=after, timeout=timeout, **conditions)
+
+    def wait_for_emails(
+        self,
+        min_count: int,
+        *,
+        after: Position | None = None,
+        timeout: float = 60,
+        **conditions: "Unpack[EmailConditions]",
+    ) -> list[types.EmailSummary]:
+        """Calls the client's method of the same name."""
+        return self.client.wait_for_emails(
+            self, min_count, after=after, timeout=timeout, **conditions
         )
 
     def wait_for_code(
         self,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[CodeConditions]",
     ) -> str:
         """Calls the client's method of the same name."""
-        return self.client.wait_for_code(
-            self, from_=from_, to=to, subject=subject, after=after, timeout=timeout
-        )
+        return self.client.wait_for_code(self, after=after, timeout=timeout, **conditions)
 
     def wait_for_link(
         self,
         *,
         kind: LinkKind | None = None,
         url: str | None = None,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
         after: Position | None = None,
         timeout: float = 60,
+        **conditions: "Unpack[LinkConditions]",
     ) -> str:
         """Calls the client's method of the same name."""
         return self.client.wait_for_link(
-            self,
-            kind=kind,
-            url=url,
-            from_=from_,
-            to=to,
-            subject=subject,
-            after=after,
-            timeout=timeout,
+            self, kind=kind, url=url, after=after, timeout=timeout, **conditions
         )
 
     def expect_no_email(
         self,
         *,
-        from_: str | None = None,
-        to: str | None = None,
-        subject: str | None = None,
-        has_code: bool | None = None,
         after: Position | None = None,
         timeout: float = 5,
+        **conditions: "Unpack[EmailConditions]",
     ) -> None:
         """Calls the client's method of the same name."""
-        self.client.expect_no_email(
-            self,
-            from_=from_,
-            to=to,
-            subject=subject,
-            has_code=has_code,
-            after=after,
-            timeout=timeout,
-        )
+        self.client.expect_no_email(self, after=after, timeout=timeout, **conditions)
 
     def mark(self) -> int:
         """The position now, for `after`: take it before you trigger the mail."""

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from datetime import datetime
+from typing import Any, Literal, TypedDict
 
 from tempinbox._answers import camel_case
+from tempinbox.errors import InvalidArgument
+
+LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +29,56 @@ class NewInbox(TypedDict, total=False):
     name: str | None
     tags: Sequence[str] | None
     metadata: Mapping[str, str] | None
+
+
+class _Conditions(TypedDict, total=False):
+    from_: str | None
+    to: str | None
+    recipient: str | None
+    subject: str | None
+    has_attachment: bool | None
+    is_read: bool | None
+    since: datetime | str | None
+    until: datetime | str | None
+    headers: Mapping[str, str] | None
+    text: str | None
+
+
+class LinkConditions(_Conditions, total=False):
+    """Select an email with a link: the others of `EmailConditions`."""
+
+    has_code: bool | None
+
+
+class CodeConditions(_Conditions, total=False):
+    """Select an email with a code: the others of `EmailConditions`."""
+
+    has_link: bool | None
+    link_kind: LinkKind | None
+
+
+class EmailConditions(CodeConditions, total=False):
+    """Select emails of a list or a wait: all that are given must hold, None is as if absent.
+
+    Texts are parts, whatever their letter case; `headers` has a part of the value for each name,
+    such as `{"X-Run": "4711"}`, up to four.
+    """
+
+    has_code: bool | None
+
+
+def conditions_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns conditions with the names of the API; refuses one that this kind does not have."""
+    known = kind.__annotations__
+    for name in given:
+        if name not in known:
+            raise InvalidArgument(name, f"is unknown here; known are {', '.join(known)}")
+    return {camel_case(name): moment(one) for name, one in given.items() if one is not None}
+
+
+def moment(given: Any) -> Any:
+    """Returns a time as the API writes it; another value as it is."""
+    return given.isoformat() if isinstance(given, datetime) else given
 
 
 def in_contract(given: Any) -> Any:

@@ -1,7 +1,7 @@
 """Waits of any length, chained from the API's holds of at most a minute, all after one position."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tempinbox import types
@@ -17,7 +17,7 @@ _MAX_MISSES = 10
 _RETRY_DELAY_SECONDS = (
     0.25  # after a hold that ended with its replica: the next one goes to another
 )
-_KINDS = ("verify", "reset", "other", "unsubscribe")  # the best first
+_BEST_KINDS = ("verify", "reset", "other")  # the best first
 
 InboxReference = str | types.Inbox
 """An inbox by its id, or as it was read."""
@@ -72,7 +72,7 @@ def begin(
     if after is None:
         after = inbox if isinstance(inbox, types.Inbox) else 0
     position = sequence_of(after)
-    criteria = [f"{name}: {quoted(value)}" for name, value in known.items()]
+    criteria = list(_in_words(known))
     about = Wait(
         id_of(inbox),
         inbox.email_address if isinstance(inbox, types.Inbox) else None,
@@ -83,15 +83,45 @@ def begin(
     return _Running(settings, about, known, position, Deadline.after(timeout))
 
 
+def _in_words(filters: Mapping[str, Any]) -> Iterator[str]:
+    """Yields each filter for messages: `subject: "your code"`, `hasCode: true`."""
+    for name, value in filters.items():
+        if isinstance(value, Mapping):
+            yield from (f"header.{key}: {quoted(text)}" for key, text in value.items())
+        else:
+            yield f"{name}: {str(value).lower() if isinstance(value, bool) else quoted(value)}"
+
+
+def _narrow(wait: _Running, filters: Mapping[str, Any], *more: str) -> None:
+    """Adds what this kind of wait asks for; `more` is what the API has no filter for."""
+    wait.filters = {**wait.filters, **filters}
+    criteria = [*_in_words(filters), *more, *wait.about.criteria]
+    wait.about = dataclasses.replace(wait.about, criteria=criteria)
+
+
 def wait_for_email(wait: _Running) -> Flow[types.Email]:
     """The matching email with the lowest sequence, or WaitTimeout."""
     return (yield from _next_email(wait, lambda _: None))
 
 
+def wait_for_emails(wait: _Running, min_count: int) -> Flow[list[types.EmailSummary]]:
+    """The matching emails in the order of their sequence, once there are so many."""
+    check("min_count", OPERATIONS["waitForEmail"].query["minCount"], min_count)
+    wait.filters = {**wait.filters, "minCount": min_count}
+    last: types.WaitResult | None = None
+    while True:
+        result = yield from _hold(wait, "one")
+        if result is None:
+            misses = _misses_of(last) if last else []
+            raise WaitTimeout(wait.about, misses, last.emails if last else [], min_count)
+        if result.email:
+            return result.emails or [_summary_of(result.email)]
+        last = result
+
+
 def wait_for_code(wait: _Running) -> Flow[str]:
     """The likeliest one-time code of the first email that has one."""
-    wait.filters = {**wait.filters, "hasCode": True}
-    wait.about = dataclasses.replace(wait.about, criteria=["hasCode: true", *wait.about.criteria])
+    _narrow(wait, {"hasCode": True})
     no_code = ("hasCode", "true", "false")
     email = yield from _next_email(wait, lambda found: None if found.codes else no_code)
     return email.codes[0].value
@@ -99,14 +129,15 @@ def wait_for_code(wait: _Running) -> Flow[str]:
 
 def wait_for_link(wait: _Running, kind: str | None, url: str | None) -> Flow[str]:
     """The address of the first link that fits, of the first email that has one."""
-    if kind is not None and kind not in _KINDS:
-        raise InvalidArgument("kind", f"must be one of {', '.join(_KINDS)}, not {kind!r}")
+    if kind is not None:
+        check("kind", OPERATIONS["waitForEmail"].query["linkKind"], kind)
     if url is not None and (not isinstance(url, str) or not url):
         raise InvalidArgument("url", f"must be a string of at least 1 character, not {url!r}")
-    expected = (kind or "a link") + (f" with {url}" if url else "")
-    wait.about = dataclasses.replace(
-        wait.about, criteria=[f"link: {quoted(expected)}", *wait.about.criteria]
-    )
+    # The service finds the emails; it has no filter for a part of an address, and without a kind
+    # a link to unsubscribe is none to follow.
+    filters = {"linkKind": kind} if kind else {"hasLink": True}
+    _narrow(wait, filters, *([f"url: {quoted(url)}"] if url else []))
+    expected = (kind or ", ".join(_BEST_KINDS)) + (f" with {url}" if url else "")
     email = yield from _next_email(
         wait,
         lambda found: (
@@ -138,10 +169,7 @@ def _next_email(
         result = yield from _hold(wait, "one")
         if result is None:
             raise WaitTimeout(wait.about, [*misses, *others][:_MAX_MISSES])
-        others = [
-            Miss(miss.email_id, miss.field, miss.expected, miss.actual)
-            for miss in result.near_misses
-        ]
+        others = _misses_of(result)
         if not result.email:
             continue
         reason = failed(result.email)
@@ -176,9 +204,23 @@ def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
     return result
 
 
+def _misses_of(result: types.WaitResult) -> list[Miss]:
+    """Returns the API's own near misses."""
+    return [
+        Miss(miss.email_id, miss.field, miss.expected, miss.actual) for miss in result.near_misses
+    ]
+
+
+def _summary_of(email: types.Email) -> types.EmailSummary:
+    """Returns the summary of an email, as lists have it."""
+    names = {one.name for one in dataclasses.fields(types.EmailSummary)}
+    names -= {"text", "codes", "extra"}  # only for who asks a list for them
+    return types.EmailSummary(**{name: getattr(email, name) for name in names})
+
+
 def _best_link(email: types.Email, kind: str | None, url: str | None) -> str | None:
     fitting = [link for link in email.links if url is None or url in link.url]
-    for one in [kind] if kind else _KINDS[:3]:
+    for one in [kind] if kind else _BEST_KINDS:
         for link in fitting:
             if link.kind == one:
                 return link.url

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tempinbox import error_codes
 
 if TYPE_CHECKING:
-    from tempinbox.types import Email
+    from tempinbox.types import Email, EmailSummary
 
 
 class TempinboxError(Exception):
@@ -256,11 +256,21 @@ class Miss:
 
 
 class WaitTimeout(TempinboxError):
-    """No email matched in time."""
+    """No email matched in time, or fewer than were waited for; `emails` are those that did."""
 
-    def __init__(self, wait: Wait, near_misses: Sequence[Miss]) -> None:
-        lines = [f"No email matched within {wait.timeout:g} s.", f"  inbox: {wait.name}"]
+    def __init__(
+        self,
+        wait: Wait,
+        near_misses: Sequence[Miss],
+        emails: Sequence[EmailSummary] = (),
+        min_count: int = 1,
+    ) -> None:
+        matched = f"{len(emails)} of {min_count} emails" if min_count > 1 else "No email"
+        lines = [f"{matched} matched within {wait.timeout:g} s.", f"  inbox: {wait.name}"]
         lines += [f"  asked for: {', '.join(wait.criteria)}"]
+        for email in emails:
+            sent = f"{quoted(email.subject)} from {quoted(email.from_)}"
+            lines += [f"  matched: {sent}: {wait.link}/{email.email_id}"]
         if near_misses:
             lines += ["  near misses, the newest first:"]
         else:
@@ -272,6 +282,7 @@ class WaitTimeout(TempinboxError):
         super().__init__("\n".join([*lines, f"  look: {wait.link}"]))
         self.inbox_id = wait.inbox_id
         self.near_misses = list(near_misses)
+        self.emails = list(emails)
 
 
 class UnexpectedEmail(TempinboxError):
