@@ -1,4 +1,5 @@
 // The client: one method for each operation of the contract, and waits, codes and links by hand.
+import { filtersOf, type EmailConditions } from './conditions.js';
 import { NotFound, TempinboxError } from './errors.js';
 import {
   followEvents,
@@ -8,7 +9,7 @@ import {
   type EventPage,
   type FeedEvent,
 } from './events.js';
-import { List } from './list.js';
+import { List, type Searched } from './list.js';
 import type { components, operations } from './openapi.js';
 import { readSettings, type Settings } from './settings.js';
 import { Transport, type CallArguments, type CallOptions, type OperationId } from './transport.js';
@@ -16,12 +17,17 @@ import {
   expectNoEmail,
   idOf,
   pollForResult,
+  sequenceOf,
   waitForCode,
   waitForEmail,
+  waitForEmails,
   waitForLink,
   waitForResult,
+  type CodeConditions,
+  type CountConditions,
   type InboxReference,
   type LinkConditions,
+  type Position,
   type ResultConditions,
   type WaitConditions,
   type WaitResult,
@@ -36,6 +42,17 @@ export type EmailSummary = Schemas['EmailSummary'];
 export type CreationResult = Schemas['CreationResult'];
 export type Webhook = Schemas['Webhook'];
 export type Delivery = Schemas['Delivery'];
+
+/** Selects emails of an inbox, and says where a list of them begins and how it goes on. */
+export interface InboxEmailsFilter
+  extends EmailConditions, Omit<Query<'listInboxEmails'>, keyof EmailConditions | 'after'> {
+  /** Only emails behind this position. */
+  readonly after?: Position | undefined;
+}
+
+/** Selects emails of all inboxes, or of those with a tag. */
+export interface EmailsFilter
+  extends EmailConditions, Omit<Query<'listEmails'>, keyof EmailConditions> {}
 
 /** An attachment with its bytes. */
 export interface AttachmentContent extends Omit<Schemas['AttachmentContent'], 'content'> {
@@ -60,11 +77,17 @@ export class Tempinbox {
     return await waitForEmail(this.#transport, inbox, conditions);
   }
 
+  /**
+   * Summaries of the matching emails in the order of their sequence, once there are `minCount`;
+   * throws WaitTimeout, whose `emails` are those that came. For the next ones give the last one as
+   * `after`.
+   */
+  async waitForEmails(inbox: InboxReference, conditions: CountConditions): Promise<EmailSummary[]> {
+    return await waitForEmails(this.#transport, inbox, conditions);
+  }
+
   /** The likeliest one-time code of the first matching email that has one. */
-  async waitForCode(
-    inbox: InboxReference,
-    conditions: Omit<WaitConditions, 'hasCode'> = {},
-  ): Promise<string> {
+  async waitForCode(inbox: InboxReference, conditions: CodeConditions = {}): Promise<string> {
     return await waitForCode(this.#transport, inbox, conditions);
   }
 
@@ -176,13 +199,15 @@ export class Tempinbox {
     return await this.#json('deleteInbox', { path: { inboxId: idOf(inbox) } }, options);
   }
 
-  /** An inbox's emails, newest first. */
+  /** The emails of an inbox that match, newest first. */
   listInboxEmails(
     inbox: InboxReference,
-    filter: Query<'listInboxEmails'> = {},
+    { after, ...filter }: InboxEmailsFilter = {},
     options?: CallOptions,
   ): List<EmailSummary> {
-    return this.#list('listInboxEmails', 'emails', { inboxId: idOf(inbox) }, filter, options);
+    const path = { inboxId: idOf(inbox) };
+    const position = after === undefined ? {} : { after: sequenceOf(after) };
+    return this.#list('listInboxEmails', 'emails', path, { ...filter, ...position }, options);
   }
 
   /** Deletes the mail that is there now; the inbox stays. */
@@ -207,8 +232,8 @@ export class Tempinbox {
 
   // Emails.
 
-  /** The emails of all live inboxes, newest first. */
-  listEmails(filter: Query<'listEmails'> = {}, options?: CallOptions): List<EmailSummary> {
+  /** The emails of all live inboxes that match, newest first. */
+  listEmails(filter: EmailsFilter = {}, options?: CallOptions): List<EmailSummary> {
     return this.#list('listEmails', 'emails', {}, filter, options);
   }
 
@@ -404,11 +429,16 @@ export class Tempinbox {
     filter: { readonly cursor?: string | undefined },
     options: CallOptions | undefined,
   ): List<Item> {
+    const filters = filtersOf(filter);
     const ask = async (cursor: string | undefined, limit: number | undefined) => {
-      const query = () => ({ ...filter, cursor, ...(limit === undefined ? {} : { limit }) });
+      const query = () => ({ ...filters, cursor, ...(limit === undefined ? {} : { limit }) });
       const values = { path, query };
       const page: Record<string, unknown> = await this.#json(id, values, options);
-      return { items: page[field] as Item[], nextCursor: page['nextCursor'] as string | null };
+      return {
+        items: page[field] as Item[],
+        nextCursor: page['nextCursor'] as string | null,
+        searched: page['searched'] as Searched | undefined,
+      };
     };
     return new List<Item>(ask, filter.cursor);
   }

@@ -4,6 +4,7 @@ import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { components } from './openapi.js';
 
 type Email = components['schemas']['Email'];
+type EmailSummary = components['schemas']['EmailSummary'];
 type NearMiss = components['schemas']['NearMiss'];
 
 /** The base of every error of this package. */
@@ -257,12 +258,18 @@ export interface Wait {
 /** An email that came but did not match, with the first condition that it failed. */
 export type Miss = Omit<NearMiss, 'field'> & { readonly field: string };
 
-/** No email matched in time. */
+/** No email matched in time, or fewer than were waited for. */
 export class WaitTimeout extends TempinboxError {
   readonly inboxId: string;
   readonly nearMisses: readonly Miss[];
 
-  constructor(wait: Wait, nearMisses: readonly Miss[]) {
+  constructor(
+    wait: Wait,
+    nearMisses: readonly Miss[],
+    /** Those that matched, where several were waited for. */
+    readonly emails: readonly EmailSummary[] = [],
+    minCount = 1,
+  ) {
     const link = inboxLink(wait);
     const misses = nearMisses.map(
       (miss) =>
@@ -271,9 +278,15 @@ export class WaitTimeout extends TempinboxError {
     );
     super(
       [
-        `No email matched within ${wait.timeoutSeconds} s.`,
+        `${minCount > 1 ? `${emails.length} of ${minCount} emails` : 'No email'} matched within ` +
+          `${wait.timeoutSeconds} s.`,
         `  inbox: ${inboxName(wait)}`,
         `  asked for: ${wait.criteria.join(', ')}`,
+        ...emails.map(
+          (email) =>
+            `  matched: ${quoted(email.subject)} from ${quoted(email.from)}: ` +
+            `${link}/${email.emailId}`,
+        ),
         ...(misses.length === 0
           ? [
               '  near misses: none, no other email came either; listRejections says what was refused',

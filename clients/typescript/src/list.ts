@@ -1,11 +1,17 @@
 // Lists of the API, page by page.
 import { TempinboxError } from './errors.js';
+import type { components } from './openapi.js';
+
+/** How far a list with conditions looked. */
+export type Searched = components['schemas']['SearchedEmails'];
 
 /** A part of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Where the list goes on, for `cursor`; null at its end. */
   readonly nextCursor: string | null;
+  /** Of emails with conditions: how far this page looked. It may be short, or empty. */
+  readonly searched?: Searched | undefined;
 }
 
 type Ask<Item> = (cursor: string | undefined, limit: number | undefined) => Promise<Page<Item>>;
@@ -23,11 +29,16 @@ export class List<Item> implements AsyncIterable<Item> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of this.pages()) yield* items;
+  }
+
+  /** Its pages, a request each: to stop a search that has looked far enough. */
+  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let cursor = this.#begin; ;) {
-      const { items, nextCursor } = await this.#ask(cursor, undefined);
-      yield* items;
-      if (nextCursor == null) return;
-      cursor = following(cursor, nextCursor);
+      const page = await this.#ask(cursor, undefined);
+      yield page;
+      if (page.nextCursor == null) return;
+      cursor = following(cursor, page.nextCursor);
     }
   }
 

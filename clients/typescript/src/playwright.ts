@@ -3,13 +3,19 @@ import { randomUUID } from 'node:crypto';
 
 import { test as base, type TestInfo } from '@playwright/test';
 
-import { Tempinbox, type Email, type Inbox } from './client.js';
+import { Tempinbox, type Email, type EmailSummary, type Inbox } from './client.js';
 import { NotFound, TempinboxError, WaitTimeout, quoted } from './errors.js';
 import { attachMail, type OpenBrowser } from './evidence.js';
 import type { components } from './openapi.js';
 import { runTag } from './run.js';
 import type { Settings } from './settings.js';
-import type { InboxReference, LinkConditions, WaitConditions } from './waiting.js';
+import type {
+  CodeConditions,
+  CountConditions,
+  InboxReference,
+  LinkConditions,
+  WaitConditions,
+} from './waiting.js';
 
 export { expect } from '@playwright/test';
 
@@ -109,9 +115,16 @@ class TestClient extends Tempinbox {
     return await this.#watch(conditions, (known) => super.waitForEmail(inbox, known));
   }
 
+  override async waitForEmails(
+    inbox: InboxReference,
+    conditions: CountConditions,
+  ): Promise<EmailSummary[]> {
+    return await this.#watch(conditions, (known) => super.waitForEmails(inbox, known));
+  }
+
   override async waitForCode(
     inbox: InboxReference,
-    conditions: Omit<WaitConditions, 'hasCode'> = {},
+    conditions: CodeConditions = {},
   ): Promise<string> {
     return await this.#watch(conditions, (known) => super.waitForCode(inbox, known));
   }
@@ -131,7 +144,7 @@ class TestClient extends Tempinbox {
     return this.#timeouts.map((timeout) => timeout.message);
   }
 
-  async #watch<Conditions extends WaitConditions, Result>(
+  async #watch<Conditions extends Pick<WaitConditions, 'timeoutSeconds' | 'signal'>, Result>(
     conditions: Conditions,
     wait: (conditions: Conditions) => Promise<Result>,
   ): Promise<Result> {

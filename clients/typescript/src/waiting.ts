@@ -1,4 +1,5 @@
 // Waits of any length, chained from the API's holds of at most 60 s, all after one position.
+import { CONDITIONS, filtersOf, inWords, type EmailConditions } from './conditions.js';
 import {
   InvalidArgument,
   UnexpectedEmail,
@@ -13,6 +14,7 @@ import { ANSWER_SECONDS, Deadline, waitFor, type Transport } from './transport.j
 
 type Email = components['schemas']['Email'];
 type EmailLink = components['schemas']['EmailLink'];
+type EmailSummary = components['schemas']['EmailSummary'];
 export type WaitResult = components['schemas']['WaitResult'];
 
 /** An inbox by its id, or an object of the API that has it. */
@@ -27,13 +29,8 @@ export type InboxReference =
 /** A position in an inbox: a sequence, an email, or an inbox as it was. */
 export type Position = number | { readonly sequence: number } | { readonly lastSequence: number };
 
-/** Selects an email; all conditions must match. Texts are parts, in any letter case. */
-export interface WaitConditions {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly subject?: string | undefined;
-  /** Only emails in which a one-time code was found, or where `false`, in which none was. */
-  readonly hasCode?: boolean | undefined;
+/** Selects emails, and says where a wait begins and how long it takes. */
+export interface WaitConditions extends EmailConditions {
   /**
    * Only emails behind this position. Otherwise: those that came since the inbox object was read,
    * which for a new inbox are all, and all where only an id is given.
@@ -44,14 +41,25 @@ export interface WaitConditions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Conditions of a wait for several emails. */
+export interface CountConditions extends WaitConditions {
+  /** How many must match, 1 to 100. */
+  readonly minCount: number;
+}
+
 /** Conditions of a wait whose whole answer is of interest. */
 export interface ResultConditions extends WaitConditions {
+  /** How many must match, 1 to 100; 1. With more the result has their summaries, `emails`. */
+  readonly minCount?: number | undefined;
   /** `none`: no email is to match; the outcome is then `violated` where one does. */
   readonly expect?: 'one' | 'none' | undefined;
 }
 
+/** Selects an email with a code. */
+export type CodeConditions = Omit<WaitConditions, 'hasCode'>;
+
 /** Selects a link of the email. */
-export interface LinkConditions extends WaitConditions {
+export interface LinkConditions extends Omit<WaitConditions, 'hasLink' | 'linkKind'> {
   /** The purpose of the link; by default the first of `verify`, `reset`, `other`, in this order. */
   readonly kind?: EmailLink['kind'] | undefined;
   /** A part of the link's address. */
@@ -59,7 +67,7 @@ export interface LinkConditions extends WaitConditions {
 }
 
 const MAX_MISSES = 10;
-const CONDITIONS = ['from', 'to', 'subject', 'hasCode', 'after', 'timeoutSeconds', 'signal'];
+const WAIT_CONDITIONS = [...CONDITIONS, 'after', 'timeoutSeconds', 'signal'];
 const NOTHING_CAME: WaitResult = {
   outcome: 'timeout',
   email: null,
@@ -91,13 +99,31 @@ export async function waitForEmail(
   return await nextEmail(wait, () => undefined);
 }
 
+/** The matching emails in the order of their sequence, once there are so many. */
+export async function waitForEmails(
+  transport: Transport,
+  inbox: InboxReference,
+  { minCount, ...conditions }: CountConditions,
+): Promise<EmailSummary[]> {
+  const given: unknown = minCount; // a program without types may leave it out
+  if (given === undefined) throw new InvalidArgument('minCount', 'is missing: how many must match');
+  const wait = begin(transport, inbox, conditions, 60, { minCount });
+  for (let last = NOTHING_CAME; ;) {
+    const result = await hold(wait, 'one');
+    if (result === undefined)
+      throw new WaitTimeout(wait.about, last.nearMisses, last.emails, minCount);
+    if (result.email) return minCount > 1 ? result.emails : [summaryOf(result.email)];
+    last = result;
+  }
+}
+
 /** The likeliest one-time code of the first email that has one. */
 export async function waitForCode(
   transport: Transport,
   inbox: InboxReference,
-  conditions: Omit<WaitConditions, 'hasCode'>,
+  conditions: CodeConditions,
 ): Promise<string> {
-  const wait = begin(transport, inbox, { ...conditions, hasCode: true }, 60);
+  const wait = begin(transport, inbox, conditions, 60, { hasCode: true });
   const email = await nextEmail(wait, ({ codes }) => (codes[0] ? undefined : NO_CODE));
   return email.codes[0]?.value ?? '';
 }
@@ -115,9 +141,12 @@ export async function waitForLink(
     );
   if (url !== undefined && (typeof url !== 'string' || url === ''))
     throw new InvalidArgument('url', 'must be a string of at least 1 character');
-  const wait = begin(transport, inbox, conditions, 60);
-  const expected = url === undefined ? (kind ?? 'a link') : `${kind ?? 'a link'} with ${url}`;
-  wait.about.criteria.push(`link: ${quoted(expected)}`);
+  // The service finds the emails; it has no filter for a part of an address, and without a kind a
+  // link to unsubscribe is none to follow.
+  const own = kind === undefined ? { hasLink: true } : { linkKind: kind };
+  const wait = begin(transport, inbox, conditions, 60, own, ['hasLink', 'linkKind']);
+  if (url !== undefined) wait.about.criteria.push(`url: ${quoted(url)}`);
+  const expected = (kind ?? BEST_FIRST.join(', ')) + (url === undefined ? '' : ` with ${url}`);
   const find = (email: Email) => bestLink(email.links, kind, url);
   const email = await nextEmail(wait, (found) =>
     find(found)
@@ -145,9 +174,9 @@ export async function expectNoEmail(
 export async function waitForResult(
   transport: Transport,
   inbox: InboxReference,
-  { expect = 'one', ...conditions }: ResultConditions,
+  { expect = 'one', minCount, ...conditions }: ResultConditions,
 ): Promise<WaitResult> {
-  const wait = begin(transport, inbox, conditions, 60);
+  const wait = begin(transport, inbox, conditions, 60, { minCount });
   for (let last = NOTHING_CAME; ;) {
     const result = await hold(wait, expect);
     if (result === undefined) return last;
@@ -160,10 +189,11 @@ export async function waitForResult(
 export async function pollForResult(
   transport: Transport,
   inbox: InboxReference,
-  { expect = 'one', ...conditions }: ResultConditions,
+  { expect = 'one', minCount, ...conditions }: ResultConditions,
 ): Promise<WaitResult> {
   const { maxHoldSeconds } = transport;
-  const { about, filters, after, signal } = begin(transport, inbox, conditions, maxHoldSeconds);
+  const wait = begin(transport, inbox, conditions, maxHoldSeconds, { minCount });
+  const { about, filters, after, signal } = wait;
   const timeoutSeconds = clamp(Math.round(about.timeoutSeconds), 1, maxHoldSeconds);
   const query = () => ({ ...filters, after, expect, timeoutSeconds });
   return await transport.json<WaitResult>(
@@ -186,16 +216,21 @@ interface RunningWait {
 type Failed = Omit<Miss, 'emailId'>;
 const NO_CODE: Failed = { field: 'hasCode', expected: 'true', actual: 'false' };
 
+/** Fixes position and deadline. What the wait asks for by itself (`own`) is no condition of it. */
 function begin(
   transport: Transport,
   inbox: InboxReference,
   conditions: WaitConditions,
   defaultSeconds: number,
+  own: object = {},
+  reserved: readonly string[] = Object.keys(own),
 ): RunningWait {
+  const known = WAIT_CONDITIONS.filter((name) => !reserved.includes(name));
   for (const name of Object.keys(conditions))
-    if (!CONDITIONS.includes(name))
-      throw new InvalidArgument(name, `is unknown here; there are: ${CONDITIONS.join(', ')}`);
-  const { after, timeoutSeconds = defaultSeconds, signal, ...filters } = conditions;
+    if (!known.includes(name))
+      throw new InvalidArgument(name, `is unknown here; there are: ${known.join(', ')}`);
+  const { after, timeoutSeconds = defaultSeconds, signal, ...rest } = conditions;
+  const filters = filtersOf({ ...own, ...rest });
   if (!isTimeout(timeoutSeconds) || timeoutSeconds < 1)
     throw new InvalidArgument(
       'timeoutSeconds',
@@ -203,15 +238,12 @@ function begin(
     );
   const inboxId = idOf(inbox);
   const position = sequenceOf(after ?? (typeof inbox === 'string' ? 0 : (inbox.lastSequence ?? 0)));
-  const criteria = Object.entries(filters)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${quoted(String(value))}`);
   return {
     transport,
     about: {
       inboxId,
       emailAddress: typeof inbox === 'string' ? undefined : inbox.emailAddress,
-      criteria: [...criteria, `after: ${position}`],
+      criteria: [...inWords(filters), `after: ${position}`],
       timeoutSeconds,
       dashboard: transport.dashboard,
     },
@@ -223,7 +255,8 @@ function begin(
   };
 }
 
-function sequenceOf(position: Position): number {
+/** The sequence of a position. */
+export function sequenceOf(position: Position): number {
   let sequence: unknown = position;
   if (typeof position === 'object')
     sequence = 'sequence' in position ? position.sequence : position.lastSequence;
@@ -275,6 +308,27 @@ async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResu
   // Its part of the service is being replaced. Where the inbox ended, the next poll says when.
   if (result.outcome === 'draining') await waitFor(0.25, wait.signal);
   return result;
+}
+
+/** What lists have of an email. */
+function summaryOf(email: Email): EmailSummary {
+  const { emailId, inboxId, sequence, from, fromName, to, recipients, subject, preview } = email;
+  const { receivedAt, sizeBytes, attachmentCount, isRead } = email;
+  return {
+    emailId,
+    inboxId,
+    sequence,
+    from,
+    fromName,
+    to,
+    recipients,
+    subject,
+    preview,
+    receivedAt,
+    sizeBytes,
+    attachmentCount,
+    isRead,
+  };
 }
 
 function clamp(number: number, min: number, max: number): number {

@@ -71,6 +71,8 @@ test("the tasks of the Cypress page work as Cypress' process calls them", async 
   assert.ok(taskTimeout > 60_000);
   assert.ok(inbox.tags.includes('mine'), inbox.tags.join());
   assert.equal(await tasks.waitForCode({ inbox }), '482913');
+  const [found] = await tasks.waitForEmails({ inbox, minCount: 1, text: 'code is' });
+  assert.equal(found.sequence, 1);
   assert.equal(
     await tasks.waitForLink({ inbox, url: 'a.example' }),
     'https://a.example/verify?a=b',

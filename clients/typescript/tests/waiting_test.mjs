@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { failure } from './harness/failure.mjs';
@@ -74,6 +75,42 @@ test('an email without such a link is a near miss, and the next one is looked at
     assert.ok(error instanceof WaitTimeout, String(error));
     assert.equal(error.nearMisses[0].field, 'link');
     assert.equal(await client.waitForLink(inbox, { url: 'two.example' }), 'https://two.example/b');
+  });
+});
+
+test('emails are found by what is in them', async () => {
+  const tag = `find-${randomUUID()}`;
+  await client.withInbox({ tags: [tag] }, async (inbox) => {
+    const text = 'Your order 4711\nis on its way.';
+    await send(inbox.emailAddress, { subject: 'First', text, headers: { 'X-Run': 'R-7' } });
+    await send(inbox.emailAddress, { subject: 'Second', text: 'https://a.example/verify?t=1' });
+    const [first, second] = await client.waitForEmails(inbox, { minCount: 2, from: 'robot@' });
+    await client.updateEmail(first.emailId, { isRead: true });
+
+    /** @type {[object, string[]][]} */
+    const cases = [
+      [{ text: 'ORDER 4711 is' }, ['First']],
+      [{ headers: { 'x-run': 'r-7' } }, ['First']],
+      [{ recipient: inbox.emailAddress, hasCode: false }, ['First', 'Second']],
+      [{ hasLink: true, hasAttachment: false }, ['Second']],
+      [{ linkKind: 'verify', isRead: false }, ['Second']],
+      [{ since: new Date(first.receivedAt), until: second.receivedAt }, ['First']],
+    ];
+    for (const [conditions, subjects] of cases) {
+      const of = (emails) => emails.map(({ subject }) => subject);
+      const listed = await client.listInboxEmails(inbox, { ...conditions, order: 'asc' }).toArray();
+      assert.deepEqual(of(listed), subjects);
+      const all = await client.listEmails({ ...conditions, tag, order: 'asc' }).toArray();
+      assert.deepEqual(of(all), subjects);
+      assert.equal((await client.waitForEmail(inbox, conditions)).subject, subjects[0]);
+    }
+    await client.expectNoEmail(inbox, { linkKind: 'reset', timeoutSeconds: 1 });
+    const error = await failure(client.waitForEmails(inbox, { minCount: 3, timeoutSeconds: 1 }));
+    assert.match(error.message, /^2 of 3 emails matched within 1 s/);
+    assert.deepEqual(
+      error.emails.map(({ sequence }) => sequence),
+      [1, 2],
+    );
   });
 });
 
