@@ -12,7 +12,7 @@ import { verifyWebhook } from './harness/package.mjs';
 const { readWebhookSecret, webhookHeaders, webhookPayload } = await part('webhook');
 const { PositionFile } = await part('position-file');
 const { deliveryDelay } = await part('listen');
-const { chooseLink, describeCriteria } = await part('email-commands');
+const { chooseLink } = await part('email-commands');
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -156,14 +156,6 @@ test('a position that is none is no position', (context) => {
 
 test('a target is tried again after 1, 2, 4 … 60 seconds', () => {
   assert.deepEqual([1, 2, 6, 7, 1_000_000].map(deliveryDelay), [1, 2, 32, 60, 60]);
-});
-
-test('conditions are described for people', () => {
-  assert.equal(describeCriteria({ criteria: {}, hasCode: false }), '');
-  assert.equal(
-    describeCriteria({ criteria: { from: 'shop' }, hasCode: true }),
-    'sender contains "shop", with a code',
-  );
 });
 
 test('the link to follow is the one to verify, and never the one to unsubscribe', () => {

@@ -124,26 +124,6 @@ export const commonOptions: readonly Option[] = [
   { name: 'json', meaning: 'Prints JSON, as the API has it' },
 ];
 
-/** What an email must be like. */
-export const criteriaOptions: readonly Option[] = [
-  { name: 'from', value: 'TEXT', meaning: "Sender's address or name contains it" },
-  { name: 'to', value: 'TEXT', meaning: 'A recipient contains it' },
-  { name: 'subject', value: 'TEXT', meaning: 'Subject contains it' },
-];
-
-export interface Criteria {
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  readonly subject: string | undefined;
-}
-
-const MAX_FILTER_LENGTH = 500;
-
-export function readCriteria(given: Arguments): Criteria {
-  const filter = (name: string) => given.text(name, 1, MAX_FILTER_LENGTH);
-  return { from: filter('from'), to: filter('to'), subject: filter('subject') };
-}
-
 /** The longest single request; less where a proxy ends long ones. */
 export const holdOption: Option = {
   name: 'hold',

@@ -2,23 +2,23 @@
 import { writeFileSync } from 'node:fs';
 
 import type { Tempinbox } from '../client.js';
+import type { EmailConditions, LinkKind } from '../conditions.js';
 import type { WaitResult } from '../waiting.js';
 import {
   checkAfter,
-  criteriaOptions,
   holdOption,
   INBOX_MEANING,
   MAX_SEQUENCE,
-  readCriteria,
   type Arguments,
   type Command,
   type CommandOutput,
-  type Criteria,
   type Option,
 } from './command.js';
+import { criteriaWithout, describeCriteria, LINK_KINDS, readCriteria } from './criteria.js';
 import { toText } from './duration.js';
 import { badUsage, CommandFailure, exitCodes } from './failure.js';
 import { fieldsOf, integerOf, itemsOf, textOf } from './fields.js';
+import { emailList, listedText } from './listed.js';
 import { printable, printableLine, quote, toFields } from './printable.js';
 import { Progress, withProgress } from './progress.js';
 import { readEmailId, type Session } from './session.js';
@@ -30,15 +30,15 @@ const MAX_MISSES_SHOWN = 10;
 const MAX_REJECTIONS_SHOWN = 5;
 const REJECTIONS_SECONDS = 5;
 const BYTES_SECONDS = 120;
-const LINK_KINDS = ['verify', 'reset', 'unsubscribe', 'other'];
+const MAX_COUNT = 100;
 const BEST_FIRST = ['verify', 'reset', 'other'];
 
 /** What a wait is for. */
 interface WaitParams {
   readonly inbox: string;
-  readonly criteria: Criteria;
-  readonly hasCode: boolean;
+  readonly criteria: EmailConditions;
   readonly expectsNone: boolean;
+  readonly minCount: number;
   readonly after: number;
   readonly timeoutSeconds: number;
 }
@@ -48,13 +48,15 @@ async function readWait(session: Session, given: Arguments): Promise<WaitParams>
   const timeoutSeconds =
     given.duration('timeout', 1, MAX_TIMEOUT_SECONDS) ?? DEFAULT_TIMEOUT_SECONDS;
   given.integer('hold', 1, 60);
+  const minCount = given.integer('count', 1, MAX_COUNT) ?? 1;
+  if (minCount > 1 && given.has('none')) throw badUsage('give one of --count and --none');
   checkAfter(given);
   const inbox = await session.findInbox(given.words[0] ?? '');
   return {
     inbox,
     criteria,
-    hasCode: given.has('code'),
     expectsNone: given.has('none'),
+    minCount,
     after: await findPosition(session, given, inbox),
     timeoutSeconds,
   };
@@ -68,11 +70,11 @@ async function findPosition(session: Session, given: Arguments, inbox: string): 
 }
 
 async function waitFor(client: Tempinbox, params: WaitParams): Promise<WaitResult> {
-  const { inbox, criteria, hasCode, expectsNone, after, timeoutSeconds } = params;
+  const { inbox, criteria, expectsNone, minCount, after, timeoutSeconds } = params;
   return await client.waitForResult(inbox, {
     ...criteria,
-    ...(hasCode ? { hasCode } : {}),
     expect: expectsNone ? 'none' : 'one',
+    ...(minCount > 1 ? { minCount } : {}),
     after,
     timeoutSeconds,
   });
@@ -87,25 +89,20 @@ async function waitVisibly(
   return await withProgress(progress, async () => await waitFor(session.client, params));
 }
 
-/** `subject contains "code", with a code`; empty without any. */
-export function describeCriteria({ criteria, hasCode }: Pick<WaitParams, 'criteria' | 'hasCode'>) {
-  const parts = (
-    [
-      ['sender', criteria.from],
-      ['recipient', criteria.to],
-      ['subject', criteria.subject],
-    ] as const
-  ).flatMap(([name, text]) => (text === undefined ? [] : [`${name} contains ${quote(text)}`]));
-  return [...parts, ...(hasCode ? ['with a code'] : [])].join(', ');
-}
-
 /** `subject: wanted "code", is "Welcome" (tempinbox read 0193…)` */
 function describeNearMiss(miss: unknown): string {
   const field = textOf(miss, 'field');
   const email = ` (tempinbox read ${printableLine(textOf(miss, 'emailId'))})`;
   if (field === 'hasCode') return `no code was found in it${email}`;
+  if (field === 'hasLink') return `no link was found in it${email}`;
   const actual = quote(printableLine(textOf(miss, 'actual')));
   return `${printableLine(field)}: wanted ${quote(textOf(miss, 'expected'))}, is ${actual}${email}`;
+}
+
+/** `"Your code" (tempinbox read 0193…)` */
+function describeSummary(email: unknown): string {
+  const subject = quote(printableLine(textOf(email, 'subject')));
+  return `${subject} (tempinbox read ${printableLine(textOf(email, 'emailId'))})`;
 }
 
 function describeRejection(rejection: unknown): string {
@@ -122,14 +119,17 @@ async function notInTime(
   result: WaitResult,
   otherMisses: readonly string[] = [],
 ): Promise<CommandOutput> {
-  const { inbox } = params;
-  const criteria = describeCriteria(params);
+  const { inbox, minCount } = params;
+  const criteria = describeCriteria(params.criteria);
+  const emails = itemsOf(result, 'emails');
+  const missing = minCount > 1 ? `${emails.length} of ${minCount} emails` : 'no email';
   // Without the list of what was refused the rest still helps.
   const rejections = await client
     .listRejections(inbox, { timeoutSeconds: REJECTIONS_SECONDS })
     .catch(() => undefined);
   const complaint = [
-    `no email${criteria && ` (${criteria})`} came within ${toText(params.timeoutSeconds)}`,
+    `${missing}${criteria && ` (${criteria})`} came within ${toText(params.timeoutSeconds)}`,
+    ...emails.map((email) => `  came: ${describeSummary(email)}`),
     ...otherMisses.map((miss) => `  near miss: ${miss}`),
     ...itemsOf(result, 'nearMisses').map((miss) => `  near miss: ${describeNearMiss(miss)}`),
     ...(Array.isArray(rejections) ? rejections : [])
@@ -169,14 +169,22 @@ async function wait(session: Session, given: Arguments): Promise<CommandOutput> 
     return params.expectsNone
       ? { text: `no email came within ${toText(params.timeoutSeconds)}\n`, json: result }
       : await notInTime(session, params, result);
-  const text = given.has('quiet') ? `${textOf(email, 'emailId')}\n` : describeEmail(email);
+  const isQuiet = given.has('quiet');
+  if (params.minCount > 1)
+    return { text: listedText(itemsOf(result, 'emails'), emailList, isQuiet), json: result };
+  const text = isQuiet ? `${textOf(email, 'emailId')}\n` : describeEmail(email);
   if (!params.expectsNone) return { text, json: result };
   const complaint = 'an email came though none was to come';
   return { text, json: result, code: exitCodes.notInTime, complaint };
 }
 
+/** The wait with what its command asks for by itself. */
+function asking(params: WaitParams, own: EmailConditions): WaitParams {
+  return { ...params, criteria: { ...params.criteria, ...own } };
+}
+
 async function code(session: Session, given: Arguments): Promise<CommandOutput> {
-  const params = { ...(await readWait(session, given)), hasCode: true };
+  const params = asking(await readWait(session, given), { hasCode: true });
   const result = await waitVisibly(session, 'waiting for a code:', params);
   const { email } = result;
   if (!email) return await notInTime(session, params, result);
@@ -201,10 +209,14 @@ export function chooseLink(email: unknown, kind: string | undefined): unknown {
   return kinds.flatMap((each) => links.filter((link) => textOf(link, 'kind') === each))[0];
 }
 
-/** The API waits for emails, not for links: those without one are passed over. */
+/**
+ * The service finds emails with a link of the kind. Without a kind it finds those with any link, and
+ * those that have one to unsubscribe alone are passed over here.
+ */
 async function link(session: Session, given: Arguments): Promise<CommandOutput> {
-  const params = await readWait(session, given);
-  const kind = given.value('kind');
+  const kind = given.value('kind') as LinkKind | undefined; // one of its choices
+  const own = kind === undefined ? { hasLink: true } : { linkKind: kind };
+  const params = asking(await readWait(session, given), own);
   const until = performance.now() + params.timeoutSeconds * 1000;
   const misses: string[] = []; // the newest first
   const find = async (): Promise<WaitResult | CommandOutput> => {
@@ -220,9 +232,8 @@ async function link(session: Session, given: Arguments): Promise<CommandOutput> 
           text: `${printableLine(textOf(found, 'url'))}\n`,
           json: { ...fieldsOf(found), ...whereIn(email) },
         };
-      const subject = quote(printableLine(textOf(email, 'subject')));
-      const name = kind === undefined ? 'link' : `${kind} link`;
-      misses.unshift(`no ${name} in ${subject} (tempinbox read ${textOf(email, 'emailId')})`);
+      const name = kind === undefined ? 'link to follow' : `${kind} link`;
+      misses.unshift(`no ${name} in ${describeSummary(email)}`);
       misses.splice(MAX_MISSES_SHOWN);
       after = integerOf(email, 'sequence');
       // The next request would be sent all the same, and there may be thousands of emails.
@@ -308,7 +319,6 @@ async function read(session: Session, given: Arguments): Promise<CommandOutput> 
 }
 
 const waitOptions: readonly Option[] = [
-  ...criteriaOptions,
   {
     name: 'after',
     value: 'N',
@@ -331,10 +341,11 @@ export const waitCommand: Command = {
   purpose: 'Waits for an email',
   takes: takesInbox,
   options: [
+    ...criteriaWithout(),
     ...waitOptions,
-    { name: 'code', meaning: 'With a one-time code' },
+    { name: 'count', value: 'N', meaning: 'Waits for so many emails, and lists them (1 to 100)' },
     { name: 'none', meaning: 'None must come: 0 if none came in the whole time' },
-    { name: 'quiet', meaning: "Prints the email's id alone" },
+    { name: 'quiet', meaning: "Prints the emails' ids alone" },
   ],
   run: wait,
 };
@@ -343,7 +354,7 @@ export const codeCommand: Command = {
   name: 'code',
   purpose: 'Waits for a one-time code and prints it',
   takes: takesInbox,
-  options: waitOptions,
+  options: [...criteriaWithout('has-code'), ...waitOptions],
   run: code,
 };
 
@@ -352,6 +363,7 @@ export const linkCommand: Command = {
   purpose: 'Waits for a link and prints it',
   takes: takesInbox,
   options: [
+    ...criteriaWithout('has-link', 'link-kind'),
     ...waitOptions,
     {
       name: 'kind',

@@ -3,18 +3,18 @@ import type { List } from '../list.js';
 import type { components } from '../openapi.js';
 import { openInBrowser } from './browser.js';
 import {
-  criteriaOptions,
   INBOX_MEANING,
   MAX_SEQUENCE,
-  readCriteria,
   type Arguments,
   type Command,
   type CommandOutput,
   type Option,
 } from './command.js';
+import { criteriaWithout, readCriteria } from './criteria.js';
 import { badUsage, CommandFailure, explain, type ExitCode } from './failure.js';
 import { integerOf, textOf } from './fields.js';
-import { countCharacters, printableLine, quote, toFields, toTable } from './printable.js';
+import { emailList, inboxList, listedText, type Listed } from './listed.js';
+import { countCharacters, printableLine, quote, toFields } from './printable.js';
 import { readEmailId, type Session } from './session.js';
 
 const USUAL_LIMIT = 25;
@@ -26,6 +26,7 @@ const MAX_PAIR_NAME = 50;
 const MAX_PAIR_VALUE = 500;
 const MAX_TTL_SECONDS = 3_650 * 86_400;
 
+const emailOptions = criteriaWithout();
 const quietOption: Option = { name: 'quiet', meaning: 'Prints the ids alone, one a line' };
 
 type InboxStatus = 'active' | 'expired' | 'all';
@@ -96,52 +97,15 @@ async function create(session: Session, given: Arguments): Promise<CommandOutput
   return { text, json: inbox };
 }
 
-/** How a kind of thing is listed. */
-interface Listed {
-  readonly name: string;
-  readonly id: string;
-  readonly headings: readonly string[];
-  readonly row: (item: unknown) => readonly string[];
-}
-
-const inboxList: Listed = {
-  name: 'inboxes',
-  id: 'inboxId',
-  headings: ['ADDRESS', 'INBOX', 'STATUS', 'EMAILS', 'ENDS', 'NAME'],
-  row: (inbox) => [
-    printableLine(textOf(inbox, 'emailAddress')),
-    textOf(inbox, 'inboxId'),
-    textOf(inbox, 'status'),
-    String(integerOf(inbox, 'emailCount')),
-    textOf(inbox, 'expiresAt'),
-    printableLine(textOf(inbox, 'name')),
-  ],
-};
-
-const emailList: Listed = {
-  name: 'emails',
-  id: 'emailId',
-  headings: ['SEQUENCE', 'EMAIL', 'RECEIVED', 'FROM', 'SUBJECT'],
-  row: (email) => [
-    String(integerOf(email, 'sequence')),
-    textOf(email, 'emailId'),
-    textOf(email, 'receivedAt'),
-    printableLine(textOf(email, 'from')),
-    printableLine(textOf(email, 'subject')),
-  ],
-};
-
 async function show(
   list: List<unknown>,
   limit: number,
-  { name, id, headings, row }: Listed,
+  listed: Listed,
   given: Arguments,
 ): Promise<CommandOutput> {
   const { items, nextCursor } = await list.page(limit);
-  const json = { [name]: items, nextCursor };
-  let text = '';
-  if (given.has('quiet')) text = items.map((item) => `${textOf(item, id)}\n`).join('');
-  else if (items.length > 0) text = toTable(headings, items.map(row));
+  const json = { [listed.name]: items, nextCursor };
+  const text = listedText(items, listed, given.has('quiet'));
   if (nextCursor != null && !given.has('limit'))
     return {
       text,
@@ -167,7 +131,7 @@ async function listInboxes(
   limit: number,
 ): Promise<CommandOutput> {
   const why = 'is for the emails of an inbox: tempinbox list INBOX';
-  refuseOptions(given, ['from', 'to', 'subject', 'after'], why);
+  refuseOptions(given, [...emailOptions.map(({ name }) => name), 'after'], why);
   const status = given.value('status') as InboxStatus | undefined; // one of its choices
   const tag = given.text('tag', 1, MAX_TAG_LENGTH);
   const filter = {
@@ -186,15 +150,9 @@ async function listEmails(
 ): Promise<CommandOutput> {
   refuseOptions(given, ['status', 'tag'], 'is for inboxes, not for the emails of one');
   const after = given.integer('after', 0, MAX_SEQUENCE);
-  const { from, to, subject } = readCriteria(given);
+  const criteria = readCriteria(given);
   const inbox = await session.findInbox(word);
-  const filter = {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(after === undefined ? {} : { after }),
-    ...readOrder(given),
-  };
+  const filter = { ...criteria, after, ...readOrder(given) };
   return await show(session.client.listInboxEmails(inbox, filter), limit, emailList, given);
 }
 
@@ -324,7 +282,7 @@ export const listCommand: Command = {
       choices: ['active', 'expired', 'all'],
     },
     { name: 'tag', value: 'TAG', meaning: 'Inboxes with the tag' },
-    ...criteriaOptions,
+    ...emailOptions,
     { name: 'after', value: 'N', meaning: 'Emails with a higher sequence' },
     {
       name: 'order',

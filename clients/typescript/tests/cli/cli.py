@@ -7,6 +7,7 @@ import smtplib
 import subprocess
 import threading
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -163,9 +164,12 @@ def send_mail(
     html: str | None = None,
     attachment: bytes | None = None,
     sender: str = "Robot <robot@sender.example>",
+    headers: Mapping[str, str] | None = None,
 ) -> None:
     """Sends a mail by SMTP, as any application does."""
     message = EmailMessage()
+    for name, value in (headers or {}).items():
+        message[name] = value
     message["From"] = sender
     message["To"] = to
     message["Subject"] = subject

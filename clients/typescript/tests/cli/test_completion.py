@@ -56,6 +56,12 @@ def test_bash(script: Path, tmp_path: Path) -> None:
     assert _bash(script, "tempinbox create --t") == ["--ttl", "--tag"]
     assert _bash(script, "tempinbox list --status ") == ["active", "expired", "all"]
     assert _bash(script, "tempinbox link a@b --kind re") == ["reset"]
+    assert _bash(script, "tempinbox list a@b --link-kind v") == ["verify"]
+    assert _bash(script, "tempinbox wait a@b --has-") == [
+        "--has-code",
+        "--has-link",
+        "--has-attachment",
+    ]
     assert _bash(script, "tempinbox completion ") == ["bash", "zsh", "fish"]
     assert _bash(script, f"tempinbox list --key-file {tmp_path}/my.") == [f"{tmp_path}/my.key"]
 

@@ -52,8 +52,45 @@ def test_link_is_the_one_to_follow(cli: Cli, inbox: Inbox) -> None:
     assert found["url"] == "https://app.example.com/unsubscribe?u=1"
     assert found["sequence"] == 2
     said = cli.fails(1, "link", inbox.address, "--kind", "reset", "--timeout", "1s")
-    assert 'near miss: no reset link in "Confirm"' in said
-    assert 'near miss: no reset link in "No link here"' in said
+    assert "no email (with a reset link) came within 1s" in said
+    assert 'near miss: linkKind: wanted "reset", is "verify 1, unsubscribe 1"' in said
+    assert 'near miss: linkKind: wanted "reset", is "none"' in said
+
+
+def test_emails_are_waited_for_by_what_is_in_them(cli: Cli, inbox: Inbox) -> None:
+    send_mail(inbox.address, subject="First", text="Order 4711\nis on its way.\n")
+    send_mail(inbox.address, subject="Second", headers={"X-Run": "R-7"})
+
+    def subject(*words: str) -> str:
+        return str(cli.json("wait", inbox.address, *words)["email"]["subject"])
+
+    assert subject("--text", "ORDER 4711 is") == "First"
+    assert subject("--header", "x-run: r-7", "--unread") == "Second"
+    assert subject("--has-code", "--since", "1h") == "Second"
+    assert cli.text("code", inbox.address, "--header", "X-Run: R") == "482913\n"
+    said = cli.fails(1, "wait", inbox.address, "--text", "invoice", "--timeout", "1s")
+    assert 'no email (text contains "invoice") came within 1s' in said
+    assert 'near miss: text: wanted "invoice", is "Order 4711 is on its way."' in said
+
+
+def test_several_emails_are_waited_for(cli: Cli, inbox: Inbox) -> None:
+    with cli.start("wait", inbox.address, "--count", "2", "--from", "robot", "--quiet") as waiting:
+        send_mail(inbox.address, subject="First")
+        send_mail(inbox.address, subject="Other", sender="ann@sender.example")
+        send_mail(inbox.address, subject="Second")
+
+        ids = [waiting.line(), waiting.line()]
+        assert waiting.exit_code() == 0
+    listed = cli.json("wait", inbox.address, "--count", "2", "--from", "robot")["emails"]
+    assert [email["emailId"] for email in listed] == ids
+    table = cli.text("wait", inbox.address, "--count", "3").splitlines()
+    assert [line.split()[0] for line in table] == ["SEQUENCE", "1", "2", "3"]
+    said = cli.fails(1, "wait", inbox.address, "--count", "3", "--from", "robot", "--timeout", "1s")
+    assert '2 of 3 emails (sender contains "robot") came within 1s' in said
+    assert f'came: "Second" (tempinbox read {ids[1]})' in said
+    assert "give one of --count and --none" in cli.fails(
+        2, "wait", inbox.address, "--count", "2", "--none"
+    )
 
 
 def test_link_ends_at_its_time_however_many_emails_have_none(cli: Cli, inbox: Inbox) -> None:
@@ -66,7 +103,7 @@ def test_link_ends_at_its_time_however_many_emails_have_none(cli: Cli, inbox: In
             1, "link", inbox.inbox_id, "--timeout", "3s"
         )
 
-    assert said.count("near miss: no link") == 10
+    assert said.count("near miss: no link to follow") == 10
     assert f'"n{len(service.calls) - 1}"' in said, "the newest are shown"
 
 
