@@ -231,6 +231,22 @@ const PAGES = [
       await refused.getByText('after its end').waitFor();
     },
   ],
+  [
+    'mail',
+    () => page,
+    '/mail',
+    (it) => it.getByRole('link', { name: /Your sign-in code/ }).waitFor(),
+  ],
+  ['mail-empty', () => emptyPage, '/mail', (it) => it.getByText('Nothing yet.').waitFor()],
+  [
+    'mail-search',
+    () => page,
+    '/mail',
+    async (it) => {
+      await it.getByRole('searchbox', { name: 'Search' }).fill('has:code nothing like it');
+      await it.getByText('Nothing found. Looked at').waitFor();
+    },
+  ],
   ['mail-html', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('HTML')],
   ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],
   ['mail-attachments', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab(/Attachments/)],

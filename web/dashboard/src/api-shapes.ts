@@ -18,6 +18,7 @@ export type NewInbox = Schemas['NewInbox'];
 export type InboxChange = Schemas['InboxChange'];
 export type Rejection = Schemas['Rejection'];
 export type EmailSummary = Schemas['EmailSummary'];
+export type SearchedEmails = Schemas['SearchedEmails'];
 export type Email = Schemas['Email'];
 export type Attachment = Schemas['Attachment'];
 export type Timeline = Schemas['Timeline'];

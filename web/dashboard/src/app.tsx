@@ -6,6 +6,7 @@ import { AccountPage } from './pages/account';
 import { InboxPage } from './pages/inboxes/inbox';
 import { Inboxes } from './pages/inboxes/inboxes';
 import { KeysPage } from './pages/keys/keys';
+import { MailPage } from './pages/mail/mail-page';
 import { NotFound } from './pages/not-found';
 import { Overview } from './pages/overview/overview';
 import { ResetPassword } from './pages/reset-password';
@@ -33,6 +34,7 @@ function Pages() {
           <Route path={paths.overview} component={Overview} />
           <Route path={paths.inboxes} component={Inboxes} />
           <Route path={`${paths.inboxes}/:inboxId/:emailId?`} component={InboxPage} />
+          <Route path={paths.mail} component={MailPage} />
           <Route path={paths.keys} component={KeysPage} />
           <Route path={paths.webhooks} component={WebhooksPage} />
           <Route path={paths.rules} component={RulesPage} />

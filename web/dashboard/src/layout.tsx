@@ -12,6 +12,7 @@ import { Mark } from './ui/mark';
 const MAIN: [string, string, IconName][] = [
   ['Overview', paths.overview, 'overview'],
   ['Inboxes', paths.inboxes, 'inbox'],
+  ['Mail', paths.mail, 'search'],
 ];
 const SETTINGS: [string, string, IconName][] = [
   ['API Keys', paths.keys, 'key'],

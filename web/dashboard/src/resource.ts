@@ -113,30 +113,37 @@ export function useAction(): {
   };
 }
 
-export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | null }> {
+// A part of a list; a list may say more of each of its pages.
+export interface Page {
+  items: unknown[];
+  nextCursor: string | null;
+}
+
+export interface Listing<P extends Page> extends Resource<{
+  items: P['items'];
+  nextCursor: string | null;
+  pages: P[];
+}> {
   more: () => void;
 }
 
 // Reads a list page by page; a reload reads as many pages as are shown.
-export function useListing<T>(
+export function useListing<P extends Page>(
   key: string,
-  fetchPage: (
-    cursor: string | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ items: T[]; nextCursor: string | null }>,
-): Listing<T> {
+  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<P>,
+): Listing<P> {
   const shown = useRef({ key, pages: 1 });
   if (shown.current.key !== key) shown.current = { key, pages: 1 };
   const resource = useResource(key, async (signal) => {
-    const items: T[] = [];
+    const pages: P[] = [];
     let nextCursor: string | null = null;
-    for (let page = 0; page < shown.current.pages; ++page) {
-      const found = await fetchPage(nextCursor ?? undefined, signal);
-      items.push(...found.items);
-      nextCursor = found.nextCursor;
-      if (nextCursor === null) break;
-    }
-    return { items, nextCursor };
+    do {
+      const page: P = await fetchPage(nextCursor ?? undefined, signal);
+      pages.push(page);
+      ({ nextCursor } = page);
+    } while (nextCursor !== null && pages.length < shown.current.pages);
+    const items = pages.flatMap((page) => page.items) as P['items'];
+    return { items, nextCursor, pages };
   });
   const more = () => {
     shown.current.pages += 1;

@@ -7,6 +7,7 @@ export const paths = {
   overview: ROOT,
   inboxes: `${ROOT}/inboxes`,
   inbox: (inboxId: string) => `${ROOT}/inboxes/${inboxId}`,
+  mail: `${ROOT}/mail`,
   email: (inboxId: string, emailId: string) => `${ROOT}/inboxes/${inboxId}/${emailId}`,
   keys: `${ROOT}/settings/keys`,
   webhooks: `${ROOT}/settings/webhooks`,

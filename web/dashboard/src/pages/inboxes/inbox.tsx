@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
 import { useIsLive, useLiveUpdates } from '../../live';
-import { useListing, useResource } from '../../resource';
+import { useResource } from '../../resource';
 import { paths } from '../../routes';
 import { count, left, moment } from '../../time';
 import { useAnnounce } from '../../ui/announce';
@@ -12,7 +12,7 @@ import { CopyButton } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
 import { PageHead, useTitle } from '../../ui/page';
-import { MailRow } from '../mail/mail-row';
+import { MailResults, SearchBox, useMailListing } from '../mail/mail-search';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 import { Rejections } from './rejections';
@@ -90,8 +90,6 @@ function InboxHead({
   );
 }
 
-type SearchIn = 'subject' | 'from';
-
 // Shows one inbox: its mail at the left, the chosen mail at the right, or one after the other on a
 // narrow screen.
 export function InboxPage({ params }: { params: { inboxId: string; emailId?: string } }) {
@@ -100,17 +98,10 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   const announce = useAnnounce();
   const isLive = useIsLive();
   const [dialog, setDialog] = useState<OpenDialog>(null);
-  const [search, setSearch] = useState('');
-  const [searchIn, setSearchIn] = useState<SearchIn>('subject');
   const inbox = useResource(inboxId, (signal) => api.inbox(inboxId, signal));
-  const emails = useListing(`${inboxId} ${searchIn} ${search}`, async (cursor, signal) => {
-    const found = await api.emails(
-      inboxId,
-      { limit: 25, cursor, [searchIn]: search.trim() },
-      signal,
-    );
-    return { items: found.emails, nextCursor: found.nextCursor };
-  });
+  const emails = useMailListing(inboxId, true, (query, signal) =>
+    api.emails(inboxId, query, signal),
+  );
   useTitle(inbox.value?.emailAddress ?? 'Inbox');
 
   function reload() {
@@ -124,7 +115,8 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       announce(
         `New mail from ${update.mail.from || 'nobody'}: ${update.mail.subject || '(no subject)'}`,
       );
-    reload();
+    inbox.reload();
+    emails.refresh();
   });
 
   if (!inbox.value) {
@@ -140,8 +132,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     );
   }
   const isActive = inbox.value.status === 'active';
-  const list = emails.value;
-  const isWaiting = list?.items.length === 0 && !search && !emailId;
+  const isWaiting = emails.value?.items.length === 0 && !emails.isSearch && !emailId;
   const close = () => setDialog(null);
 
   return (
@@ -160,37 +151,8 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       {isActive && (
         <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">
-            <div class="mail-search">
-              <input
-                class="input"
-                type="search"
-                aria-label="Search"
-                placeholder="Search"
-                value={search}
-                onInput={(event) => setSearch(event.currentTarget.value)}
-              />
-              <select
-                class="input"
-                aria-label="Search in"
-                value={searchIn}
-                onChange={(event) => setSearchIn(event.currentTarget.value as SearchIn)}
-              >
-                <option value="subject">Subject</option>
-                <option value="from">Sender</option>
-              </select>
-            </div>
-            <ErrorNotice error={emails.error} onRetry={emails.reload} />
-            {!list && emails.isLoading && <Loading what="mail" />}
-            {list && list.items.length > 0 && (
-              <ul class="mails">
-                {list.items.map((it) => (
-                  <MailRow key={it.emailId} email={it} isChosen={it.emailId === emailId} />
-                ))}
-              </ul>
-            )}
-            {list && list.items.length === 0 && search && !list.nextCursor && (
-              <p class="panel-empty">Nothing found.</p>
-            )}
+            <SearchBox {...emails} isOneInbox />
+            <MailResults listing={emails} {...(emailId ? { chosen: emailId } : {})} />
             {isWaiting && (
               <div class="waiting">
                 <span class="pulse" aria-hidden="true" />
@@ -202,16 +164,13 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
                 </p>
               </div>
             )}
-            {list?.nextCursor && (
-              <p class="more">
-                <Button size="small" isBusy={emails.isLoading} onClick={emails.more}>
-                  Show older mail
-                </Button>
-              </p>
-            )}
             <p class="live-line" role="status">
               <span class={isLive ? 'dot live' : 'dot'} aria-hidden="true" />
-              {isLive ? 'New mail appears by itself' : 'Connecting …'}
+              {emails.isFixed
+                ? 'New mail appears when the search is cleared'
+                : isLive
+                  ? 'New mail appears by itself'
+                  : 'Connecting …'}
             </p>
           </section>
           {emailId ? (

@@ -50,6 +50,7 @@ function LatestMail({ emails }: { emails: EmailSummary[] }) {
     <section class="panel" aria-labelledby="latest-title">
       <div class="panel-head">
         <h2 id="latest-title">Latest mail</h2>
+        <a href={paths.mail}>All mail</a>
       </div>
       {emails.length === 0 ? (
         <p class="panel-empty">
