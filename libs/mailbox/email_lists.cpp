@@ -104,7 +104,7 @@ std::string tagged_sql(std::string_view order)
         CROSS JOIN unnest($2::uuid[]) AS of_inbox
         CROSS JOIN LATERAL mailbox.list_emails(
             $1::uuid, of_inbox, 9223372036854775807, 0, $3::uuid, $4::uuid, $6::integer) AS listed
-    WHERE listed.email_id IS NOT NULL
+    WHERE listed.email_id > $3 -- the function returns what is at its lower bound, too
     ORDER BY listed.email_id )" +
            std::string(order) + " LIMIT $7";
 }

@@ -392,11 +392,11 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
     world.add_emails(plain, 3'000);
     world.add_emails(large, 1'998);
     world.add_emails(small, 2);
-    const auto listed = [&](std::vector<std::string> tags, list_order order) {
+    const auto listed = [&](std::vector<std::string> tags, list_order order, int limit = 100) {
         auto query = world.query();
         query.tags = std::move(tags);
         query.order = order;
-        query.limit = 100;
+        query.limit = limit;
         query.filter.subject = "Subject";
         numbers per_page;
         std::vector<email_id> ids;
@@ -416,6 +416,7 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
     for (const auto order : {list_order::oldest_first, list_order::newest_first}) {
         // One page, though 4,998 emails lie between the first and the last.
         CHECK(listed({"ci", "small"}, order) == std::pair(std::size_t{1}, std::size_t{4}));
+        CHECK(listed({"ci", "small"}, order, 3) == std::pair(std::size_t{2}, std::size_t{4}));
         CHECK(listed({"none"}, order) == std::pair(std::size_t{1}, std::size_t{0}));
         CHECK(listed({"ci"}, order).second == 2'002); // more than are sorted
     }
