@@ -252,7 +252,7 @@ def test_the_memory_limit_is_above_what_the_service_adds_up() -> None:
     # 64 for the program, then what docs/operations.md (Memory) names, and a quarter.
     assert mib == {
         "gateway": (64 + 157 + 64 + 512 + 128 + 48) * 5 // 4,
-        "inbox": (64 + 256 + 16 + 48) * 5 // 4,
+        "inbox": (64 + 256 + 16 + 16 + 48) * 5 // 4,
         "mail-ingest": (64 + 512 + 80 + 287 + 48) * 5 // 4,
         "rate-limit": (64 + 98) * 5 // 4,
         "webhook-dispatcher": (64 + 40 + 48) * 5 // 4,
@@ -264,7 +264,7 @@ def test_the_memory_limit_follows_the_settings() -> None:
     inbox = find(render("minimal", values), "Deployment", "tempinbox-inbox")
     container = inbox["spec"]["template"]["spec"]["containers"][0]
 
-    assert container["resources"]["limits"]["memory"] == f"{(64 + 1024 + 16 + 48) * 5 // 4}Mi"
+    assert container["resources"]["limits"]["memory"] == f"{(64 + 1024 + 16 + 16 + 48) * 5 // 4}Mi"
     assert container["resizePolicy"] == [
         {"resourceName": "cpu", "restartPolicy": "NotRequired"},
         {"resourceName": "memory", "restartPolicy": "RestartContainer"},

@@ -11,6 +11,7 @@ from harness import Account, Suite, send, send_raw
 from harness.mcp_endpoint import McpEndpoint
 
 _LAST = 4
+_TIMES = ("since", "until")
 _MAX_TEXTS = 500  # opened for a page
 _WELCOME = b"From: Ann <a@x.example>\r\nSubject: Welcome\r\n\r\nHello\r\n"
 _CODE = b"From: B@Y.example\r\nSubject: Your code\r\n\r\nDein Code ist\r\n482913\r\n"
@@ -142,7 +143,7 @@ def test_every_door_finds_the_same_emails(
 ) -> None:
     account, inbox = mailed
     query = {
-        name: _time_of(account, int(value)) if value.isdecimal() else value
+        name: _time_of(account, int(value)) if name in _TIMES and value.isdecimal() else value
         for name, value in query.items()
     }
 
@@ -169,9 +170,9 @@ def test_every_door_finds_the_same_emails(
         ({"isRead": "true", "after": "1"}, ["false", "false", "false"]),
         ({"header.x-run": "r-8"}, ["", "R-7", "", ""]),
         ({"text": "nothing", "subject": "Welcome"}, ["Hello"]),
-        ({"text": "nothing", "after": "2"}, ["Stra\u00dfe", "Please pay."]),
+        ({"text": "nothing", "after": "2"}, ["Please pay.", "Stra\u00dfe"]),
         ({"text": "x", "subject": "code"}, ["Dein Code ist 482913"]),
-        ({"subject": "code", "text": "x"}, ["Welcome", "Link", "Bill"]),
+        ({"subject": "code", "text": "x"}, ["Bill", "Link", "Welcome"]),
     ],
 )
 def test_a_near_miss_shows_what_the_email_has(
