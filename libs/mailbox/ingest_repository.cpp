@@ -125,9 +125,8 @@ std::string_view first_line(std::string_view error)
 std::string marking(const std::string& which)
 {
     return "INSERT INTO mailbox.unacknowledged_emails (account_id, inbox_id, email_id, sequence, "
-           "mail_from, "
-           "content_sha256, until)"
-           " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, "
+           "mail_from, rcpt_to, content_sha256, until)"
+           " SELECT account_id, inbox_id, email_id, sequence, mail_from, rcpt_to, content_sha256, "
            "received_at + interval '10 minutes'"
            " FROM mailbox.emails WHERE " +
            which + " AND message_id IS NOT NULL ON CONFLICT DO NOTHING";

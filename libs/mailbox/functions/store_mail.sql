@@ -3,8 +3,8 @@
 -- numbers, writes emails, outbox rows and one body of a message for each account, and returns what
 -- became of each delivery:
 --   stored    with its sequence
---   repeated  the inbox has the message from the same sender as an unacknowledged email: nothing is
---             stored; with that email's id and sequence
+--   repeated  the inbox has the message from the same sender, to these recipients at least, as an
+--             unacknowledged email: nothing is stored; with that email's id and sequence
 --   gone      the inbox does not live
 --   full      by count or bytes (0: no limit)
 -- What is refused of an inbox is the end of its part of the batch, so sequences have no gaps.
@@ -41,6 +41,7 @@ BEGIN
             WHERE u.account_id = d.account AND u.inbox_id = d.inbox
                 AND u.content_sha256 = (messages[d.message]).content_sha256
                 AND u.mail_from = (messages[d.message]).mail_from AND u.until > moment
+                AND d.rcpt_to <@ u.rcpt_to
             ORDER BY u.email_id LIMIT 1) AS earlier ON true
     ), ranked AS (
         SELECT d.*,

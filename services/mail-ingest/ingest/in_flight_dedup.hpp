@@ -75,7 +75,8 @@ public:
     std::shared_ptr<in_flight_message> begin(std::string digest, const sender& from);
 
     // Waits for earlier messages with the same digest whose client (of another session) has gone:
-    // this one may be a repeat of them. False if the deadline passed first.
+    // this one may be a repeat of them. Whether it is, by sender and recipients, is decided where
+    // it is stored. False if the deadline passed first.
     awaitable<bool> wait_for_earlier(const in_flight_message& mail,
                                      std::chrono::steady_clock::time_point deadline);
     // Whether wait_for_earlier would wait.

@@ -113,6 +113,24 @@ TEST_CASE(
     CHECK(queued_id(client.deliver(message)) != first);
 }
 
+TEST_CASE("the same message to another address of the inbox is another email",
+          "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    const auto first = send(server, message, false, {"box+ann@mail.test", "box+bob@mail.test"});
+    REQUIRE(world.has_unacknowledged(1));
+
+    const auto other = send(server, message, true, {"box+cid@mail.test"});
+    const auto more = send(server, message, true, {"box+bob@mail.test", "box+cid@mail.test"});
+
+    CHECK(other != first);
+    CHECK(more != first);
+    CHECK(send(server, message, true, {"box+bob@mail.test"}) == first);
+    CHECK(send(server, message, true, {"box+bob@mail.test", "box+ann@mail.test"}) == first);
+    CHECK(world.count("emails") == 3);
+}
+
 TEST_CASE("of a message to two inboxes only what one of them has is left out",
           "[mail-ingest][postgres]")
 {
