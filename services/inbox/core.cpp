@@ -22,8 +22,8 @@ core::core(runtime::host& host, const settings& chosen)
       purge(host, purge_repository, publisher, chosen.purge_interval, chosen.quarantine),
       message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
       email_reader(host, emails, message_parser, chosen.view_cache_bytes),
-      message_opener(host, emails, message_parser, chosen.text_cache_bytes),
-      message_search(host, emails, message_opener, chosen.search_bytes, chosen.search_time)
+      message_search(host, emails, message_parser,
+                     {chosen.text_cache_bytes, chosen.search_bytes, chosen.search_time})
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }

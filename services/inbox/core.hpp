@@ -10,7 +10,6 @@
 #include "inbox/lifecycle/partition_maintenance.hpp"
 #include "inbox/lifecycle/purge.hpp"
 #include "inbox/reading/email_reader.hpp"
-#include "inbox/reading/message_opener.hpp"
 #include "inbox/reading/message_parser.hpp"
 #include "inbox/reading/message_search.hpp"
 #include "inbox/settings.hpp"
@@ -54,7 +53,6 @@ public:
     inbox::purge purge;
     inbox::message_parser message_parser;
     inbox::email_reader email_reader;
-    inbox::message_opener message_opener;
     inbox::message_search message_search;
 };
 

@@ -30,6 +30,7 @@ import api
 from measuring import figures, many_rows, plans, processes, smtp_source, targets, wrk
 from measuring.percentiles import percentile
 from wait import make_keys
+from dev.waiting import delay_until
 
 EMAILS_AN_INBOX = 9_000
 MAIL = smtp_source.Load(16, 2048, True)
@@ -66,8 +67,8 @@ class Caller:
 
     def new_inbox(self, *tags: str) -> dict[str, Any]:
         """Returns a new inbox that lives for a day."""
-        wanted = {"ttlSeconds": 86_400, "tags": list(tags)}
-        status, inbox = self.send("POST", "/v1/inboxes", wanted)
+        request = {"ttlSeconds": 86_400, "tags": list(tags)}
+        status, inbox = self.send("POST", "/v1/inboxes", request)
         if status != 201:
             raise SystemExit(f"no inbox: {status} {inbox}")
         return dict(inbox)
@@ -87,9 +88,9 @@ def pages(caller: Caller, **query: Any) -> Iterator[Page]:
     """Reads all pages of a search over the account."""
     cursor = None
     while True:
-        asked = query | ({"cursor": cursor} if cursor else {})
+        request = query | ({"cursor": cursor} if cursor else {})
         began = time.monotonic()
-        answer = caller.get("/v1/emails", **asked)
+        answer = caller.get("/v1/emails", **request)
         millis = 1000 * (time.monotonic() - began)
         searched = answer["searched"]
         yield Page(millis, searched["emails"], searched["texts"], len(answer["emails"]))
@@ -111,8 +112,8 @@ def fill(caller: Caller, emails: int) -> None:
     began, sent = time.monotonic(), 1
     while sent < emails:
         turn = [addresses[(sent // share + number) % count] for number in range(share)]
-        wanted = min(emails - sent, count * EMAILS_AN_INBOX // 10)
-        sent += smtp_source.run(os.environ["TEMPINBOX_SMTP"], MAIL, turn, wanted)[0]
+        requested = min(emails - sent, count * EMAILS_AN_INBOX // 10)
+        sent += smtp_source.run(os.environ["TEMPINBOX_SMTP"], MAIL, turn, requested)[0]
     print(f"{sent:,} emails in {count} inboxes, sent in {time.monotonic() - began:.0f} s")
 
 
@@ -217,7 +218,7 @@ def waited(caller: Caller, server: smtplib.SMTP, inbox: dict[str, Any], name: st
 
     waiting = threading.Thread(target=ask)
     waiting.start()
-    time.sleep(0.02)
+    delay_until(time.monotonic() + 0.02)  # it waits by then
     message = f"From: a@sender.example\r\nSubject: {word}\r\n\r\n{'x' * 300} {word}\r\n"
     server.sendmail("a@sender.example", [inbox["emailAddress"]], message.encode())
     stored = time.monotonic()

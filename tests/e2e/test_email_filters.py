@@ -308,7 +308,8 @@ def test_a_search_of_much_mail_ends_its_pages_and_finds_what_is_far_back(
         for _ in range(_MAX_TEXTS + 20):
             assert server.sendmail("a@sender.example", [address], filling) == {}
 
-    pages, cursor = [], {}
+    pages: list[dict[str, Any]] = []
+    cursor: dict[str, Any] = {}
     while cursor.get("cursor", "") is not None:
         pages.append(account.api.get("/v1/emails", text="The NEEDLE", **cursor))
         cursor = {"cursor": pages[-1]["nextCursor"]}

@@ -198,6 +198,7 @@ awaitable<result<message_session::found_raw>> message_session::find_raw(email_id
     } catch (const dependency_error&) {
         throw;
     } catch (const std::exception& error) {
+        // The stored form is damaged, which no retry mends; the search passes over it.
         log::error("a message cannot be read", {{"email", email.text()}, {"error", error.what()}});
         opener_.unreadable_messages_.Increment();
         read.is_damaged = true;

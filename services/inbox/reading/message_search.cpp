@@ -313,12 +313,11 @@ private:
 } // namespace
 
 message_search::message_search(runtime::host& host, mailbox::email_repository& emails,
-                               message_opener& opener, std::size_t max_bytes,
-                               std::chrono::milliseconds max_time)
+                               message_parser& parser, const search_limits& limits)
     : emails_(emails),
-      opener_(opener),
-      page_bounds_{max_opened_for_page, max_bytes, max_time},
-      poll_bounds_{max_opened_for_poll, max_bytes, max_time},
+      opener_(host, emails, parser, limits.cache_bytes),
+      page_bounds_{max_opened_for_page, limits.max_bytes, limits.max_time},
+      poll_bounds_{max_opened_for_poll, limits.max_bytes, limits.max_time},
       pages_(host.executor(), max_pages, max_pages_per_account),
       polls_(host.executor(), max_polls, max_polls_per_account),
       page_ends_(make_counters(host, "page")),

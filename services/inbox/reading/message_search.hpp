@@ -33,6 +33,13 @@ struct searched_page
     int opened = 0;
 };
 
+struct search_limits
+{
+    std::size_t cache_bytes = 0;             // of texts and headers, in all; 0 caches none
+    std::size_t max_bytes = 0;               // of the messages that a page or poll opens
+    std::chrono::milliseconds max_time{400}; // of a page or poll, from its first message on
+};
+
 // Lists and searches whose filters look at messages. A page or poll is bounded in rows, messages,
 // their bytes and time, and ends where a bound is met; a message that was not read to its end ends
 // it, too, unless it is the first, which is read once more. An account has one page under way, and
@@ -40,9 +47,8 @@ struct searched_page
 class message_search
 {
 public:
-    // `max_bytes`, `max_time`: of a page or poll.
-    message_search(runtime::host& host, mailbox::email_repository& emails, message_opener& opener,
-                   std::size_t max_bytes, std::chrono::milliseconds max_time);
+    message_search(runtime::host& host, mailbox::email_repository& emails, message_parser& parser,
+                   const search_limits& limits);
 
     // As email_repository::list; unavailable if the account's turn did not come in time, or if a
     // message cannot be read now.
@@ -66,7 +72,7 @@ private:
                  search_end& end);
 
     mailbox::email_repository& emails_;
-    message_opener& opener_;
+    message_opener opener_;
     opening_bounds page_bounds_;
     opening_bounds poll_bounds_;
     semaphore pages_;

@@ -22,14 +22,12 @@ struct arranged_search
     seeds::world world;
     email_repository emails{world.scratch.db()};
     message_parser parser{testing::test_host(), 2};
-    message_opener opener;
     message_search search;
     mailbox::inbox box = world.create(seeds::account());
 
     explicit arranged_search(std::size_t max_bytes = 16 * mib, std::size_t cache_bytes = 16 * mib,
                              std::chrono::milliseconds time = 10s)
-        : opener(testing::test_host(), emails, parser, cache_bytes),
-          search(testing::test_host(), emails, opener, max_bytes, time)
+        : search(testing::test_host(), emails, parser, {cache_bytes, max_bytes, time})
     {}
 
     // The text is too long for its preview to decide.
