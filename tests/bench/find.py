@@ -27,10 +27,10 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import api
+from dev.waiting import delay_until
 from measuring import figures, many_rows, plans, processes, smtp_source, targets, wrk
 from measuring.percentiles import percentile
 from wait import make_keys
-from dev.waiting import delay_until
 
 EMAILS_AN_INBOX = 9_000
 MAIL = smtp_source.Load(16, 2048, True)
