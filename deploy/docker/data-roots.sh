@@ -44,7 +44,7 @@ java=$(dirname "$(dirname "$(readlink -f /usr/bin/java)")")
 mkdir -p /roots/kafka/usr/share/kafka
 # -L: Debian's Java has its settings below /etc, by links.
 mkdir -p /roots/kafka/usr/lib/jvm
-cp -rL "$java" /roots/kafka/usr/lib/jvm/java 2>/dev/null || true  # links to what is not installed
+cp -rL --preserve=timestamps "$java" /roots/kafka/usr/lib/jvm/java 2>/dev/null || true  # links to what is not installed
 rm -rf /roots/kafka/usr/lib/jvm/java/man /roots/kafka/usr/lib/jvm/java/docs
 find "$java" -type f >>"$(list_of /roots/kafka)"
 for library in $(find "$java" -name '*.so' -o -path "$java/bin/java"); do
@@ -60,7 +60,7 @@ for name in libpthread.so.0 libdl.so.2 librt.so.1 libm.so.6 libgcc_s.so.1 libstd
     library=$(ldconfig -p | sed -n "s,.* => \(/.*/$name\)\$,\1,p" | head -n 1)
     [ -e "/roots/shell$(merged "$library")" ] || copy "$library" /roots/kafka
 done
-cp /context/kafka/*.jar /roots/kafka/usr/share/kafka/
+cp -p /context/kafka/*.jar /roots/kafka/usr/share/kafka/
 install -D -m 755 /context/deploy/docker/kafka.sh /roots/kafka/usr/bin/kafka
 install -D -m 755 /context/deploy/docker/kafka-classes.sh \
     /roots/kafka/usr/lib/tempinbox/kafka-classes

@@ -14,6 +14,7 @@ from dev import (
     archives,
     client_packages,
     debian,
+    image,
     paths,
     release,
     release_notes,
@@ -210,7 +211,7 @@ class Trees(unittest.TestCase):
             mock.patch.object(debian, "release", return_value="bookworm"),
         ):
             with self.assertRaisesRegex(Missing, "./dev root trixie"):
-                release.run([], None, None, dry_run=True)
+                release.run([], image.Source(None), None, None, dry_run=True)
             self.assertFalse(release.FOLDER.exists())
 
     def test_what_is_not_committed_is_not_released(self) -> None:

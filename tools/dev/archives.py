@@ -33,9 +33,9 @@ def write_tar_gz(target: Path, files: dict[str, Path], moment: int) -> None:
             add_bytes(archive, name, files[name].read_bytes(), moment, runs=runs)
 
 
-def compressed(output: IO[bytes]) -> gzip.GzipFile:
+def compressed(output: IO[bytes], level: int = 9) -> gzip.GzipFile:
     """Returns what compresses into a file without saying when, or under which name."""
-    return gzip.GzipFile(filename="", mode="wb", fileobj=output, compresslevel=9, mtime=0)
+    return gzip.GzipFile(filename="", mode="wb", fileobj=output, compresslevel=level, mtime=0)
 
 
 def sha256(path: Path) -> str:

@@ -99,9 +99,10 @@ def _image(chosen: argparse.Namespace) -> int:
 
 
 def _release(chosen: argparse.Namespace) -> int:
-    from dev import release
+    from dev import image, release
 
-    return release.run(chosen.part, chosen.bin, chosen.compare, dry_run=chosen.dry_run)
+    source = image.Source(chosen.bin)
+    return release.run(chosen.part, source, chosen.base, chosen.compare, dry_run=chosen.dry_run)
 
 
 def _demo(chosen: argparse.Namespace) -> int:
@@ -452,6 +453,7 @@ def _add_release(verbs: _Verbs) -> None:
         "\n  npm      the TypeScript client, with the command line"
         "\n  chart    the Helm chart"
         "\n  linux    the programs for Debian 13, with units of systemd"
+        "\n  images   the nine images as OCI layouts, for docker load and registries"
         "\n\nWithout a part all. Each file has a list of what it needs or holds (SPDX 2.3) beside "
         "it; NOTES.md has what\nCHANGELOG.md says. Everything is made of what is committed; files "
         "get the time of that commit, or SOURCE_DATE_EPOCH.\nNothing is tagged, signed or pushed.",
@@ -466,8 +468,11 @@ def _add_release(verbs: _Verbs) -> None:
         "--bin",
         metavar="DIR",
         type=Path,
-        help="linux: pack the programs of this folder (default: those of ./dev build, on "
+        help="linux, images: pack the programs of this folder (default: those of ./dev build, on "
         "Debian 13)",
+    )
+    made.add_argument(
+        "--base", metavar="IMAGE", help="images: what they are made from, as of ./dev image"
     )
     made.add_argument(
         "--compare",

@@ -16,36 +16,47 @@ from dev import (
     client_packages,
     image,
     linux_package,
+    oci,
     paths,
     release_notes,
     spdx,
     spdx_files,
     version,
 )
+from dev.docker import Docker, engine
 from dev.terminal import fail, heading, item, say
 
 FOLDER = paths.ROOT / "dist"
 SUMS = "SHA256SUMS"
-PARTS = ["python", "npm", "chart", "linux"]
+PARTS = ["python", "npm", "chart", "linux", "images"]
 # Files that two builds do not make alike, by how their names begin, and why.
-VARYING: dict[str, str] = {}
+VARYING = {
+    "all-in-one-": "PostgreSQL gives its database a random identifier, Kafka its log a random "
+    "name; and its class data, as of kafka",
+    "kafka-": "Java's class data is a memory image of the run that wrote it",
+}
 
 
-def run(parts: list[str], programs: Path | None, compared: Path | None, *, dry_run: bool) -> int:
-    """The verb; of fewer than all parts only these are made. `programs` is a folder of those for
-    Linux, without which they are built.
-    """
+def run(
+    parts: list[str],
+    source: image.Source,
+    base: str | None,
+    compared: Path | None,
+    *,
+    dry_run: bool,
+) -> int:
+    """The verb; of fewer than all parts only these are made."""
     for part in parts:
         if part not in PARTS:
             fail(f"a release has no part {part}; there are: {', '.join(PARTS)}")
     chosen = version.current()
     check_tree(chosen, dry_run=dry_run)
-    if "linux" in (parts or PARTS) and programs is None:
+    if {"linux", "images"} & {*(parts or PARTS)} and source.folder is None:
         image.check_release()  # before anything is made
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     heading(f"Making {chosen} in {FOLDER.relative_to(paths.ROOT)}")
-    _make(parts or PARTS, programs)
+    _make(parts or PARTS, source, base)
     changelog = version.CHANGELOG.read_text(encoding="utf-8")
     (FOLDER / "NOTES.md").write_text(release_notes.text(chosen, changelog), encoding="utf-8")
     sums = write_sums(FOLDER)
@@ -88,7 +99,7 @@ def _git(*arguments: str) -> str:
 # The parts.
 
 
-def _make(parts: list[str], programs: Path | None) -> None:
+def _make(parts: list[str], source: image.Source, base: str | None) -> None:
     packing: dict[str, list[tuple[Callable[[Path], Path], Callable[[], list[spdx.Package]]]]] = {
         "python": [
             (client_packages.wheel, spdx_files.python_packages),
@@ -97,16 +108,45 @@ def _make(parts: list[str], programs: Path | None) -> None:
         "npm": [(client_packages.npm, spdx_files.npm_packages)],
         "chart": [(client_packages.chart, _images_of_chart)],
         "linux": [
-            (lambda into: linux_package.make(into, programs), linux_package.described_packages)
+            (lambda into: linux_package.make(into, source.folder), linux_package.described_packages)
         ],
     }
     for part in parts:
-        for pack, needed in packing[part]:
+        for pack, needed in packing.get(part, []):
             _describe(pack(FOLDER), needed(), has=False)
+    if "images" in parts:
+        _make_images(source, base)
 
 
 def _images_of_chart() -> list[spdx.Package]:
     return spdx_files.images(image.SERVICE_IMAGES, version.current())
+
+
+def _make_images(source: image.Source, base: str | None) -> None:
+    """Builds all of them without a cached layer, which would be older than the commit; the daemon
+    has what is in the files in the end, for `./dev image --check`.
+    """
+    image.build_all(image.IMAGES, source, base, None, fresh=True)
+    with engine(image.FOLDER / "docker", with_networks=False) as docker:
+        for name in image.IMAGES:
+            _write_image(docker, name)
+
+
+def _write_image(docker: Docker, name: str) -> None:
+    chosen, moment = version.current(), client_packages.moment()
+    inspect = ["image", "inspect", "--format", "{{.Architecture}}", image.tag(name)]
+    target = FOLDER / f"{name}-{chosen}-linux-{docker.run(*inspect).strip()}.oci.tar"
+    saved = target.with_suffix(".saved")
+    docker.run("save", "--output", str(saved), image.tag(name))
+    repository = image.tag(name).rpartition(":")[0]
+    digest = oci.write_layout(saved, target, repository, chosen, moment)
+    saved.unlink()
+    docker.run("load", "--input", str(target))
+    with image.filesystem(docker, name) as opened:
+        found = spdx.packages(opened)
+    made = client_packages.created()
+    _write_json(target, spdx.document(name, chosen, f"sha256:{digest}", made, found))
+    item(name, f"sha256:{digest}")
 
 
 def _describe(file: Path, found: list[spdx.Package], *, has: bool) -> None:
