@@ -1,4 +1,5 @@
-"""docs/quickstart does what it says, in five minutes: each page is run from its own text.
+"""docs/quickstart and the recipes do what they say, in five minutes: each page is run from its own
+text.
 
 Needs the environment of `./dev test clients`.
 """
@@ -9,6 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -150,6 +152,30 @@ def test_operator(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> None
     finally:
         down = [str(paths.ROOT / "dev"), "down", "--wipe", "--data", str(suite)]
         subprocess.run(down, capture_output=True, check=True, timeout=60)
+
+
+def test_recipes(tmp_path: Path) -> None:
+    """Uses this interpreter's packages in place of those from a registry; the client is the
+    gateway's own.
+    """
+    packages = Path(sys.prefix) / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
+    made = "python3 -m venv .venv\n"
+
+    pages.run(
+        paths.ROOT / "docs" / "recipes.md",
+        folder=tmp_path,
+        environment=_with_key()
+        | {
+            "PIP_NO_INDEX": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        swaps={
+            made: f"{sys.executable} -m venv .venv\n"
+            f"echo {packages} >$(echo .venv/lib/*/site-packages)/tests.pth\n"
+        },
+        seconds=_SECONDS,
+    )
 
 
 def test_every_quick_start_is_run() -> None:
