@@ -17,6 +17,7 @@ from dev import version  # noqa: E402 - after its folder is known
 # Text that has the version as it stands, of this project alone.
 _TEXTS = [
     "VERSION",
+    "README.md",
     "deploy/compose/.env",
     "deploy/compose/README.md",
     "deploy/helm/tempinbox/Chart.yaml",
