@@ -30,8 +30,9 @@ Values = Mapping[str, Any]
 
 
 def values_file(case: str) -> Path:
-    """Returns the path of one of the chart's examples."""
-    return CHART / "ci" / f"{case}.values.yaml"
+    """Returns the path of one of the chart's examples, or of the values beside its own."""
+    beside = CHART / f"values.{case}.yaml"
+    return beside if beside.exists() else CHART / "ci" / f"{case}.values.yaml"
 
 
 def _helm(*arguments: str, values: str = "") -> subprocess.CompletedProcess[str]:

@@ -19,6 +19,7 @@ from k8s import cluster, host_services, images, installation, layout, namespaces
 from k8s.steps import NAMES
 
 _SERVICES = installation.SERVICES
+_DATA = ["postgres", "kafka"]
 _OLDER = "older"  # the tag of an older release's images
 
 
@@ -67,7 +68,7 @@ def run(arguments: list[str]) -> int:
         unknown = set((named or "").split(",")) - set(NAMES) - {""}
         if unknown:
             parser.error(f"no step is called {', '.join(sorted(unknown))}")
-    archives = _archives(chosen.images)
+    archives = _archives(chosen.images, _names(chosen))
     if not archives:
         return verbs.LACKING
     stop_on_signals()
@@ -90,13 +91,20 @@ def run(arguments: list[str]) -> int:
     return int(code)
 
 
-def _archives(folder: Path | None) -> list[Path]:
-    """Returns the archives of all six images; none if they cannot be had."""
-    expected = [*_SERVICES, "tools"]
+def _names(chosen: argparse.Namespace) -> list[str]:
+    """The images that the chosen steps run; the trial alone has a database and a broker."""
+    names = (chosen.only or ",".join(NAMES)).split(",")
+    has_trial = "trial" in names and "trial" not in (chosen.skip or "").split(",")
+    return [*_SERVICES, "tools", *(_DATA if has_trial else [])]
+
+
+def _archives(folder: Path | None, expected: list[str]) -> list[Path]:
+    """Returns the archives of these images; none if they cannot be had."""
     if folder is None:
         folder = paths.build_folder("k8s-images")
         folder.mkdir(parents=True, exist_ok=True)
-        made = subprocess.run([str(paths.ROOT / "dev"), "image", "--save", str(folder)])
+        command = [str(paths.ROOT / "dev"), "image", "--save", str(folder), *expected]
+        made = subprocess.run(command)
         if made.returncode != 0:
             say(paint("missing: ", "red") + "the images: ./dev image could not make them")
             return []
@@ -130,6 +138,8 @@ def _load_images(archives: list[Path], older: Path | None) -> None:
     for archive in archives:
         (image,) = images.named_in(archive)[:1]
         programs = _programs_of(image)
+        if not programs:
+            continue
         replaced = {
             f"usr/bin/{program}": (older / program).read_bytes()
             for program in programs
@@ -165,7 +175,10 @@ def _unknown_to(older: Path) -> list[str]:
 
 
 def _programs_of(image: str) -> list[str]:
+    """The suite's programs in an image; none in those of the data."""
     name = image.rpartition(":")[0].rpartition("/")[2]
+    if name in _DATA:
+        return []
     return ["tempinboxctl", "tempinbox-migrate"] if name == "tools" else [f"tempinbox-{name}"]
 
 

@@ -19,7 +19,7 @@ from k8s import host_services, installation, layout, sabotage
 from k8s.course import Connections, Course
 from k8s.load import OF_FAULTS, PUT_OFF, ClusterLoad
 from k8s.load import Failure as Failed
-from k8s.steps import alerts, changes, faults, nodes, releases, replicas, rotation
+from k8s.steps import alerts, changes, faults, nodes, releases, replicas, rotation, trial
 
 PLANNED, FAULT, UNLOADED = "planned", "fault", "unloaded"
 _SHOWN = 5
@@ -48,6 +48,7 @@ class Row:
 
 STEPS = {
     "dry-run": Step("every file of values, and the stock chart", UNLOADED, releases.dry_run),
+    "trial": Step("values.trial.yaml, to a code", UNLOADED, trial.trial),
     "install": Step("the release with TLS, then its account", UNLOADED, releases.install),
     "test": Step("helm test: doctor and smoke", PLANNED, releases.test),
     "upgrade": Step("from the older release, with migrations", PLANNED, releases.upgrade),
@@ -73,7 +74,7 @@ STEPS = {
 
 def _needs(name: str, course: Course) -> bool:
     """Returns whether the release must be there before the step, and is not."""
-    return name not in ("dry-run", "install", "uninstall") and not course.load.key
+    return name not in ("dry-run", "trial", "install", "uninstall") and not course.load.key
 
 
 def _watch_connections(course: Course, ended: threading.Event) -> None:
@@ -152,8 +153,10 @@ def main() -> int:
     only = [name for name in (options["only"] or "").split(",") if name]
     skip = [name for name in (options["skip"] or "").split(",") if name]
     expected = [name for name in STEPS if (not only or name in only) and name not in skip]
-    heading("Beside the cluster")
-    host_services.start()
+    has_host_services = set(expected) != {"trial"}  # whose PostgreSQL and Kafka are pods
+    if has_host_services:
+        heading("Beside the cluster")
+        host_services.start()
     ended = threading.Event()
     rows = []
     with ClusterLoad() as load, OtlpSink(layout.HOST_ADDRESS, installation.OTLP_PORT) as sink:
@@ -167,7 +170,8 @@ def main() -> int:
             course.installed.given = installation.laid_over(course.installed.given, chosen.values)
             course.installed.chart = sabotage.sabotaged_chart(chosen)
         watching = threading.Thread(target=_watch_connections, args=(course, ended), daemon=True)
-        watching.start()
+        if has_host_services:
+            watching.start()
         for name in expected:
             if _needs(name, course):
                 rows.append(_carry_out("install", STEPS["install"], course))
@@ -177,7 +181,8 @@ def main() -> int:
             if name == "install" and not rows[-1].is_good:
                 break
         ended.set()
-        watching.join(timeout=10)
+        if has_host_services:
+            watching.join(timeout=10)
         load.stop()
     heading("\nSeen")
     for row in rows:

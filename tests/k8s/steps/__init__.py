@@ -2,6 +2,7 @@
 
 NAMES = [
     "dry-run",
+    "trial",
     "install",
     "test",
     "upgrade",

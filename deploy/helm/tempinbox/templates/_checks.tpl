@@ -78,6 +78,21 @@
 {{- $problems = append $problems "setup.bootstrap needs domain and email" -}}
 {{- end -}}
 
+{{- if $values.trial.enabled -}}
+{{- if not $values.dev -}}
+{{- $problems = append $problems "trial.enabled keeps generated secrets in Helm's release, and data in pods alone: set dev: true if that is what you want" -}}
+{{- end -}}
+{{- if or $setup.hook (not $setup.job) -}}
+{{- $problems = append $problems "setup.hook runs before the database of trial.enabled exists: set setup.hook: false and setup.job: true" -}}
+{{- end -}}
+{{- if not $setup.bootstrap.enabled -}}
+{{- $problems = append $problems "trial.enabled makes a key of the first account: set setup.bootstrap.enabled, domain and email" -}}
+{{- end -}}
+{{- if or $values.database.existingSecret $values.cnpg.enabled -}}
+{{- $problems = append $problems "trial.enabled makes a database, but database.existingSecret or cnpg.enabled names another: keep one" -}}
+{{- end -}}
+{{- end -}}
+
 {{- range $setting, $value := $values.defaults.settings -}}
 {{- $problems = concat $problems (include "tempinbox.checkSetting" (dict "path" "defaults.settings" "setting" $setting) | fromJsonArray) -}}
 {{- end -}}

@@ -195,7 +195,11 @@
 {{- end -}}
 
 {{- define "tempinbox.devData" -}}
+{{- include "tempinbox.remember" . -}}
 {{- $data := dict -}}
+{{- if .Values.trial.enabled -}}
+{{- $data = dict "trial" .Values.trial.secret "postgres-password" (include "tempinbox.trialSecret" (list . "postgres")) -}}
+{{- end -}}
 {{- with .Values.database.value }}{{ $_ := set $data "uri" . }}{{ end -}}
 {{- with .Values.rpc.token.value }}{{ $_ := set $data "rpc-token" . }}{{ end -}}
 {{- with .Values.masterKeys.value }}{{ $_ := set $data "master-keys" . }}{{ end -}}

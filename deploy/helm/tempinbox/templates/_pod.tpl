@@ -59,6 +59,7 @@ securityContext:
 
 {{/* Settings of every program that uses them: root, name, config, files. */}}
 {{- define "tempinbox.commonSettings" -}}
+{{- include "tempinbox.remember" .root -}}
 {{- $settings := include "tempinbox.fileSettings" .files | fromJson -}}
 {{- if ne .name "rate-limit" -}}
 {{- $_ := set $settings "kafka-brokers" (join "," .root.Values.kafka.brokers) -}}

@@ -11,10 +11,11 @@
 {{- end -}}
 
 {{/* Keeps in the values what every template asks for, since reading it anew each time is most of the
-     time that a rendering takes. */}}
+     time that a rendering takes; and fills the values of a trial. */}}
 {{- define "tempinbox.remember" -}}
 {{- if not (hasKey .Values "remembered") -}}
 {{- $_ := set .Values "remembered" (dict "settings" (fromJson (.Files.Get "files/settings.json")) "configs" dict) -}}
+{{- if .Values.trial.enabled }}{{ include "tempinbox.fillTrial" . }}{{ end -}}
 {{- end -}}
 {{- end -}}
 
