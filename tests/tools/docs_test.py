@@ -13,6 +13,7 @@ import yaml
 from dev import metric_names
 from dev.paths import ROOT
 from generate import error_reasons, plans_page, settings_page
+from openapi.document import split_prefix
 
 _HERE = Path(__file__).parent
 _DOCS = ROOT / "docs"
@@ -354,9 +355,11 @@ class Tools(unittest.TestCase):
     def _bounds(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Returns the bounds that a schema sets for a value and for what is in it."""
         found = {name: one for name, one in schema.items() if name.startswith(("min", "max"))}
-        for name in ("items", "propertyNames", "additionalProperties"):
+        for name in ("items", "additionalProperties"):
             if isinstance(schema.get(name), dict):
                 found[name] = self._bounds(self._resolved(schema[name]))
+        if "propertyNames" in schema:  # tools take the names without the word that all begin with
+            found["propertyNames"] = self._bounds(split_prefix(schema["propertyNames"])[1])
         return found
 
     def test_every_tool_has_its_row(self) -> None:
