@@ -105,23 +105,23 @@ std::string count_kinds(const std::vector<std::string>& kinds)
 std::string email_filter::key() const
 {
     const auto folded = fold_texts(*this);
-    std::string text;
-    put(text, filter_field::from, folded.from);
-    put(text, filter_field::to, folded.to);
-    put(text, filter_field::recipient, folded.recipient);
-    put(text, filter_field::subject, folded.subject);
-    put(text, filter_field::has_code, has_code);
-    put(text, filter_field::has_link, has_link);
-    put(text, filter_field::link_kind, link_kind);
-    put(text, filter_field::has_attachment, has_attachment);
-    put(text, filter_field::is_read, is_read);
-    put(text, filter_field::since, since);
-    put(text, filter_field::until, until);
+    std::string made;
+    put(made, filter_field::from, folded.from);
+    put(made, filter_field::to, folded.to);
+    put(made, filter_field::recipient, folded.recipient);
+    put(made, filter_field::subject, folded.subject);
+    put(made, filter_field::has_code, has_code);
+    put(made, filter_field::has_link, has_link);
+    put(made, filter_field::link_kind, link_kind);
+    put(made, filter_field::has_attachment, has_attachment);
+    put(made, filter_field::is_read, is_read);
+    put(made, filter_field::since, since);
+    put(made, filter_field::until, until);
     for (const auto& header : folded.headers)
-        put(text, to_string(failed_condition(filter_field::header, header.name)),
+        put(made, to_string(failed_condition(filter_field::header, header.name)),
             std::string_view(header.value));
-    put(text, filter_field::text, folded.text);
-    return text;
+    put(made, filter_field::text, folded.text);
+    return made;
 }
 
 std::string_view to_string(filter_field field)
