@@ -24,7 +24,7 @@ void read_link_conditions(query_reader& query, inbox::v1::EmailFilter& filter)
         return;
     filter.set_link_kind(kind);
     if (filter.has_has_link() && !filter.has_link())
-        query.fail("linkKind needs a link: leave it out, or hasLink=false");
+        query.fail("linkKind must be left out with hasLink=false");
 }
 
 void read_times(query_reader& query, inbox::v1::EmailFilter& filter)

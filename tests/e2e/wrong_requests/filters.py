@@ -64,7 +64,7 @@ ROWS: list[Row] = [
         for text in ("", "Verify", "magic", "verify,reset")
     ),
     *(
-        get(f"{path}?hasLink=false&linkKind=verify", "linkKind needs a link")
+        get(f"{path}?hasLink=false&linkKind=verify", "linkKind must be left out with hasLink=false")
         for path in [*_LISTS, _WAIT]
     ),
     *(
