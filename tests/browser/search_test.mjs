@@ -66,7 +66,7 @@ describe('in one inbox', () => {
   });
 
   test('names with a colon look elsewhere', async () => {
-    await found('from:robot', ['Your code']);
+    await found('from:one.example', ['Your code']);
     await found('subject:"your code"', ['Your code']);
     await found('has:code', ['Your code']);
     await found('is:unread from:two.example your order', ['Order']);
