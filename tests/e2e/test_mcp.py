@@ -417,7 +417,7 @@ def test_a_client_without_a_revision_is_served(suite: Suite) -> None:
         mcp_protocol_version=None,
     )
 
-    assert len(listed.json()["result"]["tools"]) == 8
+    assert len(listed.json()["result"]["tools"]) == 9
     assert not called.json()["result"]["isError"]
 
 

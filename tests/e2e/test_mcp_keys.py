@@ -17,6 +17,7 @@ _TOOLS: dict[str, tuple[dict[str, Any], str]] = {
     "wait_for_email": (_INBOX, "emails:read"),
     "get_code": (_INBOX, "emails:read"),
     "get_link": (_INBOX, "emails:read"),
+    "find_emails": ({"from": "nobody.example"}, "emails:read"),
     "read_email": ({"emailId": _NOBODY}, "emails:read"),
     "extend_inbox": (_INBOX | {"ttlSeconds": 600}, "inboxes:write"),
     "delete_inbox": (_INBOX, "inboxes:write"),
