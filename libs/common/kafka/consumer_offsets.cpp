@@ -143,9 +143,19 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
     me.on_assign(*partitions);
     me.rebalances.Increment();
     me.assigned_partitions.Set(partitions->cnt);
+    me.end_pause_of(*partitions);
     rd_kafka_assign(client, partitions);
-    me.is_paused = false;
     log::info("partitions assigned", {{"group", me.group}, {"partitions", partitions->cnt}});
+}
+
+// librdkafka keeps a pause when the assignment ends: a partition that was taken away while its
+// batch failed would not be read once it came back.
+void consumer::state::end_pause_of(const rd_kafka_topic_partition_list_t& partitions)
+{
+    // The call notes in its list which of them this client never had.
+    const partition_list list(rd_kafka_topic_partition_list_copy(&partitions));
+    rd_kafka_resume_partitions(client.get(), list.get());
+    is_paused = false;
 }
 
 void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partitions)

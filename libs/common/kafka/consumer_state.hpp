@@ -95,6 +95,7 @@ private:
     void on_revoke(bool is_lost);
     void on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets);
     void on_assign(const rd_kafka_topic_partition_list_t& partitions);
+    void end_pause_of(const rd_kafka_topic_partition_list_t& partitions);
     void measure();
     void query_beginnings();
     void query_ends();

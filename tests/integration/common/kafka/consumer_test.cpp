@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <limits>
 #include <set>
 
 using namespace tempinbox;
@@ -104,6 +105,11 @@ std::optional<double> lag_of(const std::string& topic)
 {
     return metric("tempinbox_consumer_lag_records{group=\"" + topic +
                   "\",partition=\"0\",topic=\"" + topic + "\"}");
+}
+
+double rebalances_of(const std::string& topic)
+{
+    return metric("tempinbox_consumer_rebalances_total{group=\"" + topic + "\"}").value_or(0);
 }
 
 std::optional<double> age_of(const std::string& topic)
@@ -254,6 +260,26 @@ TEST_CASE("a batch that takes long keeps its offset, and nothing is lost or repe
     REQUIRE(reader.has_handled(60));
     reader.stop();
     CHECK(reader.seen.size() == 60);
+}
+
+TEST_CASE("a member reads on that gets a partition back which it had while its handler failed",
+          "[kafka]")
+{
+    const auto topic = testing::scratch_topic("returned", 1);
+    member failing(topic, topic);
+    failing.failures_left = std::numeric_limits<int>::max();
+    testing::send_all(topic, numbered(0, 3));
+    REQUIRE(testing::eventually([&] { return !failing.seen.empty(); }));
+
+    // One of them has the partition, then the first again.
+    member other(topic, topic);
+    other.failures_left = failing.failures_left;
+    REQUIRE(testing::eventually([&] { return rebalances_of(topic) >= 3; }, 30s));
+    other.stop();
+    failing.failures_left = 0;
+
+    CHECK(failing.has_handled(3, 30s));
+    failing.stop();
 }
 
 TEST_CASE("a missing topic is waited for", "[kafka]")
