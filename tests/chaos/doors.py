@@ -48,6 +48,7 @@ class Comparison:
         except subprocess.TimeoutExpired:
             yield f"{self.name}: did not end in time"
             return
+        self.log.with_suffix(".json").write_text(printed, encoding="utf-8")
         log = self.log.read_text(encoding="utf-8", errors="replace")[-_SHOWN_BYTES:]
         yield from check(self.name, printed, log)
 

@@ -59,7 +59,6 @@ _READING_SECONDS = 30.0  # of inbox.state
 _AT_REST_SECONDS, _AT_REST_RATE = 10, 20  # of the last comparison of the doors
 _AT_REST_SETTLING_SECONDS = 60
 _OPENING_SECONDS = 6  # until a comparison looks at what happens
-_SHOWN_VIOLATIONS = 20
 _ANY = re.compile(r"(.*)")  # record, whatever its headers
 # So that inbox.state is compacted while the run goes on, not after a week.
 _COMPACTED_SOON = {"segment.ms": "10000", "min.cleanable.dirty.ratio": "0.01"}
@@ -378,7 +377,7 @@ def _judge(done: Run, findings: Findings) -> int:
         f"{len(table.rows)} inboxes from {table.records} records of {table.written}, "
         f"{len(findings.listed)} are listed",
     )
-    for violation in violations[:_SHOWN_VIOLATIONS]:
+    for violation in violations:
         say(paint("violation: ", "red") + violation)
     say(f"\n{len(truth)} events, {len(violations)} violations")
     return 1 if violations else 0
