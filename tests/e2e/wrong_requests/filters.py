@@ -39,7 +39,7 @@ ROWS: list[Row] = [
         for text in ("1", "", "x")
     ),
     get("/v1/emails?inboxId=" + UNKNOWN, "inboxId"),
-    *(get(f"/v1/emails?tag={text}", "tag must") for text in ("", "x" * 51, "%00", "%ff", "a%0Ab")),
+    *(get(f"/v1/emails?tag={text}", "tag must") for text in ("", "x" * 51, "%01")),
     *(get(f"{path}?tag=a", "tag") for path in (_LISTS[0], _WAIT)),
     *(
         get(
