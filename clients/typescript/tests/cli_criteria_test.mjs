@@ -70,7 +70,6 @@ test('a command has no option for what it decides by itself', () => {
   assert.deepEqual(problems('code', 'a', '--has-code'), ['there is no option "--has-code"']);
   assert.deepEqual(problems('link', 'a', '--has-link'), ['there is no option "--has-link"']);
   assert.deepEqual(problems('link', 'a', '--kind', 'reset', '--has-code'), []);
-  assert.deepEqual(problems('listen', '--since', '1h'), ['there is no option "--since"']);
 });
 
 test('conditions are described for people', () => {
