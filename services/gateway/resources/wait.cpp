@@ -136,6 +136,7 @@ read_summaries(account_id account, std::vector<std::string> ids, inbox_client& i
 std::vector<std::string> ids_of(const std::vector<inbox::v1::EmailSummary>& emails)
 {
     std::vector<std::string> ids;
+    ids.reserve(emails.size());
     for (const auto& email : emails)
         ids.push_back(email.email_id());
     return ids;
