@@ -12,8 +12,9 @@ constexpr token_rate immediate{publish_linger::immediate_per_second, std::chrono
                                publish_linger::immediate_burst};
 // 33 ms at 2,000 events a second; the longest delay from 6,000 on.
 constexpr milliseconds delay_per_event_per_second{1.0 / 60};
-// Kafka is given events at most a quarter of the time.
-constexpr double delay_per_acknowledgement = 4;
+// Kafka is given events at most a third of the time, as long as they stay fresh enough.
+constexpr double delay_per_acknowledgement = 3;
+constexpr milliseconds max_delay_by_acknowledgements{50};
 
 } // namespace
 
@@ -44,8 +45,9 @@ void publish_linger::note_acknowledged(std::chrono::steady_clock::duration took)
 
 std::chrono::milliseconds publish_linger::delay() const
 {
-    const auto wanted = std::max(events_per_second_ * delay_per_event_per_second,
-                                 acknowledged_in_ * delay_per_acknowledgement);
+    const auto wanted = std::max(
+        events_per_second_ * delay_per_event_per_second,
+        std::min(acknowledged_in_ * delay_per_acknowledgement, max_delay_by_acknowledgements));
     const auto unclamped =
         std::chrono::round<std::chrono::milliseconds>(std::min<milliseconds>(wanted, max_delay));
     return std::max(unclamped, min_delay);
