@@ -29,7 +29,7 @@ def run(
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
-    environment = _environment(found[name], suite)
+    environment = _environment(found[name], suite, arguments)
     command = [str(found[name]), *arguments]
     if drawn is None:
         return subprocess.run(command, env=environment).returncode
@@ -44,9 +44,11 @@ def run(
     return code
 
 
-def _environment(program: Path, suite: Suite) -> dict[str, str]:
+def _environment(program: Path, suite: Suite, arguments: list[str]) -> dict[str, str]:
     if _needs_no_suite(program):
         return dict(os.environ)
+    if {"-h", "--help"} & {*arguments}:  # what it is for is told without anything that it needs
+        return paths.clean_environment() | {"PYTHONPATH": paths.PYTHON_PATH}
     packages.ensure("bench")
     environment = (
         paths.clean_environment()
