@@ -3,11 +3,13 @@
 import io
 import re
 import tarfile
+import tempfile
 import unittest
 import zipfile
+from pathlib import Path
 from unittest import mock
 
-from dev import debian, image, packages, paths, spdx
+from dev import debian, image, packages, paths, services, spdx, version
 from dev.terminal import Failure, Missing
 
 _STATUS = "Package: libssl3t64\nVersion: 3.5.1-1\nArchitecture: amd64\nDepends: libc6\n"
@@ -52,6 +54,16 @@ class Images(unittest.TestCase):
             image.check_release()
         with mock.patch.object(debian, "release", return_value=debian.IMAGE_RELEASE):
             image.check_release()
+
+    def test_programs_of_another_version_are_not_packed(self) -> None:
+        with tempfile.TemporaryDirectory() as made:
+            program = Path(made) / services.PROGRAMS[0]
+            program.write_bytes(b"\0" + version.current().encode("ascii") + b"\0")
+            image.check_version(Path(made))
+
+            program.write_bytes(b"\x000.1.0\0")
+            with self.assertRaisesRegex(Failure, "is not of version"):
+                image.check_version(Path(made))
 
     def test_the_dockerfile_is_of_the_release_of_images(self) -> None:
         dockerfile = (paths.ROOT / "deploy/docker/Dockerfile").read_text(encoding="utf-8")

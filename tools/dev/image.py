@@ -187,8 +187,22 @@ def built_programs(chosen: Path | None) -> Path:
         check_release()
         packages.ensure(*build.package_groups(build.RELEASE))
         build.build(build.RELEASE, services.PROGRAMS)
+    else:
+        check_version(chosen)
     dashboard.build()
     return chosen or paths.build_folder(build.RELEASE) / "bin"
+
+
+def check_version(folder: Path) -> None:
+    """Refuses to pack programs that were built of another version.
+
+    Their text is read, since they may need another Debian release to run.
+    """
+    expected = version.current()
+    for name in services.PROGRAMS:
+        program = folder / name
+        if program.exists() and f"\0{expected}\0".encode("ascii") not in program.read_bytes():
+            fail(f"{program} is not of version {expected}: build it of this commit")
 
 
 def check_release() -> None:
