@@ -46,20 +46,23 @@ SELECT of_event AS event_id, of_account AS account_id, in_epoch AS epoch, at_pos
 FROM webhooks.record_events($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::bytea[],
     timestamptz 'epoch' + $6 * interval '1 microsecond'))"};
 
-// One statement, so that the floor, the highest position and the rows are of one moment.
+// One statement, so that the floor, the highest position and the rows are of one moment. OFFSET 0
+// has the highest position looked up once, not for each row.
 constexpr postgres::statement read_events{"feeds_read", R"(
 SELECT f.is_recording, f.read_at < clock_timestamp() - interval '1 hour' AS is_read_long_ago,
-    f.epoch, f.epoch_position, greatest(f.last_position, (
-        SELECT e.position FROM webhooks.feed_events AS e
-        WHERE e.account_id = f.account_id AND e.recorded_at >= f.position_at
-        ORDER BY e.position DESC LIMIT 1)) AS last,
-    r.position, r.event_id, r.inbox_id, r.type,
+    f.epoch, f.epoch_position, f.last, r.position, r.event_id, r.inbox_id, r.type,
     CASE WHEN r.type = ANY ($4::int[]) AND ($5 = '' OR r.inbox_id = nullif($5, '')::uuid)
         THEN convert_from(r.body, 'UTF8') END AS body
-FROM webhooks.feeds AS f LEFT JOIN LATERAL (
+FROM (
+    SELECT known.*, greatest(known.last_position, (
+        SELECT e.position FROM webhooks.feed_events AS e
+        WHERE e.account_id = known.account_id AND e.recorded_at >= known.position_at
+        ORDER BY e.position DESC LIMIT 1)) AS last
+    FROM webhooks.feeds AS known WHERE known.account_id = $1::uuid OFFSET 0) AS f
+LEFT JOIN LATERAL (
     SELECT e.position, e.event_id, e.inbox_id, e.type, e.body FROM webhooks.feed_events AS e
     WHERE e.account_id = f.account_id AND e.position > $2 ORDER BY e.position LIMIT $3) AS r ON true
-WHERE f.account_id = $1::uuid ORDER BY r.position)"};
+ORDER BY r.position)"};
 
 constexpr postgres::statement touch_feed{"feeds_touch", R"(
 UPDATE webhooks.feeds SET read_at = clock_timestamp() WHERE account_id = (
