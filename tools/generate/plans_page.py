@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LIMITS = _ROOT / "libs" / "common" / "plans" / "plan_limits.hpp"
-_ACCOUNTS = _ROOT / "libs" / "accounts" / "schema" / "0001_accounts.sql"
+_ACCOUNTS = _ROOT / "libs" / "accounts" / "schema"
 PAGE = _ROOT / "docs" / "reference" / "plans.md"
 _TITLES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
 _TABLE = re.compile(r"(?<=\n## Limits\n\n)(?:\|[^\n]*\n)+")
@@ -47,19 +47,34 @@ def _shown(number: str) -> str:
     return f"{known[number] if number in known else int(digits.replace(chr(39), '')):,}"
 
 
+def _rows(names: str, values: str) -> list[dict[str, str]]:
+    columns = [column.strip() for column in names.split(",")]
+    rows = [row.split(", ") for row in re.findall(r"\((.*?)\)", values)]
+    return [
+        {name: word.strip("'") for name, word in zip(columns, row, strict=True)} for row in rows
+    ]
+
+
 def seed() -> list[dict[str, str]]:
     """The plans of a new installation, by column."""
     found = re.search(
         r"INSERT INTO accounts\.plans \((.*?)\) VALUES(.*?);",
-        _ACCOUNTS.read_text(encoding="utf-8"),
+        (_ACCOUNTS / "0001_accounts.sql").read_text(encoding="utf-8"),
         re.DOTALL,
     )
     assert found
-    columns = [column.strip() for column in found[1].split(",")]
-    rows = [row.split(", ") for row in re.findall(r"\((.*?)\)", found[2])]
-    return [
-        {name: word.strip("'") for name, word in zip(columns, row, strict=True)} for row in rows
-    ]
+    plans = _rows(found[1], found[2])
+    # Limits that came later.
+    for path in sorted(_ACCOUNTS.glob("*.sql")):
+        for values, columns in re.findall(
+            r"UPDATE accounts\.plans .*?FROM \(VALUES(.*?)\n\) AS n \((.*?)\)",
+            path.read_text(encoding="utf-8"),
+            re.DOTALL,
+        ):
+            for plan, later in zip(plans, _rows(columns, values), strict=True):
+                assert plan["plan"] == later["plan"]
+                plan.update(later)
+    return plans
 
 
 def _cell(plan: dict[str, str], name: str) -> str:

@@ -46,6 +46,12 @@ void set_number(google::protobuf::Message& message, const FieldDescriptor& field
         reflection.SetInt64(&message, &field, number);
 }
 
+// Of a field without presence the default is its value.
+bool is_set(const google::protobuf::Message& message, const FieldDescriptor& field)
+{
+    return !field.has_presence() || message.GetReflection()->HasField(message, &field);
+}
+
 std::int64_t get_number(const google::protobuf::Message& message, const FieldDescriptor& field)
 {
     const auto& reflection = *message.GetReflection();
@@ -63,7 +69,8 @@ accounts::v1::PlanLimits to_proto(const plan_limits& limits)
     accounts::v1::PlanLimits message;
     auto field = limit_fields().begin();
     for (const auto& limit : all_limits())
-        set_number(message, **field++, limit.get(limits));
+        if (const auto* current = *field++; limit.is_known(limits))
+            set_number(message, *current, limit.get(limits));
     return message;
 }
 
@@ -72,7 +79,8 @@ plan_limits from_proto(const accounts::v1::PlanLimits& message)
     plan_limits limits;
     auto field = limit_fields().begin();
     for (const auto& limit : all_limits())
-        limit.set(limits, get_number(message, **field++));
+        if (const auto* current = *field++; is_set(message, *current))
+            limit.set(limits, get_number(message, *current));
     return limits;
 }
 

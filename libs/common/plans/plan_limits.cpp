@@ -5,6 +5,7 @@
 #include <boost/mp11/list.hpp>
 
 #include <array>
+#include <optional>
 #include <type_traits>
 
 namespace tempinbox::plans {
@@ -38,10 +39,24 @@ static_assert(are_in_order(boost::mp11::mp_rename<members, boost::mp11::mp_list>
               "facts_of_limits names the members of plan_limits in their order");
 
 template <class Member>
+constexpr bool is_optional = std::is_same_v<type_of<Member>, std::optional<int>>;
+
+template <class Member>
+bool is_known([[maybe_unused]] const plan_limits& limits)
+{
+    if constexpr (is_optional<Member>)
+        return (limits.*Member::pointer).has_value();
+    else
+        return true;
+}
+
+template <class Member>
 std::int64_t get(const plan_limits& limits)
 {
     if constexpr (is_duration<Member>)
         return (limits.*Member::pointer).count();
+    else if constexpr (is_optional<Member>)
+        return (limits.*Member::pointer).value_or(0);
     else
         return std::int64_t{limits.*Member::pointer};
 }
@@ -51,6 +66,8 @@ void set(plan_limits& limits, std::int64_t number)
 {
     if constexpr (is_duration<Member>)
         limits.*Member::pointer = std::chrono::seconds(number);
+    else if constexpr (is_optional<Member>)
+        limits.*Member::pointer = static_cast<int>(number);
     else
         limits.*Member::pointer = static_cast<type_of<Member>>(number);
 }
@@ -60,7 +77,7 @@ constexpr auto make_limits(boost::mp11::mp_list<Member...>)
 {
     std::size_t index = 0;
     return std::array{limit{facts_of_limits[index++], std::is_same_v<type_of<Member>, bool>,
-                            get<Member>, set<Member>}...};
+                            is_known<Member>, get<Member>, set<Member>}...};
 }
 
 constexpr auto limits = make_limits(boost::mp11::mp_rename<members, boost::mp11::mp_list>());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,12 +29,17 @@ struct plan_limits
     int webhooks = 0;
     int api_keys = 0;
     int routing_rules = 0;
+    // Absent: the state was written by a release that had no such limit. That is not zero: it gives
+    // nothing new and ends nothing that is there.
+    std::optional<int> captures;
+    std::optional<int> catch_alls;
 
     friend bool operator==(const plan_limits&, const plan_limits&) = default;
 };
 BOOST_DESCRIBE_STRUCT(plan_limits, (),
                       (api_access, requests_per_day, burst_per_second, live_inboxes, default_ttl,
-                       max_ttl, max_message_bytes, webhooks, api_keys, routing_rules))
+                       max_ttl, max_message_bytes, webhooks, api_keys, routing_rules, captures,
+                       catch_alls))
 
 // Who is shown a limit: the operator who looks at a plan; who looks at an account, too; the account
 // itself, too, through the API and the dashboard.
@@ -76,6 +82,8 @@ inline constexpr limit_facts facts_of_limits[] = {
     {"webhooks", "webhook endpoints", 0, 10'000, audience::api},
     {"api_keys", "active API keys", 0, 10'000, audience::api},
     {"routing_rules", "active routing rules", 0, 10'000, audience::api},
+    {"captures", "inboxes with a login", 0, 10'000, audience::api},
+    {"catch_alls", "subdomains held", 0, 10'000, audience::api},
 };
 
 // One limit as those use it that treat all alike: SQL, Protobuf, JSON, the command line. Durations
@@ -83,6 +91,8 @@ inline constexpr limit_facts facts_of_limits[] = {
 struct limit : limit_facts
 {
     bool is_truth = false;
+    bool (*is_known)(const plan_limits& limits) = nullptr;
+    // 0 for one that is not known.
     std::int64_t (*get)(const plan_limits& limits) = nullptr;
     void (*set)(plan_limits& limits, std::int64_t number) = nullptr;
 

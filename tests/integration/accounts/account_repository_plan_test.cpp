@@ -26,13 +26,14 @@ plan_change requests_per_day(std::int64_t number)
 std::string line(std::string_view name, std::string_view amount, std::string_view period,
                  bool has_api, std::int64_t requests, int burst, int inboxes,
                  std::chrono::seconds default_ttl, std::chrono::seconds max_ttl, std::int64_t bytes,
-                 int webhooks, int keys, int rules)
+                 int webhooks, int keys, int rules, int captures, int catch_alls)
 {
     std::ostringstream text;
     text << name << ' ' << amount << ' ' << period << (has_api ? " api " : " no-api ") << requests
          << "/d " << burst << "/s " << inboxes << " inboxes " << default_ttl.count() << '-'
          << max_ttl.count() << " s " << bytes << " bytes " << webhooks << " webhooks " << keys
-         << " keys " << rules << " rules";
+         << " keys " << rules << " rules " << captures << " captures " << catch_alls
+         << " catch-alls";
     return text.str();
 }
 
@@ -41,7 +42,8 @@ std::string line_of(const plan& it)
     const auto& limits = it.limits;
     return line(it.name, it.cost.amount, it.cost.period, limits.api_access, limits.requests_per_day,
                 limits.burst_per_second, limits.live_inboxes, limits.default_ttl, limits.max_ttl,
-                limits.max_message_bytes, limits.webhooks, limits.api_keys, limits.routing_rules);
+                limits.max_message_bytes, limits.webhooks, limits.api_keys, limits.routing_rules,
+                limits.captures.value(), limits.catch_alls.value());
 }
 
 } // namespace
@@ -54,13 +56,13 @@ TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
     constexpr std::int64_t mib = 1024 * 1024;
     // clang-format off
     const std::vector<std::string> expected = {
-        // name, price, API, requests a day, burst, live inboxes, default and longest life, largest mail, webhooks, keys, rules
-        line("free",     "0",  "none",  false,      0,   0,     1, hours(1),  hours(1),        5 * mib, 0, 0, 0),
-        line("starter",  "3",  "month", false,      0,   0,     5, hours(24), hours(24),      10 * mib, 0, 0, 0),
-        line("pass7",    "2",  "once",  true,   3'000,  50,    50, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0),
-        line("pro",      "7",  "month", true,   3'000,  50,   100, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0),
-        line("business", "15", "month", true,  10'000, 100,   500, hours(24), hours(30 * 24), 25 * mib, 3, 1, 0),
-        line("premium",  "29", "month", true,  10'000, 200, 2'000, hours(24), hours(30 * 24), 25 * mib, 5, 5, 20),
+        // name, price, API, requests a day, burst, live inboxes, default and longest life, largest mail, webhooks, keys, rules, captures, catch-alls
+        line("free",     "0",  "none",  false,      0,   0,     1, hours(1),  hours(1),        5 * mib, 0, 0, 0, 1, 0),
+        line("starter",  "3",  "month", false,      0,   0,     5, hours(24), hours(24),      10 * mib, 0, 0, 0, 1, 0),
+        line("pass7",    "2",  "once",  true,   3'000,  50,    50, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0, 2, 1),
+        line("pro",      "7",  "month", true,   3'000,  50,   100, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0, 5, 1),
+        line("business", "15", "month", true,  10'000, 100,   500, hours(24), hours(30 * 24), 25 * mib, 3, 1, 0, 20, 5),
+        line("premium",  "29", "month", true,  10'000, 200, 2'000, hours(24), hours(30 * 24), 25 * mib, 5, 5, 20, 100, 20),
     };
     // clang-format on
 

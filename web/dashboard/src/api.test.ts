@@ -15,6 +15,8 @@ const SESSION: Session = {
     webhooks: 0,
     apiKeys: 0,
     routingRules: 0,
+    captures: 0,
+    catchAlls: 0,
   },
   csrfToken: 'old',
 };

@@ -11,6 +11,8 @@ const LIMITS: Limits = {
   webhooks: 0,
   apiKeys: 0,
   routingRules: 0,
+  captures: 0,
+  catchAlls: 0,
 };
 
 test('every limit of a plan is said', () => {
@@ -23,6 +25,8 @@ test('every limit of a plan is said', () => {
     ['API keys', '5'],
     ['Webhooks', 'none'],
     ['Routing rules', 'none'],
+    ['Inboxes with a login', 'none'],
+    ['Subdomains', 'none'],
   ]);
 });
 

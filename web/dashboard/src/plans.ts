@@ -45,6 +45,8 @@ const SAID: Partial<Record<keyof Limits, [name: string, value: (limits: Limits) 
   apiKeys: ['API keys', (it) => orNone(it.apiKeys)],
   webhooks: ['Webhooks', (it) => orNone(it.webhooks)],
   routingRules: ['Routing rules', (it) => orNone(it.routingRules)],
+  captures: ['Inboxes with a login', (it) => orNone(it.captures)],
+  catchAlls: ['Subdomains', (it) => orNone(it.catchAlls)],
 };
 
 // "maxTags" is "Max tags".

@@ -24,6 +24,8 @@ plans::account_state some_state()
     state.limits.webhooks = 1;
     state.limits.api_keys = 1;
     state.limits.routing_rules = 3;
+    state.limits.captures = 2;
+    state.limits.catch_alls = 0;
     return state;
 }
 
@@ -43,6 +45,20 @@ TEST_CASE("a state survives the wire", "[plans]")
     CHECK(read->limits == state.limits);
     CHECK(read->limits_after_end == state.limits_after_end);
     CHECK_FALSE(read->is_deleted);
+}
+
+TEST_CASE("a limit that a record does not have is not known, which is not zero", "[plans]")
+{
+    const plans::plan_limits without;
+
+    const auto message = plans::to_proto(without);
+    const auto read = plans::from_proto(plans::to_proto(some_state().limits));
+
+    CHECK_FALSE(message.has_captures());
+    CHECK_FALSE(message.has_catch_alls());
+    CHECK(plans::from_proto(message).captures == std::nullopt);
+    CHECK(read.captures == 2);
+    CHECK(read.catch_alls == 0);
 }
 
 TEST_CASE("a plan without end stays without end", "[plans]")

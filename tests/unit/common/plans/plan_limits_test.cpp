@@ -54,6 +54,7 @@ TEST_CASE("each limit is read and written as a number of its own", "[plans]")
     CHECK(limits.requests_per_day == 100);
     CHECK(limits.max_ttl == std::chrono::seconds(104));
     CHECK(limits.routing_rules == 108);
+    CHECK(limits.captures == 109);
 }
 
 TEST_CASE("a limit has its name in the style of who reads it", "[plans]")

@@ -165,6 +165,8 @@ TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
     account.state.limits.max_ttl = std::chrono::hours(168);
     account.state.limits.max_message_bytes = 26'214'400;
     account.state.limits.webhooks = account.state.limits.api_keys = 1;
+    account.state.limits.captures = 2;
+    account.state.limits.catch_alls = 0;
     account_usage usage;
     usage.requests_today = 7;
     usage.live_inboxes = 2;
@@ -174,7 +176,7 @@ TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
         to_json(account, usage, *parse_iso8601("2026-11-21T10:00:00Z")) ==
         R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","emailAddress":"a@example.com","plan":"pass7",)"
         R"("planEndsAt":"2026-11-28T10:00:00.000Z","limits":{"requestsPerDay":3000,"burstPerSecond":50,"liveInboxes":50,"maxTtlSeconds":604800,)"
-        R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0},)"
+        R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0,"captures":2,"catchAlls":0},)"
         R"("usage":{"requestsToday":7,"liveInboxes":2,"webhooks":1}})");
     CHECK(
         to_json(account, usage, *parse_iso8601("2026-11-28T10:00:00Z")).find(R"("plan":"free")") !=
