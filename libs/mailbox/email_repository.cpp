@@ -62,6 +62,8 @@ constexpr row_column<stored_email> content_columns[] = {
     {"helo", "helo",
      [](stored_email& row, const pqxx::field& value) { row.helo = value.as<std::string>(); }},
     {"tls", "tls", [](stored_email& row, const pqxx::field& value) { row.tls = read_text(value); }},
+    {"login", "login",
+     [](stored_email& row, const pqxx::field& value) { row.login = read_text(value); }},
     {"links", "links",
      [](stored_email& row, const pqxx::field& value) {
          row.links = links_from_json(value.c_str());

@@ -106,14 +106,15 @@ struct message_columns
     std::string codes; // JSON
     std::string links; // JSON
     std::vector<std::string> defects;
+    std::optional<std::string> login; // the user, of a message sent with one
 
     // The fields of the type mailbox.new_message, in their order.
     auto fields() const
     {
-        return std::tuple_cat(std::tie(body, size, received_at, from, from_name, subject, preview,
-                                       message_id, mail_from, remote_address, helo, tls,
-                                       attachment_count, codes, links, defects),
-                              std::tuple(postgres::bytea{sha256}), std::tie(header_addresses));
+        return std::tuple_cat(
+            std::tie(body, size, received_at, from, from_name, subject, preview, message_id,
+                     mail_from, remote_address, helo, tls, attachment_count, codes, links, defects),
+            std::tuple(postgres::bytea{sha256}), std::tie(header_addresses, login));
     }
 };
 

@@ -115,6 +115,20 @@ constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses
     FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS ended (address, inbox_id, at)
     WHERE a.address = ended.address AND a.inbox_id = ended.inbox_id AND a.state = 'live')"};
 
+// Takes the next version of mailbox.capture_changes only if an inbox has a login.
+constexpr postgres::statement end_logins{"mailbox_end_logins", R"(
+    WITH ended AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS e (account_id, inbox_id)),
+    next AS (
+        UPDATE mailbox.capture_changes SET version = version + 1
+        WHERE EXISTS (SELECT 1 FROM ended JOIN mailbox.capture_logins AS l USING (account_id, inbox_id)
+                      WHERE l.revoked_at IS NULL)
+        RETURNING version)
+    UPDATE mailbox.capture_logins AS l
+    SET revoked_at = clock_timestamp(), version = next.version
+    FROM ended, next
+    WHERE l.account_id = ended.account_id AND l.inbox_id = ended.inbox_id
+        AND l.revoked_at IS NULL)"};
+
 constexpr postgres::statement next_due{"mailbox_next_due", R"(
     SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp()) AS micros
     FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
@@ -161,6 +175,8 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
                              postgres::to_array(ids), postgres::to_array(times),
                              static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
+    postgres::exec_prepared0(tx, end_logins.name, postgres::to_array(accounts),
+                             postgres::to_array(ids));
     return batch;
 }
 
@@ -226,7 +242,7 @@ expiry_repository::expiry_repository(postgres::pool& db, std::string outbox_owne
 {
     for (const auto& statement : {claim_due, claim_named, claim_tagged, lock_deleted_accounts,
                                   claim_of_deleted, purge_deleted_accounts, unmark_living_account,
-                                  free_inbox_slots, quarantine_addresses, next_due})
+                                  free_inbox_slots, quarantine_addresses, end_logins, next_due})
         db_.prepare(statement);
 }
 

@@ -7,9 +7,11 @@
 #include "common/postgres/composite_type.hpp"
 #include "common/postgres/session.hpp"
 #include "common/trace/current.hpp"
+#include "mailbox/account_lock.hpp"
 #include "mailbox/address_rules.hpp"
 #include "mailbox/inbox_events.hpp"
 #include "mailbox/inbox_row.hpp"
+#include "mailbox/login_creation.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -26,12 +28,6 @@ constexpr std::chrono::seconds min_ttl{60};
 constexpr int tries_of_random_names = 3;
 // Beside the one that each inbox of a batch may need.
 constexpr std::size_t spare_passes = 8;
-
-// Serializes the creations of each account.
-constexpr postgres::statement lock_accounts{"mailbox_lock_accounts", R"(
-    SELECT s.account_id, s.version FROM mailbox.account_states AS s
-    WHERE s.account_id = ANY ($1::uuid[])
-    ORDER BY s.account_id FOR NO KEY UPDATE)"};
 
 const std::string create_all_sql = R"(
     SELECT outcome, email_address, created_micros, expires_micros
@@ -122,34 +118,13 @@ failure all_slots_used(const plans::account_state& account, time_point now)
 
 using states = std::map<account_id, plans::account_state>;
 
-// Locks the accounts in the order of their ids. Stores and returns the newest of the known and the
-// stored states.
-states store_newer_states(pqxx::work& tx, const std::vector<new_inbox>& requested)
+states lock_accounts_of(pqxx::work& tx, const std::vector<new_inbox>& requested)
 {
-    states newest;
-    for (const auto& inbox : requested) {
-        const auto [known, is_new] = newest.try_emplace(inbox.account.account, inbox.account);
-        if (!is_new && known->second.version < inbox.account.version)
-            known->second = inbox.account;
-    }
-    std::vector<account_id> accounts;
-    for (const auto& [account, state] : newest)
-        accounts.push_back(account);
-    std::map<account_id, std::int64_t> stored;
-    for (const auto& row :
-         postgres::exec_prepared(tx, lock_accounts.name, postgres::to_array(accounts)))
-        stored.emplace(column<account_id>(row, "account_id"), column<std::int64_t>(row, "version"));
-
-    std::vector<plans::account_state> to_store;
-    for (auto& [account, state] : newest) {
-        const auto version = stored.find(account);
-        if (version == stored.end() || version->second < state.version)
-            to_store.push_back(state);
-        else if (version->second > state.version)
-            state = plans::find(tx, schema, account).value();
-    }
-    plans::put(tx, schema, to_store);
-    return newest;
+    std::vector<plans::account_state> known;
+    known.reserve(requested.size());
+    for (const auto& inbox : requested)
+        known.push_back(inbox.account);
+    return lock_accounts(tx, known);
 }
 
 // An inbox of the batch that is not decided yet.
@@ -231,20 +206,69 @@ public:
         : tx_(tx),
           requested_(requested),
           now_(now),
-          accounts_(store_newer_states(tx, requested)),
+          accounts_(lock_accounts_of(tx, requested)),
           results_(requested.size(), requested_address_not_available())
     {}
 
     std::vector<result<created_inbox>> run()
     {
         auto open = make_candidates(requested_, accounts_, now_);
-        for (auto passes = open.size() + spare_passes; !open.empty() && passes > 0; --passes)
+        for (auto passes = open.size() + spare_passes; !open.empty() && passes > 0; --passes) {
+            auto held = hold_beyond_captures(open);
             open = decide(std::move(open));
+            std::move(held.begin(), held.end(), std::back_inserter(open));
+        }
+        // Logins come last: they lock a row that all accounts share.
+        for (std::size_t i = 0; i < requested_.size(); ++i)
+            if (requested_[i].login && results_[i])
+                add_login(requested_[i], results_[i]->inbox);
         read_existing();
         return std::move(results_);
     }
 
 private:
+    // Takes those out of `open` whose login has no place left in the plan unless others that have
+    // one fail: they wait for these. Refuses those that have none.
+    std::vector<candidate> hold_beyond_captures(std::vector<candidate>& open)
+    {
+        std::map<account_id, std::int64_t> under_way;
+        std::vector<candidate> decided_now, held;
+        for (auto& inbox : open) {
+            const auto& requested = requested_[inbox.index];
+            if (!requested.login || inbox.refusal) {
+                decided_now.push_back(std::move(inbox));
+                continue;
+            }
+            const auto& account = accounts_.at(requested.account.account);
+            auto& others = under_way[account.account];
+            const auto allowed = check_capture_limit(account, logins_of(account) + others, now_);
+            if (!allowed && others > 0) {
+                held.push_back(std::move(inbox));
+                continue;
+            }
+            if (allowed)
+                ++others;
+            else
+                inbox.refusal = allowed.error();
+            decided_now.push_back(std::move(inbox));
+        }
+        open = std::move(decided_now);
+        return held;
+    }
+
+    std::int64_t& logins_of(const plans::account_state& account)
+    {
+        const auto known = logins_.find(account.account);
+        if (known != logins_.end())
+            return known->second;
+        return logins_[account.account] = count_logins(tx_, account.account);
+    }
+
+    void add_login(const new_inbox& requested, inbox& created)
+    {
+        created.login = insert_login(tx_, created.account, created.id, requested.login.value());
+    }
+
     // Returns those that are not decided yet.
     std::vector<candidate> decide(std::vector<candidate> open)
     {
@@ -296,6 +320,8 @@ private:
         switch (outcome) {
         case creation_outcome::created:
             settled = make_created(requested, decided.event, row);
+            if (requested.login)
+                ++logins_of(accounts_.at(requested.account.account));
             break;
         case creation_outcome::existing:
             existing_.push_back(decided.index);
@@ -343,6 +369,10 @@ private:
         names.reserve(existing_.size());
         for (const auto index : existing_)
             names.emplace_back(requested_[index].account.account, requested_[index].id);
+        // The response with the password was lost.
+        for (const auto index : existing_)
+            if (const auto& repeated = requested_[index]; repeated.login)
+                replace_password(tx_, repeated.account.account, *repeated.login);
         const auto [accounts, ids] = postgres::to_arrays(names);
         std::map<std::pair<account_id, inbox_id>, inbox> inboxes;
         for (const auto& row : postgres::exec_prepared(tx_, find_existing.name, accounts, ids)) {
@@ -359,14 +389,18 @@ private:
     states accounts_;
     std::vector<result<created_inbox>> results_;
     std::vector<std::size_t> existing_;
+    std::map<account_id, std::int64_t> logins_; // live ones, with those of this batch
 };
 
 } // namespace
 
 std::vector<postgres::statement> creation_statements()
 {
-    return {lock_accounts,      create_all,        find_existing,        choose_domain,
-            take_operator_slot, find_live_address, insert_operator_inbox};
+    auto statements = login_statements();
+    for (const auto& statement : {lock_account_states, create_all, find_existing, choose_domain,
+                                  take_operator_slot, find_live_address, insert_operator_inbox})
+        statements.push_back(statement);
+    return statements;
 }
 
 result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
@@ -409,7 +443,7 @@ result<std::vector<created_inbox>> create_operator_inboxes(pqxx::work& tx, accou
                                                            const std::string& domain,
                                                            const std::string& outbox_owner)
 {
-    postgres::exec_prepared(tx, lock_accounts.name, postgres::to_array(std::vector{account}));
+    postgres::exec_prepared(tx, lock_account_states.name, postgres::to_array(std::vector{account}));
     if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
         return failure{errc::permission_denied, "The account was deleted",
                        error_reason::account_deleted};

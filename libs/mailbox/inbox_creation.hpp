@@ -17,6 +17,13 @@
 
 namespace tempinbox::mailbox {
 
+// A login to create for an inbox.
+struct new_login
+{
+    login_id id; // chosen by the caller, so that the creation can be repeated
+    std::string password_sha256;
+};
+
 // An inbox to create. What is absent gets a random local part, the default domain, the plan's
 // default TTL.
 struct new_inbox
@@ -30,7 +37,8 @@ struct new_inbox
     std::optional<std::string> name;
     std::vector<std::string> tags;
     std::map<std::string, std::string> metadata;
-    trace::context cause; // of its events; not valid: the context in which they are made
+    std::optional<new_login> login; // a capture inbox
+    trace::context cause;           // of its events; not valid: the context in which they are made
 };
 
 // An inbox and the committed events to publish; no events if it had been created before.

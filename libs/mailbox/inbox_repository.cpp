@@ -258,6 +258,16 @@ constexpr postgres::statement change_address_end{"mailbox_change_address_end", R
     UPDATE mailbox.addresses SET until = mailbox.from_micros($3)
     WHERE address = $1 AND inbox_id = $2::uuid AND state = 'live')"};
 
+// Caches hold the end of a login's inbox.
+constexpr postgres::statement note_login_end{"mailbox_note_login_end", R"(
+    WITH next AS (
+        UPDATE mailbox.capture_changes SET version = version + 1
+        WHERE EXISTS (SELECT 1 FROM mailbox.capture_logins AS l
+                      WHERE l.account_id = $1 AND l.inbox_id = $2 AND l.revoked_at IS NULL)
+        RETURNING version)
+    UPDATE mailbox.capture_logins AS l SET version = next.version
+    FROM next WHERE l.account_id = $1 AND l.inbox_id = $2 AND l.revoked_at IS NULL)"};
+
 std::optional<plans::account_state> newer_stored_state(pqxx::work& tx,
                                                        const plans::account_state& known)
 {
@@ -319,6 +329,7 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
                              after.inbox.id.text(), to_unix_micros(after.inbox.expires_at));
     after.events.push_back(make_state_event(after.inbox, now));
     outbox::insert(tx, schema, outbox_owner, after.events);
+    postgres::exec_prepared0(tx, note_login_end.name, account, requested.id.text());
     return after;
 }
 
@@ -368,7 +379,7 @@ inbox_repository::inbox_repository(postgres::pool& db, std::string outbox_owner)
     for (const auto& statement :
          {live_inboxes, live_tagged_inboxes, find_tagged_inbox, find_tagged_email, find_inbox,
           find_rejections, list_any, list_any_oldest_first, list_active, list_active_oldest_first,
-          find_by_address, lock_inbox, change_inbox, change_address_end})
+          find_by_address, lock_inbox, change_inbox, change_address_end, note_login_end})
         db_.prepare(statement);
 }
 

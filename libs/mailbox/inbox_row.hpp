@@ -13,7 +13,31 @@ inline std::optional<time_point> read_time(const pqxx::field& field)
     return from_unix_micros(field.as<std::int64_t>());
 }
 
-// An ended inbox shows no mail.
+inline constexpr const char* login_of_inbox = R"((
+    SELECT ARRAY[l.login, mailbox.to_micros(l.created_at)::text,
+                 coalesce(mailbox.to_micros(l.last_used_at)::text, ''),
+                 coalesce(mailbox.to_micros(l.previous_until)::text, '')]
+    FROM mailbox.capture_logins AS l
+    WHERE l.account_id = inboxes.account_id AND l.inbox_id = inboxes.inbox_id
+        AND l.revoked_at IS NULL AND inboxes.is_live AND inboxes.expires_at > now()))";
+
+inline capture_login login_from_array(std::string_view literal)
+{
+    const auto fields = from_array(literal);
+    const auto time_of = [](const std::string& micros) -> std::optional<time_point> {
+        if (micros.empty())
+            return std::nullopt;
+        return from_unix_micros(std::stoll(micros));
+    };
+    capture_login login;
+    login.user = fields.at(0);
+    login.created_at = time_of(fields.at(1)).value();
+    login.last_used_at = time_of(fields.at(2));
+    login.previous_until = time_of(fields.at(3));
+    return login;
+}
+
+// An ended inbox shows no mail and no login. The table has to be called `inboxes`.
 inline constexpr row_column<inbox> inbox_columns[] = {
     {"account_id", "account_id",
      [](inbox& row, const pqxx::field& value) {
@@ -53,6 +77,11 @@ inline constexpr row_column<inbox> inbox_columns[] = {
      [](inbox& row, const pqxx::field& value) { row.expired_at = read_time(value); }},
     {"state_version", "state_version",
      [](inbox& row, const pqxx::field& value) { row.state_version = value.as<std::int64_t>(); }},
+    {"login", login_of_inbox,
+     [](inbox& row, const pqxx::field& value) {
+         if (!value.is_null())
+             row.login = login_from_array(value.c_str());
+     }},
 };
 
 inline inbox read_inbox(const pqxx::row& row)

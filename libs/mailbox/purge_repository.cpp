@@ -84,6 +84,12 @@ const std::string purge_rejections_sql = R"(
 const postgres::statement purge_rejections{"mailbox_purge_rejections",
                                            purge_rejections_sql.c_str()};
 
+constexpr postgres::statement purge_logins{"mailbox_purge_logins", R"(
+    DELETE FROM mailbox.capture_logins AS l
+    USING unnest($1::uuid[], $2::uuid[]) AS purged (account_id, inbox_id)
+    WHERE l.account_id = purged.account_id AND l.inbox_id = purged.inbox_id
+        AND l.revoked_at IS NOT NULL)"};
+
 // The bodies to delete one by one.
 std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
 {
@@ -147,7 +153,7 @@ purge_repository::purge_repository(postgres::pool& db, std::string outbox_owner)
       outbox_owner_(std::move(outbox_owner))
 {
     for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
-                                  purge_ended, free_addresses, purge_rejections})
+                                  purge_ended, free_addresses, purge_rejections, purge_logins})
         db_.prepare(statement);
 }
 
@@ -160,11 +166,17 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
 {
     return db_.transact([retention, owner = outbox_owner_](pqxx::work& tx) {
         purge_batch batch;
+        std::vector<account_id> accounts;
+        std::vector<inbox_id> ids;
         for (const auto& row : postgres::exec_prepared(
-                 tx, purge_ended.name, static_cast<std::int64_t>(retention.count())))
+                 tx, purge_ended.name, static_cast<std::int64_t>(retention.count()))) {
+            accounts.push_back(column<account_id>(row, "account_id"));
+            ids.push_back(column<inbox_id>(row, "inbox_id"));
             batch.events.push_back(make_state_tombstone(
-                column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id"),
-                column<std::int64_t>(row, "state_version")));
+                accounts.back(), ids.back(), column<std::int64_t>(row, "state_version")));
+        }
+        postgres::exec_prepared0(tx, purge_logins.name, postgres::to_array(accounts),
+                                 postgres::to_array(ids));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
         const auto addresses =

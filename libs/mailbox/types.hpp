@@ -16,10 +16,20 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 11;
+inline constexpr int schema_version = 13;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
+
+// The login of an inbox, as its account sees it.
+struct capture_login
+{
+    std::string user;
+    time_point created_at;
+    std::optional<time_point> last_used_at; // within the hour
+    // Until then the password before the last rotation is good; may be past.
+    std::optional<time_point> previous_until;
+};
 
 // An inbox as its account sees it. Whether it is live is decided by the database's clock: a due one
 // has ended even before it is marked.
@@ -40,6 +50,7 @@ struct inbox
     time_point expires_at;
     std::optional<time_point> expired_at;
     std::int64_t state_version = 1; // of what inbox.state reports
+    std::optional<capture_login> login;
 };
 
 enum class expiry_reason { ttl, deleted };
@@ -81,6 +92,7 @@ struct stored_email
     std::string remote_address;
     std::string helo;
     std::optional<std::string> tls;
+    std::optional<std::string> login; // the user, if it was sent with one
     std::vector<extract::link> links;
     std::vector<std::string> defects;
     bool is_to_several_inboxes = false; // its SMTP transaction had recipients in other inboxes too

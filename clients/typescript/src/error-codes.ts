@@ -28,6 +28,8 @@ export const errorCodes = {
   inboxLimit: 'inbox_limit',
   /** 403: All webhooks of the plan are used, or it has no place for this one. Delete a webhook, or choose a larger plan. */
   webhookLimit: 'webhook_limit',
+  /** 403: The plan has no room for another inbox with a login. End a login with DELETE, or choose a larger plan. */
+  captureLimit: 'capture_limit',
   /** 403: The account was deleted. Use another account. */
   accountDeleted: 'account_deleted',
   /** 403: The request is not allowed. Read the message. */
@@ -46,6 +48,8 @@ export const errorCodes = {
   requestTimeout: 'request_timeout',
   /** 409: The address is taken, reserved, or ended less than 30 days ago. Choose another local part, or leave it out for a random one. */
   addressTaken: 'address_taken',
+  /** 409: The inbox has a login. Rotate its password for a new one. */
+  captureExists: 'capture_exists',
   /** 409: A request with this Idempotency-Key is under way. Send it again after Retry-After. */
   idempotencyInProgress: 'idempotency_in_progress',
   /** 409: Routing rules name the webhook. Delete the rules that the message names first. */

@@ -121,6 +121,10 @@ struct body_tag
 {
     static constexpr std::string_view name = "bodyId";
 };
+struct login_tag
+{
+    static constexpr std::string_view name = "loginId";
+};
 struct user_tag
 {
     static constexpr std::string_view name = "userId";
@@ -134,6 +138,7 @@ using webhook_id = strong_id<webhook_tag>;
 using rule_id = strong_id<rule_tag>;
 using key_id = strong_id<key_tag>;
 using body_id = strong_id<body_tag>;
+using login_id = strong_id<login_tag>;
 using user_id = strong_id<user_tag>;
 
 } // namespace tempinbox

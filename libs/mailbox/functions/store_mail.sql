@@ -83,7 +83,7 @@ BEGIN
             helo,
             tls, size_bytes, attachment_count,
             codes, links,
-            defects, content_sha256,
+            defects, content_sha256, login,
             body_hour, body_id, is_body_shared)
         SELECT s.account, s.email, s.inbox, s.sequence, s.received,
                (messages[s.message]).from_address, (messages[s.message]).from_name,
@@ -95,6 +95,7 @@ BEGIN
                (messages[s.message]).tls, s.size, (messages[s.message]).attachment_count,
                (messages[s.message]).codes::jsonb, (messages[s.message]).links::jsonb,
                (messages[s.message]).defects, (messages[s.message]).content_sha256,
+               (messages[s.message]).login,
                s.body_hour, (messages[s.message]).body_id, s.is_shared
         FROM stored AS s
     ), new_event AS (

@@ -65,6 +65,12 @@ WEBHOOK_LIMIT = "webhook_limit"
 Delete a webhook, or choose a larger plan.
 """
 
+CAPTURE_LIMIT = "capture_limit"
+"""403: The plan has no room for another inbox with a login.
+
+End a login with DELETE, or choose a larger plan.
+"""
+
 ACCOUNT_DELETED = "account_deleted"
 """403: The account was deleted. Use another account."""
 
@@ -100,6 +106,9 @@ ADDRESS_TAKEN = "address_taken"
 
 Choose another local part, or leave it out for a random one.
 """
+
+CAPTURE_EXISTS = "capture_exists"
+"""409: The inbox has a login. Rotate its password for a new one."""
 
 IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress"
 """409: A request with this Idempotency-Key is under way. Send it again after Retry-After."""
