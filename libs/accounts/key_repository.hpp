@@ -3,6 +3,7 @@
 #include "accounts/key_access.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/secret.hpp"
+#include "common/credentials/change_set.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 
@@ -52,23 +53,14 @@ struct key_owner
     // When an older key expires, so that the position is another one.
     std::optional<time_point> position_ends_at;
     plans::account_state account;
+
+    // No change is published when an older key expires, which may make this one active.
+    bool is_as_found(time_point now) const { return !position_ends_at || now < *position_ends_at; }
 };
 
-// Result of a look-up: the owner, absent for an unknown or revoked key, and the version of
-// accounts.changes that the result is as new as.
-struct key_lookup
-{
-    std::int64_t version = 0;
-    std::optional<key_owner> owner;
-};
-
-// The accounts that changed after a version, in themselves or in their keys.
-struct change_set
-{
-    std::int64_t version = 0;
-    std::vector<account_id> accounts;
-    bool is_complete = true; // false: too many to list
-};
+// The version is that of accounts.changes.
+using key_lookup = credentials::owner_lookup<key_owner>;
+using credentials::change_set;
 
 // Whether the plan's limit on keys applies. The operator may create keys on a plan without API
 // access; they stay inactive until the account has a plan with it.

@@ -40,17 +40,14 @@ struct login_owner
         const auto& captures = account.limits_at(now).captures;
         return !account.is_deleted && now < expires_at && (!captures || position <= *captures);
     }
+    bool is_as_found(time_point now) const { return now < expires_at; }
     // In constant time.
     bool is_password(std::string_view digest, time_point now) const;
 };
 
-// Result of a look-up: the owner, absent for an unknown or revoked login and for one whose inbox
-// has ended, and the version of mailbox.capture_changes that the result is as new as.
-struct login_lookup
-{
-    std::int64_t version = 0;
-    std::optional<login_owner> owner;
-};
+// The owner is absent for an unknown or revoked login and for one whose inbox has ended; the
+// version is that of mailbox.capture_changes.
+using login_lookup = credentials::owner_lookup<login_owner>;
 
 // A rotation that can be repeated by its id.
 struct login_rotation

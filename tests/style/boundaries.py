@@ -17,7 +17,7 @@ LAYERS = [
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mail", "mime", "rules"},
     {"async"},
     {"runtime", "tls"},
-    {"http", "kafka", "postgres"},
+    {"http", "kafka", "postgres", "credentials"},
     {"admin", "otlp", "rpc", "outbox", "plans", "events", "migrations"},
     {"mailbox", "accounts", "testing"},
 ]

@@ -64,7 +64,7 @@ TEST_CASE("what is no capture's user or password is refused", "[credentials]")
     for (const auto& text :
          {std::string(), std::string("cap_"), user + "0", user.substr(0, user.size() - 1),
           "CAP_" + user.substr(4), user.substr(0, user.size() - 1) + "A", std::string(16, '\0'),
-          "cap_' OR 1=1--x"}) {
+          std::string("cap_' OR 1=1--x")}) {
         INFO(text);
         CHECK_FALSE(is_capture_user(text));
     }
