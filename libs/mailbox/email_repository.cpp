@@ -108,7 +108,7 @@ constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
 // The id of an email is the id of its event.
 constexpr postgres::statement find_arrival_of{"mailbox_find_email_arrival", R"(
     SELECT e.inbox_id, mailbox.to_micros(e.received_at) AS received_micros, e.size_bytes, e.rcpt_to,
-        e.mail_from, e.remote_address, e.helo, e.tls,
+        e.mail_from, e.remote_address, e.helo, e.tls, e.login,
         (SELECT mailbox.to_micros(o.created_at) FROM mailbox.outbox AS o
          WHERE o.event_id = e.email_id AND o.account_id = e.account_id) AS unpublished_micros
     FROM mailbox.emails AS e
@@ -126,6 +126,7 @@ email_arrival read_arrival(const pqxx::row& row)
     read_column(row, "remote_address", arrival.remote_address);
     read_column(row, "helo", arrival.helo);
     read_column(row, "tls", arrival.tls);
+    read_column(row, "login", arrival.login);
     read_column(row, "unpublished_micros", arrival.unpublished_since);
     return arrival;
 }

@@ -112,6 +112,7 @@ struct email_arrival
     std::string remote_address;
     std::string helo;
     std::optional<std::string> tls;
+    std::optional<std::string> login; // the user, if it was sent with one
     // When it was committed, while its event waits to be published; then that time is gone.
     std::optional<time_point> unpublished_since;
 };

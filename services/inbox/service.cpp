@@ -27,7 +27,7 @@ service::service(runtime::host& host, const settings& chosen)
                               {chosen.kafka, "tempinbox-inbox",
                                [this] { core_.expiry.note_deleted_accounts(); },
                                [this] { unreadable_account_states_.Increment(); }}),
-      inbox_rpc_(host, core_.inboxes, core_.expiry, core_.publisher, core_.partitions,
+      inbox_rpc_(host, core_.inboxes, core_.logins, core_.expiry, core_.publisher, core_.partitions,
                  chosen.inbox_bounds),
       email_rpc_(host, core_.emails, core_.email_reader, core_.message_search),
       search_rpc_(core_.emails, core_.message_search),

@@ -28,6 +28,12 @@ inline constexpr rpc::method<inbox::v1::CheckTagRequest, inbox::v1::CheckTagResp
     "tempinbox.inbox.v1.InboxService/CheckTag"};
 inline constexpr rpc::method<inbox::v1::ListRejectionsRequest, inbox::v1::ListRejectionsResponse>
     list_rejections{"tempinbox.inbox.v1.InboxService/ListRejections"};
+inline constexpr rpc::method<inbox::v1::CreateLoginRequest, inbox::v1::CreateLoginResponse>
+    create_login{"tempinbox.inbox.v1.InboxService/CreateLogin"};
+inline constexpr rpc::method<inbox::v1::RotateLoginRequest, inbox::v1::RotateLoginResponse>
+    rotate_login{"tempinbox.inbox.v1.InboxService/RotateLogin"};
+inline constexpr rpc::method<inbox::v1::EndLoginRequest, inbox::v1::EndLoginResponse> end_login{
+    rpc::only_once("tempinbox.inbox.v1.InboxService/EndLogin")};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
     list_emails{"tempinbox.inbox.v1.InboxService/ListEmails", std::chrono::seconds(5), 8};
 // On failure the caller reads the list as usual; that call reports the error.

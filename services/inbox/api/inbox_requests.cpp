@@ -14,6 +14,8 @@ constexpr int max_inboxes = 1'000;
 constexpr std::size_t max_condition_length = 500;
 constexpr int max_headers = 4;
 constexpr std::size_t max_header_name_length = 100;
+constexpr std::size_t digest_length = 32;
+constexpr std::int64_t max_grace_seconds = 86'400;
 
 bool has_control(std::string_view text)
 {
@@ -62,6 +64,14 @@ result<void> check_metadata(const Map& metadata)
             return fits;
     }
     return {};
+}
+
+result<void> check_digest(const std::string& given)
+{
+    if (given.size() == digest_length)
+        return {};
+    return failure{errc::invalid_argument,
+                   "password_sha256 must have 32 bytes, not " + std::to_string(given.size())};
 }
 
 result<void> check_words(const v1::CreateInboxRequest& request)
@@ -159,7 +169,38 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
         parsed.name = request.name();
     parsed.tags.assign(request.tags().begin(), request.tags().end());
     parsed.metadata.insert(request.metadata().begin(), request.metadata().end());
+    if (!request.has_login())
+        return parsed;
+    auto login = read_new_login(request.login());
+    if (!login)
+        return login.error();
+    parsed.login = std::move(*login);
     return parsed;
+}
+
+result<mailbox::new_login> read_new_login(const v1::NewLogin& login)
+{
+    const auto id = login_id::parse(login.login_id());
+    if (!id)
+        return id.error();
+    if (const auto fits = check_digest(login.password_sha256()); !fits)
+        return fits.error();
+    return mailbox::new_login{*id, login.password_sha256()};
+}
+
+result<mailbox::login_rotation> read_rotation(const v1::RotateLoginRequest& request)
+{
+    const auto id = login_id::parse(request.rotation_id());
+    if (!id)
+        return id.error();
+    if (const auto fits = check_digest(request.password_sha256()); !fits)
+        return fits.error();
+    if (request.grace_seconds() < 0 || request.grace_seconds() > max_grace_seconds)
+        return failure{errc::invalid_argument, "grace_seconds must be an integer from 0 to " +
+                                                   std::to_string(max_grace_seconds) + ", not " +
+                                                   std::to_string(request.grace_seconds())};
+    return mailbox::login_rotation{*id, request.password_sha256(),
+                                   std::chrono::seconds(request.grace_seconds())};
 }
 
 result<inbox_owner> read_owner(const std::string& account, const v1::TaggedAccount* tagged)

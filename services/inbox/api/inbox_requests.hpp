@@ -2,6 +2,7 @@
 
 #include "mailbox/email_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
+#include "mailbox/login_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -24,6 +25,8 @@ result<inbox_owner> read_owner(const Request& request)
 
 // Parse and validate requests; failures name the field, what was given and what is allowed.
 result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request);
+result<mailbox::new_login> read_new_login(const v1::NewLogin& login);
+result<mailbox::login_rotation> read_rotation(const v1::RotateLoginRequest& request);
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request,
                                           const inbox_owner& owner);
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);

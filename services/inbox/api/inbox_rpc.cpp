@@ -6,11 +6,13 @@
 
 namespace tempinbox::inbox {
 
-inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, expiry& ending,
+inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
+                     mailbox::login_repository& logins, expiry& ending,
                      outbox::publisher& publisher, partition_maintenance& partitions,
                      mailbox::inbox_bounds bounds)
     : clock_(host.clock()),
       inboxes_(inboxes),
+      logins_(logins),
       expiry_(ending),
       publisher_(publisher),
       partitions_(partitions),
@@ -29,6 +31,9 @@ void inbox_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::count_inboxes, *this, &inbox_rpc::count);
     server.add(inbox_methods::check_tag, *this, &inbox_rpc::check_tag);
     server.add(inbox_methods::list_rejections, *this, &inbox_rpc::list_rejections);
+    server.add(inbox_methods::create_login, *this, &inbox_rpc::create_login);
+    server.add(inbox_methods::rotate_login, *this, &inbox_rpc::rotate_login);
+    server.add(inbox_methods::end_login, *this, &inbox_rpc::end_login);
 }
 
 awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequest request)
@@ -186,6 +191,58 @@ inbox_rpc::list_rejections(v1::ListRejectionsRequest request)
     for (const auto& one : *found)
         *response.add_rejections() = to_message(one);
     co_return response;
+}
+
+awaitable<result<v1::CreateLoginResponse>> inbox_rpc::create_login(v1::CreateLoginRequest request)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        co_return account.error();
+    const auto inbox = inbox_id::parse(request.inbox_id());
+    if (!inbox)
+        co_return inbox.error();
+    auto login = read_new_login(request.login());
+    if (!login)
+        co_return login.error();
+
+    const auto created =
+        co_await logins_.create(std::move(*account), *inbox, std::move(*login), clock_.now());
+    if (!created)
+        co_return created.error();
+    v1::CreateLoginResponse response;
+    *response.mutable_login() = to_message(*created);
+    co_return response;
+}
+
+awaitable<result<v1::RotateLoginResponse>> inbox_rpc::rotate_login(v1::RotateLoginRequest request)
+{
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
+    auto rotation = read_rotation(request);
+    if (!rotation)
+        co_return rotation.error();
+
+    const auto rotated = co_await logins_.rotate(account, id, std::move(*rotation));
+    if (!rotated)
+        co_return rotated.error();
+    v1::RotateLoginResponse response;
+    *response.mutable_login() = to_message(*rotated);
+    co_return response;
+}
+
+awaitable<result<v1::EndLoginResponse>> inbox_rpc::end_login(v1::EndLoginRequest request)
+{
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
+
+    const auto ended = co_await logins_.end(account, id);
+    if (!ended)
+        co_return ended.error();
+    co_return v1::EndLoginResponse();
 }
 
 } // namespace tempinbox::inbox

@@ -7,6 +7,7 @@
 #include "inbox/lifecycle/inbox_creator.hpp"
 #include "inbox/lifecycle/partition_maintenance.hpp"
 #include "mailbox/inbox_repository.hpp"
+#include "mailbox/login_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -16,9 +17,9 @@ namespace tempinbox::inbox {
 class inbox_rpc
 {
 public:
-    inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes, expiry& ending,
-              outbox::publisher& publisher, partition_maintenance& partitions,
-              mailbox::inbox_bounds bounds);
+    inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
+              mailbox::login_repository& logins, expiry& ending, outbox::publisher& publisher,
+              partition_maintenance& partitions, mailbox::inbox_bounds bounds);
 
     void add_to(rpc::server& server);
 
@@ -34,9 +35,13 @@ private:
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
     awaitable<result<v1::ListRejectionsResponse>>
     list_rejections(v1::ListRejectionsRequest request);
+    awaitable<result<v1::CreateLoginResponse>> create_login(v1::CreateLoginRequest request);
+    awaitable<result<v1::RotateLoginResponse>> rotate_login(v1::RotateLoginRequest request);
+    awaitable<result<v1::EndLoginResponse>> end_login(v1::EndLoginRequest request);
 
     const clock_source& clock_;
     mailbox::inbox_repository& inboxes_;
+    mailbox::login_repository& logins_;
     expiry& expiry_;
     outbox::publisher& publisher_;
     partition_maintenance& partitions_;

@@ -36,6 +36,8 @@ v1::Envelope envelope_of(const Email& email)
     envelope.set_helo(email.helo);
     if (email.tls)
         envelope.set_tls(*email.tls);
+    if (email.login)
+        envelope.set_login(*email.login);
     return envelope;
 }
 
@@ -116,6 +118,20 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
     if (inbox.expired_at)
         *message.mutable_expired_at() = rpc::to_timestamp(*inbox.expired_at);
     message.set_is_full(inbox.is_live && bounds.are_reached(inbox.email_count, inbox.email_bytes));
+    if (inbox.login)
+        *message.mutable_login() = to_message(*inbox.login);
+    return message;
+}
+
+v1::Login to_message(const mailbox::capture_login& login)
+{
+    v1::Login message;
+    message.set_user(login.user);
+    *message.mutable_created_at() = rpc::to_timestamp(login.created_at);
+    if (login.last_used_at)
+        *message.mutable_last_used_at() = rpc::to_timestamp(*login.last_used_at);
+    if (login.previous_until)
+        *message.mutable_previous_valid_until() = rpc::to_timestamp(*login.previous_until);
     return message;
 }
 

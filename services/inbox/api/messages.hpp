@@ -11,6 +11,7 @@ namespace tempinbox::inbox {
 
 // Conversions from store types to RPC messages.
 v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& bounds);
+v1::Login to_message(const mailbox::capture_login& login);
 v1::Rejection to_message(const mailbox::rejection& rejection);
 v1::EmailSummary to_message(const mailbox::email_summary& email);
 v1::Attachment to_message(const mime::attachment& part);
