@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 4;
+constexpr int schema_version = 5;
 
 constexpr auto list_ttl = 60s;
 
@@ -52,7 +52,8 @@ core::core(runtime::host& host, const settings& chosen)
       idempotency(host, idempotency_keys, chosen.master_keys, chosen.stored_keys_a_day),
       lists(host, chosen.list_cache_bytes, list_ttl, inboxes),
       response_memory(chosen.response_bytes),
-      long_polls(host, inboxes, response_memory, chosen.waits)
+      long_polls(host, inboxes, response_memory, chosen.waits),
+      captures(chosen.captures)
 {
     db.require_schema("accounts", schema_version);
 }
@@ -83,8 +84,8 @@ awaitable<void> core::publish_rest(std::chrono::milliseconds timeout)
 
 operation_services core::services()
 {
-    return operation_services{accounts, inboxes,         webhooks,  quota_days,
-                              lists,    response_memory, long_polls};
+    return operation_services{accounts, inboxes,         webhooks,   quota_days,
+                              lists,    response_memory, long_polls, captures};
 }
 
 } // namespace tempinbox::gateway

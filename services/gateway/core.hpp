@@ -62,6 +62,7 @@ public:
     list_cache lists;
     response_budget response_memory;
     long_poll_hub long_polls;
+    capture_server captures;
 };
 
 } // namespace tempinbox::gateway

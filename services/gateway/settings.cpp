@@ -1,5 +1,7 @@
 #include "gateway/settings.hpp"
 
+#include "common/core/ascii.hpp"
+#include "common/core/text.hpp"
 #include "gateway/access/password_hasher.hpp"
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_assets.hpp"
@@ -8,6 +10,8 @@
 #include "accounts/idempotency_repository.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 namespace tempinbox::gateway {
 namespace {
@@ -46,6 +50,68 @@ http::server_settings read_api_settings(config::reader& reader)
         reader.networks("exempt-networks", "",
                         "Networks exempt from connections-per-address, CIDR, comma-separated");
     return api;
+}
+
+constexpr std::size_t max_capture_ports = 8;
+constexpr std::size_t max_host_length = 253;
+
+// A host as mail clients are told it: a name or an IPv4 address.
+bool is_host(std::string_view text)
+{
+    return text.size() <= max_host_length && std::all_of(text.begin(), text.end(), [](char c) {
+               return is_letter_or_digit(c) || c == '.' || c == '-';
+           });
+}
+
+// 25 is none, since networks of clients block it.
+std::optional<std::uint16_t> parse_port(std::string_view text)
+{
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (error != std::errc() || end != text.data() + text.size() || port == 0 || port == 25)
+        return std::nullopt;
+    return port;
+}
+
+std::vector<std::uint16_t> read_ports(config::reader& reader, const char* name, const char* help)
+{
+    std::vector<std::uint16_t> ports;
+    for (const auto& text : reader.list(name, "", help)) {
+        const auto port = parse_port(text);
+        if (!port) {
+            reader.add_problem(name, "must be ports from 1 to 65535, and not 25, which networks "
+                                     "block: " +
+                                         quote(text));
+            return {};
+        }
+        ports.push_back(*port);
+    }
+    if (ports.size() > max_capture_ports)
+        reader.add_problem(name, "must be at most " + std::to_string(max_capture_ports) + " ports");
+    return ports;
+}
+
+capture_server read_capture_server(config::reader& reader)
+{
+    capture_server server;
+    server.host = reader.text("capture-host", "",
+                              "Host to which mail to captures is sent, as their users see it; "
+                              "empty: none can be made");
+    server.starttls_ports =
+        read_ports(reader, "capture-starttls-ports",
+                   "Ports of capture-host with STARTTLS, such as 587,2525, comma-separated");
+    server.tls_ports =
+        read_ports(reader, "capture-tls-ports",
+                   "Ports of capture-host with TLS from the first byte, such as 465, "
+                   "comma-separated");
+    if (!is_host(server.host))
+        reader.add_problem("capture-host",
+                           "must be a host without port, not " + quote(server.host));
+    const bool has_ports = !server.starttls_ports.empty() || !server.tls_ports.empty();
+    if (has_ports == server.host.empty())
+        reader.add_problem("capture-host", "must be set together with capture-starttls-ports or "
+                                           "capture-tls-ports");
+    return server;
 }
 
 std::string read_base_path(config::reader& reader)
@@ -138,6 +204,7 @@ settings read_settings(config::reader& reader)
     reader.add_memory("answer-memory", chosen.response_bytes);
     reader.add_memory("passwords being checked",
                       password_hasher::threads * crypto::password_cost().memory);
+    chosen.captures = read_capture_server(reader);
     chosen.base_path = read_base_path(reader);
     chosen.relay = read_relay_settings(reader);
     if (chosen.relay.is_set() && !chosen.base_path.empty() &&

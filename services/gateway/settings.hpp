@@ -8,6 +8,7 @@
 #include "common/runtime/master_keys.hpp"
 #include "gateway/dashboard/account_email_settings.hpp"
 #include "gateway/dashboard/sign_in_handlers.hpp"
+#include "gateway/json/capture.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
 
 #include <string>
@@ -34,6 +35,7 @@ struct settings
     std::string dashboard_files; // folder of the built page
     std::string download_files;  // folder of what is served below /downloads
     relay_settings relay;
+    capture_server captures; // not set: none can be made
     sign_up who_signs_up = sign_up::closed;
     long_poll_limits waits{0};
     std::int64_t session_requests_a_day = 20'000; // of an account; 0: no limit

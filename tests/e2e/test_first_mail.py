@@ -19,6 +19,7 @@ _INBOX_FIELDS = {
     "createdAt",
     "expiresAt",
     "expiredAt",
+    "capture",
 }
 _SUMMARY_FIELDS = {
     "emailId",
@@ -95,7 +96,7 @@ def test_a_mail_is_read_with_its_code(suite: Suite, api: Api) -> None:
     assert email["codes"][0]["value"] == "482913"
     assert "482913" in email["text"]
     assert email["recipients"] == summary["recipients"] == [inbox["emailAddress"]]
-    assert set(email["envelope"]) == {"mailFrom", "remoteAddress", "helo", "tls"}
+    assert set(email["envelope"]) == {"mailFrom", "remoteAddress", "helo", "tls", "login"}
 
 
 def test_the_mail_is_there_when_250_is(suite: Suite, api: Api) -> None:

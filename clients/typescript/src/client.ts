@@ -215,6 +215,26 @@ export class Tempinbox {
     return await this.#json('emptyInbox', { path: { inboxId: idOf(inbox) } }, options);
   }
 
+  /** Gives an inbox a login: what is sent with it lands there. The password is shown this once. */
+  async createCapture(inbox: InboxReference, options?: CallOptions): Promise<Schemas['Capture']> {
+    return await this.#json('createCapture', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
+  /** A new password of the login, shown this once; that before is good for `graceSeconds` more. */
+  async rotateCapture(
+    inbox: InboxReference,
+    rotation: Schemas['NewRotation'] = {},
+    options?: CallOptions,
+  ): Promise<Schemas['Capture']> {
+    const path = { inboxId: idOf(inbox) };
+    return await this.#json('rotateCapture', { path, body: rotation }, options);
+  }
+
+  /** Ends the login of an inbox; its mail stays. */
+  async endCapture(inbox: InboxReference, options?: CallOptions): Promise<Schemas['DeletedInbox']> {
+    return await this.#json('endCapture', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
   /** Lists why mail did not arrive: the refusals of the mail server in the last 24 hours. */
   async listRejections(
     inbox: InboxReference,

@@ -117,6 +117,7 @@ void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)
     out.member("remoteAddress", envelope.remote_address());
     out.member("helo", envelope.helo());
     put_text(out, "tls", envelope.has_tls(), envelope.tls());
+    put_text(out, "login", envelope.has_login(), envelope.login());
     out.end_object();
 }
 

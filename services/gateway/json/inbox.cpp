@@ -19,7 +19,47 @@ void put_metadata(json::writer& out,
     out.end_object();
 }
 
-void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_extras& extras)
+void put_ports(json::writer& out, std::string_view name, const std::vector<std::uint16_t>& ports)
+{
+    out.key(name).begin_array();
+    for (const auto port : ports)
+        out.value(std::int64_t{port});
+    out.end_array();
+}
+
+// Neither user nor password has a character that a URL escapes.
+std::string url_of(const inbox::v1::Login& login, const capture_server& server,
+                   const secret& password)
+{
+    const bool has_tls = !server.tls_ports.empty();
+    const auto port = has_tls ? server.tls_ports.front() : server.starttls_ports.front();
+    return (has_tls ? "smtps://" : "smtp://") + login.user() + ":" + password.reveal() + "@" +
+           server.host + ":" + std::to_string(port);
+}
+
+void put_login(json::writer& out, const inbox::v1::Login& login, const capture_server& server,
+               const std::optional<secret>& password)
+{
+    out.begin_object();
+    put_text(out, "host", server.is_set(), server.host);
+    out.key("ports").begin_object();
+    put_ports(out, "starttls", server.starttls_ports);
+    put_ports(out, "tls", server.tls_ports);
+    out.end_object();
+    out.member("user", login.user());
+    if (password && server.is_set()) {
+        out.member("password", password->reveal());
+        out.member("url", url_of(login, server, *password));
+    }
+    put_time(out, "createdAt", login.has_created_at(), login.created_at());
+    put_time(out, "lastUsedAt", login.has_last_used_at(), login.last_used_at());
+    put_time(out, "previousValidUntil", login.has_previous_valid_until(),
+             login.previous_valid_until());
+    out.end_object();
+}
+
+void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const capture_server& server,
+               const inbox_extras& extras)
 {
     out.begin_object();
     out.member("inboxId", inbox.inbox_id());
@@ -34,6 +74,12 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_ext
     put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
     put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
     put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    if (inbox.has_login()) {
+        out.key("capture");
+        put_login(out, inbox.login(), server, extras.password);
+    } else {
+        out.null_member("capture");
+    }
     if (extras.fullness)
         out.member("isFull", inbox.is_full());
     out.end_object();
@@ -51,12 +97,13 @@ void put_refusal(json::writer& out, const failure& refused)
         .end_object();
 }
 
-void put_created(json::writer& out, const created_inbox& created)
+void put_created(json::writer& out, const created_inbox& created, const capture_server& server,
+                 const std::optional<secret>& password)
 {
     out.begin_object();
     if (created) {
         out.key("inbox");
-        put_inbox(out, created->inbox(), inbox_extras());
+        put_inbox(out, created->inbox(), server, inbox_extras{false, password});
         out.null_member("error");
     } else {
         out.null_member("inbox").key("error");
@@ -87,30 +134,40 @@ void put_domain(json::writer& out, const inbox::v1::Domain& domain)
 
 } // namespace
 
-std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras)
+std::string to_json(const inbox::v1::Inbox& inbox, const capture_server& server,
+                    const inbox_extras& extras)
 {
     json::writer out;
-    put_inbox(out, inbox, extras);
+    put_inbox(out, inbox, server, extras);
     return out.take();
 }
 
-std::string to_json(const std::vector<created_inbox>& batch)
+std::string to_json(const inbox::v1::Login& login, const capture_server& server,
+                    const secret& password)
+{
+    json::writer out;
+    put_login(out, login, server, password);
+    return out.take();
+}
+
+std::string to_json(const std::vector<created_inbox>& batch, const capture_server& server,
+                    const std::vector<std::optional<secret>>& passwords)
 {
     json::writer out;
     out.begin_object().key("results").begin_array();
-    for (const auto& created : batch)
-        put_created(out, created);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        put_created(out, batch[i], server, passwords.at(i));
     out.end_array().end_object();
     return out.take();
 }
 
-std::string to_json(const inbox::v1::ListInboxesResponse& list)
+std::string to_json(const inbox::v1::ListInboxesResponse& list, const capture_server& server)
 {
     json::writer out;
     out.begin_object();
     put_objects(out, "inboxes", list.inboxes(),
-                [](json::writer& to, const inbox::v1::Inbox& inbox) {
-                    put_inbox(to, inbox, inbox_extras());
+                [&server](json::writer& to, const inbox::v1::Inbox& inbox) {
+                    put_inbox(to, inbox, server, inbox_extras());
                 });
     put_cursor(out, list.next_cursor());
     out.end_object();

@@ -5,11 +5,13 @@
 #include "common/core/errors.hpp"
 #include "common/core/time.hpp"
 #include "common/json/writer.hpp"
+#include "gateway/json/capture.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,16 +19,19 @@ namespace tempinbox::gateway {
 
 // The resources of the API as JSON, field by field as the API's documentation lists them.
 
-// Fields of an inbox that only the dashboard gets.
 struct inbox_extras
 {
-    bool fullness = false;
+    bool fullness = false;               // for the dashboard alone
+    std::optional<secret> password = {}; // of its login, if it was just made
 };
-std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = {});
+std::string to_json(const inbox::v1::Inbox& inbox, const capture_server& server,
+                    const inbox_extras& extras = {});
 // An inbox of a batch: created, or why it was refused.
 using created_inbox = result<inbox::v1::CreateInboxResponse>;
-std::string to_json(const std::vector<created_inbox>& batch);
-std::string to_json(const inbox::v1::ListInboxesResponse& list);
+// With the password of each, where one was made.
+std::string to_json(const std::vector<created_inbox>& batch, const capture_server& server,
+                    const std::vector<std::optional<secret>>& passwords);
+std::string to_json(const inbox::v1::ListInboxesResponse& list, const capture_server& server);
 std::string to_json(const inbox::v1::ListRejectionsResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // If the routing is not known, `routing` is null.

@@ -100,7 +100,7 @@ result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& recei
 
 // PATCH /v1/inboxes/{inboxId}
 awaitable<http::response> update_inbox(const http::request& received, const caller& who,
-                                       inbox_client& inboxes)
+                                       inbox_client& inboxes, const capture_server& server)
 {
     auto request = read_change(received, who);
     if (!request)
@@ -111,7 +111,7 @@ awaitable<http::response> update_inbox(const http::request& received, const call
     if (!changed)
         co_return http::error_response(changed.error());
 
-    co_return http::ok_json(to_json(changed->inbox()));
+    co_return http::ok_json(to_json(changed->inbox(), server));
 }
 
 // DELETE /v1/inboxes?tag=

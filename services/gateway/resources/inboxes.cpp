@@ -2,15 +2,18 @@
 
 #include "common/async/gather.hpp"
 #include "common/core/text.hpp"
+#include "common/credentials/capture_login.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/json/object_reader.hpp"
 #include "gateway/json/resources.hpp"
 #include "gateway/pipeline/query_reader.hpp"
 #include "gateway/pipeline/tagged_account.hpp"
+#include "gateway/resources/captures.hpp"
 #include "gateway/resources/inbox_limits.hpp"
 #include "gateway/resources/path_ids.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace tempinbox::gateway {
 namespace {
@@ -28,9 +31,27 @@ std::vector<std::string> with_tag_of_key(json::object_reader& body, std::vector<
     return tags;
 }
 
+// An inbox to create, and the password of its login, which is known here alone.
+struct new_inbox
+{
+    inbox::v1::CreateInboxRequest request;
+    std::optional<secret> password;
+
+    // A repeat creates the same.
+    void set_id(inbox_id id)
+    {
+        request.set_inbox_id(id.text());
+        if (!password)
+            return;
+        request.mutable_login()->set_login_id(id.text());
+        request.mutable_login()->set_password_sha256(
+            credentials::capture_password_digest(password->reveal()));
+    }
+};
+
 // Reads the fields of a new inbox; errors are left to its reader. The inbox service decides which
 // local parts and domains are available.
-inbox::v1::CreateInboxRequest read_fields(json::object_reader& body, const caller& who)
+new_inbox read_fields(json::object_reader& body, const caller& who, const capture_server& server)
 {
     const auto local_part = body.text("localPart", 1, max_local_part_length);
     const auto domain = body.text("domain", 1, max_domain_length);
@@ -43,7 +64,12 @@ inbox::v1::CreateInboxRequest read_fields(json::object_reader& body, const calle
     const auto metadata =
         body.text_map("metadata", max_metadata, max_metadata_key_length, max_metadata_value_length);
 
-    inbox::v1::CreateInboxRequest request;
+    const bool is_capture = body.boolean("capture").value_or(false);
+    if (const auto served = check_captures(server); is_capture && !served)
+        body.fail(served.error().message);
+
+    new_inbox created;
+    auto& request = created.request;
     *request.mutable_account() = plans::to_proto(who.state);
     if (local_part)
         request.set_local_part(*local_part);
@@ -57,21 +83,23 @@ inbox::v1::CreateInboxRequest read_fields(json::object_reader& body, const calle
         request.mutable_tags()->Assign(tags->begin(), tags->end());
     if (metadata)
         request.mutable_metadata()->insert(metadata->begin(), metadata->end());
-    return request;
+    if (is_capture)
+        created.password = credentials::make_capture_password();
+    return created;
 }
 
 // Reads the body of POST /v1/inboxes.
-result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
-                                                     const caller& who)
+result<new_inbox> read_new_inbox(const http::request& received, const caller& who,
+                                 const capture_server& server)
 {
     auto body = read_body(received);
     if (!body)
         return body.error();
-    auto request = read_fields(*body, who);
+    auto created = read_fields(*body, who, server);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    request.set_inbox_id(who.new_id<inbox_id>().text());
-    return request;
+    created.set_id(who.new_id<inbox_id>());
+    return created;
 }
 
 // Inboxes of a batch have ids that follow from its own, so that a repeat creates the same. Of its
@@ -90,8 +118,8 @@ inbox_id id_in_batch(const uuid& batch, std::size_t index)
 }
 
 // Reads the body of POST /v1/inboxes:batch. What is wrong with one refuses all.
-result<std::vector<inbox::v1::CreateInboxRequest>> read_new_inboxes(const http::request& received,
-                                                                    const caller& who)
+result<std::vector<new_inbox>> read_new_inboxes(const http::request& received, const caller& who,
+                                                const capture_server& server)
 {
     auto body = read_body(received);
     if (!body)
@@ -101,16 +129,16 @@ result<std::vector<inbox::v1::CreateInboxRequest>> read_new_inboxes(const http::
         body->fail("inboxes must be an array of 1 to " + std::to_string(max_batch) +
                    " objects, one for each inbox");
     const auto batch = who.new_id<inbox_id>().value();
-    std::vector<inbox::v1::CreateInboxRequest> requests;
+    std::vector<new_inbox> inboxes;
     for (const auto& item : given.value_or(std::vector<json::value>())) {
         json::object_reader fields(item);
-        requests.push_back(read_fields(fields, who));
-        report_inner_error(*body, "inboxes[" + std::to_string(requests.size() - 1) + "]", fields);
-        requests.back().set_inbox_id(id_in_batch(batch, requests.size() - 1).text());
+        inboxes.push_back(read_fields(fields, who, server));
+        report_inner_error(*body, "inboxes[" + std::to_string(inboxes.size() - 1) + "]", fields);
+        inboxes.back().set_id(id_in_batch(batch, inboxes.size() - 1));
     }
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    return requests;
+    return inboxes;
 }
 
 // Whether it is unknown what became of a creation.
@@ -154,30 +182,33 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
 
 // POST /v1/inboxes
 awaitable<http::response> create_inbox(const http::request& received, const caller& who,
-                                       inbox_client& inboxes)
+                                       inbox_client& inboxes, const capture_server& server)
 {
-    auto request = read_new_inbox(received, who);
-    if (!request)
-        co_return http::error_response(request.error());
+    auto requested = read_new_inbox(received, who, server);
+    if (!requested)
+        co_return http::error_response(requested.error());
 
-    const auto created = co_await inboxes.call_batched(inbox_methods::create_inbox,
-                                                       std::move(*request), who.account());
+    const auto created = co_await inboxes.call_batched(
+        inbox_methods::create_inbox, std::move(requested->request), who.account());
     if (!created)
         co_return http::error_response(created.error());
 
-    co_return http::created_json(to_json(created->inbox()),
+    inbox_extras extras;
+    extras.password = std::move(requested->password);
+    co_return http::created_json(to_json(created->inbox(), server, extras),
                                  who.location_of("inboxes", created->inbox().inbox_id()));
 }
 
 awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
-                                          inbox_client& inboxes)
+                                          inbox_client& inboxes, const capture_server& server)
 {
-    auto request = read_new_inbox(received, who);
-    if (!request)
-        co_return http::error_response(request.error());
-    request->set_check_only(true);
+    auto requested = read_new_inbox(received, who, server);
+    if (!requested)
+        co_return http::error_response(requested.error());
+    requested->request.set_check_only(true);
 
-    const auto checked = co_await inboxes.call(inbox_methods::create_inbox, std::move(*request));
+    const auto checked =
+        co_await inboxes.call(inbox_methods::create_inbox, std::move(requested->request));
     if (!checked)
         co_return http::error_response(checked.error());
 
@@ -186,39 +217,42 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
 
 // POST /v1/inboxes:batch
 awaitable<http::response> create_inboxes(const http::request& received, const caller& who,
-                                         inbox_client& inboxes)
+                                         inbox_client& inboxes, const capture_server& server)
 {
-    auto requests = read_new_inboxes(received, who);
-    if (!requests)
-        co_return http::error_response(requests.error());
+    auto requested = read_new_inboxes(received, who, server);
+    if (!requested)
+        co_return http::error_response(requested.error());
 
     // The request itself is counted.
     if (who.add_to_burst)
-        who.add_to_burst(requests->size() - 1);
+        who.add_to_burst(requested->size() - 1);
     std::vector<awaitable<created_inbox>> creations;
-    for (auto& request : *requests)
-        creations.push_back(
-            inboxes.call_batched(inbox_methods::create_inbox, std::move(request), who.account()));
+    std::vector<std::optional<secret>> passwords;
+    for (auto& each : *requested) {
+        creations.push_back(inboxes.call_batched(inbox_methods::create_inbox,
+                                                 std::move(each.request), who.account()));
+        passwords.push_back(std::move(each.password));
+    }
     const auto created = co_await async::gather(std::move(creations));
     const auto undecided = std::find_if(created.begin(), created.end(), is_undecided);
     if (undecided != created.end())
         co_return http::error_response(undecided->error());
 
-    co_return http::ok_json(to_json(created));
+    co_return http::ok_json(to_json(created, server, passwords));
 }
 
 awaitable<http::response> check_new_inboxes(const http::request& received, const caller& who,
-                                            inbox_client&)
+                                            inbox_client&, const capture_server& server)
 {
-    const auto requests = read_new_inboxes(received, who);
-    if (!requests)
-        co_return http::error_response(requests.error());
+    const auto requested = read_new_inboxes(received, who, server);
+    if (!requested)
+        co_return http::error_response(requested.error());
     co_return http::response(204, "", "");
 }
 
 // GET /v1/inboxes
 awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
-                                       inbox_client& inboxes)
+                                       inbox_client& inboxes, const capture_server& server)
 {
     auto request = read_list(received, who);
     if (!request)
@@ -228,12 +262,12 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
     if (!found)
         co_return http::error_response(found.error());
 
-    co_return http::ok_json(to_json(*found));
+    co_return http::ok_json(to_json(*found, server));
 }
 
 // GET /v1/inboxes/{inboxId}
 awaitable<http::response> get_inbox(const http::request& received, const caller& who,
-                                    inbox_client& inboxes)
+                                    inbox_client& inboxes, const capture_server& server)
 {
     auto request =
         without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
@@ -247,7 +281,7 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
 
     inbox_extras extras;
     extras.fullness = who.is_dashboard;
-    co_return http::ok_json(to_json(found->inbox(), extras));
+    co_return http::ok_json(to_json(found->inbox(), server, extras));
 }
 
 // DELETE /v1/inboxes/{inboxId}

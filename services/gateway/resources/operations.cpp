@@ -1,6 +1,7 @@
 #include "gateway/resources/operations.hpp"
 
 #include "gateway/resources/account.hpp"
+#include "gateway/resources/captures.hpp"
 #include "gateway/resources/deliveries.hpp"
 #include "gateway/resources/email_content.hpp"
 #include "gateway/resources/emails.hpp"
@@ -26,6 +27,16 @@ api_handler on(Client& client,
     };
 }
 
+// An operation on inboxes that shows or makes logins.
+api_handler on(inbox_client& inboxes, const capture_server& server,
+               awaitable<http::response> (*handle)(const http::request&, const caller&,
+                                                   inbox_client&, const capture_server&))
+{
+    return [&inboxes, &server, handle](const http::request& received, const caller& who) {
+        return handle(received, who, inboxes, server);
+    };
+}
+
 // An operation whose response can be large: it reserves memory before it reads.
 api_handler content(inbox_client& inboxes, response_budget& memory,
                     awaitable<http::response> (*handle)(const http::request&, const caller&,
@@ -40,6 +51,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                  const operation_services& services)
 {
     auto& inboxes = services.inboxes;
+    const auto& server = services.captures;
     const auto list = [&inboxes, &lists = services.lists, &memory = services.response_memory](
                           const http::request& received, const caller& who) {
         return list_inbox_emails(received, who, inboxes, lists, memory);
@@ -50,17 +62,17 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
         return wait_for_email(received, who, long_polls, inboxes, memory);
     };
     all.emplace_back("GET", root + "/inboxes", scope::inboxes_read, body_kind::none,
-                     on(inboxes, list_inboxes));
+                     on(inboxes, server, list_inboxes));
     all.emplace_back("POST", root + "/inboxes", scope::inboxes_write, body_kind::json,
-                     on(inboxes, create_inbox), on(inboxes, check_new_inbox));
+                     on(inboxes, server, create_inbox), on(inboxes, server, check_new_inbox));
     all.emplace_back("POST", root + "/inboxes:batch", scope::inboxes_write, body_kind::json,
-                     on(inboxes, create_inboxes), on(inboxes, check_new_inboxes));
+                     on(inboxes, server, create_inboxes), on(inboxes, server, check_new_inboxes));
     all.emplace_back("DELETE", root + "/inboxes", scope::inboxes_write, body_kind::none,
                      on(inboxes, delete_tagged_inboxes));
     all.emplace_back("GET", root + "/inboxes/{inboxId}", scope::inboxes_read, body_kind::none,
-                     on(inboxes, get_inbox));
+                     on(inboxes, server, get_inbox));
     all.emplace_back("PATCH", root + "/inboxes/{inboxId}", scope::inboxes_write,
-                     body_kind::merge_patch, on(inboxes, update_inbox));
+                     body_kind::merge_patch, on(inboxes, server, update_inbox));
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}", scope::inboxes_write, body_kind::none,
                      on(inboxes, delete_inbox));
     all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", scope::emails_read, body_kind::none,
@@ -71,6 +83,14 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                      body_kind::none, wait);
     all.emplace_back("GET", root + "/inboxes/{inboxId}/rejections", scope::emails_read,
                      body_kind::none, on(inboxes, list_rejections));
+    all.emplace_back("POST", root + "/inboxes/{inboxId}/capture", scope::inboxes_write,
+                     body_kind::json, on(inboxes, server, create_login),
+                     on(inboxes, server, check_new_login));
+    all.emplace_back("POST", root + "/inboxes/{inboxId}/capture/rotate", scope::inboxes_write,
+                     body_kind::json, on(inboxes, server, rotate_login),
+                     on(inboxes, server, check_login_rotation));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}/capture", scope::inboxes_write,
+                     body_kind::none, on(inboxes, end_login));
     all.emplace_back("GET", root + "/domains", required_scope::any(), body_kind::none,
                      on(inboxes, list_domains));
 }

@@ -5,6 +5,7 @@
 #include "gateway/clients/list_cache.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/json/capture.hpp"
 #include "gateway/long_poll/long_poll_hub.hpp"
 #include "gateway/pipeline/response_budget.hpp"
 #include "gateway/routes/routes.hpp"
@@ -24,6 +25,7 @@ struct operation_services
     list_cache& lists;
     response_budget& response_memory;
     long_poll_hub& long_polls;
+    const capture_server& captures;
 };
 
 // The routes of inboxes, emails, webhooks and account below a root such as `/v1`, each with the

@@ -187,6 +187,7 @@ void put_step(json::writer& out, const timeline& line, const timeline_step& step
         out.member("remoteAddress", envelope.remote_address());
         out.member("helo", envelope.helo());
         put_text(out, "tls", envelope.has_tls(), envelope.tls());
+        put_text(out, "login", envelope.has_login(), envelope.login());
         break;
     case step_kind::accepted:
         out.member("mailFrom", envelope.mail_from());

@@ -105,6 +105,26 @@ TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoke
               .size() == 1);
 }
 
+TEST_CASE("captures need a host and ports, and none is 25", "[gateway][settings]")
+{
+    config::reader reader(std::map<std::string, std::string>{{"capture-host", "smtp.x.test"},
+                                                             {"capture-starttls-ports", "587,2525"},
+                                                             {"capture-tls-ports", "465"}});
+    const auto captures = gateway::read_settings(reader).captures;
+
+    CHECK(captures.is_set());
+    CHECK(captures.host == "smtp.x.test");
+    CHECK(captures.starttls_ports == std::vector<std::uint16_t>{587, 2525});
+    CHECK(captures.tls_ports == std::vector<std::uint16_t>{465});
+    CHECK(problems_of({{"capture-host", "x.test"}, {"capture-tls-ports", "465"}}).empty());
+    CHECK(problems_of({{"capture-host", "x.test"}}).size() == 1);
+    CHECK(problems_of({{"capture-tls-ports", "465"}}).size() == 1);
+    CHECK(problems_of({{"capture-host", "x.test:465"}, {"capture-tls-ports", "465"}}).size() == 1);
+    for (const char* ports : {"25", "0", "65536", "smtp", "587 2525", "-1"})
+        CHECK_FALSE(
+            problems_of({{"capture-host", "x.test"}, {"capture-starttls-ports", ports}}).empty());
+}
+
 TEST_CASE("an account's share of the waits follows the connections, and what it may use in a day "
           "is bounded",
           "[gateway][settings]")

@@ -201,9 +201,12 @@ class AsyncTempinbox:
         name: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture: bool | None = None,
         idempotency_key: str | None = None,
     ) -> "AsyncInbox":
-        """A new inbox; without arguments one with a random address."""
+        """A new inbox; without arguments one with a random address. With `capture` it has a login,
+        whose password is shown this once: `inbox.capture.url`.
+        """
         given = without_none(
             localPart=local_part,
             domain=domain,
@@ -211,6 +214,7 @@ class AsyncTempinbox:
             name=name,
             tags=items_of(tags),
             metadata=metadata,
+            capture=capture,
         )
         return self._inbox(await self._json("createInbox", given, key=idempotency_key))
 
@@ -300,6 +304,30 @@ class AsyncTempinbox:
         """Deletes the mail that is there now; how many emails."""
         found = await self._json("emptyInbox", {"inboxId": id_of(inbox)})
         return read(types.EmptiedInbox, found).deleted_count
+
+    async def create_capture(
+        self, inbox: InboxReference, *, idempotency_key: str | None = None
+    ) -> types.Capture:
+        """Gives an inbox a login: what is sent with it lands there. The password is shown once."""
+        given = {"inboxId": id_of(inbox)}
+        found = await self._json("createCapture", given, key=idempotency_key)
+        return read(types.Capture, found)
+
+    async def rotate_capture(
+        self,
+        inbox: InboxReference,
+        *,
+        grace_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.Capture:
+        """A new password of the login, shown once; that before is good for `grace_seconds` more."""
+        given = without_none(inboxId=id_of(inbox), graceSeconds=grace_seconds)
+        found = await self._json("rotateCapture", given, key=idempotency_key)
+        return read(types.Capture, found)
+
+    async def end_capture(self, inbox: InboxReference) -> None:
+        """Ends the login of an inbox; its mail stays."""
+        await self._json("endCapture", {"inboxId": id_of(inbox)})
 
     async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""

@@ -203,9 +203,12 @@ class Tempinbox:
         name: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture: bool | None = None,
         idempotency_key: str | None = None,
     ) -> "Inbox":
-        """A new inbox; without arguments one with a random address."""
+        """A new inbox; without arguments one with a random address. With `capture` it has a login,
+        whose password is shown this once: `inbox.capture.url`.
+        """
         given = without_none(
             localPart=local_part,
             domain=domain,
@@ -213,6 +216,7 @@ class Tempinbox:
             name=name,
             tags=items_of(tags),
             metadata=metadata,
+            capture=capture,
         )
         return self._inbox(self._json("createInbox", given, key=idempotency_key))
 
@@ -302,6 +306,30 @@ class Tempinbox:
         """Deletes the mail that is there now; how many emails."""
         found = self._json("emptyInbox", {"inboxId": id_of(inbox)})
         return read(types.EmptiedInbox, found).deleted_count
+
+    def create_capture(
+        self, inbox: InboxReference, *, idempotency_key: str | None = None
+    ) -> types.Capture:
+        """Gives an inbox a login: what is sent with it lands there. The password is shown once."""
+        given = {"inboxId": id_of(inbox)}
+        found = self._json("createCapture", given, key=idempotency_key)
+        return read(types.Capture, found)
+
+    def rotate_capture(
+        self,
+        inbox: InboxReference,
+        *,
+        grace_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.Capture:
+        """A new password of the login, shown once; that before is good for `grace_seconds` more."""
+        given = without_none(inboxId=id_of(inbox), graceSeconds=grace_seconds)
+        found = self._json("rotateCapture", given, key=idempotency_key)
+        return read(types.Capture, found)
+
+    def end_capture(self, inbox: InboxReference) -> None:
+        """Ends the login of an inbox; its mail stays."""
+        self._json("endCapture", {"inboxId": id_of(inbox)})
 
     def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""

@@ -29,6 +29,7 @@ class NewInbox(TypedDict, total=False):
     name: str | None
     tags: Sequence[str] | None
     metadata: Mapping[str, str] | None
+    capture: bool | None
 
 
 class _Conditions(TypedDict, total=False):

@@ -16,6 +16,8 @@ __all__ = [
     "AttachmentContent",
     "AttemptStep",
     "Authentication",
+    "Capture",
+    "CapturePorts",
     "ConnectedStep",
     "CreatedInboxes",
     "CreatedWebhook",
@@ -76,6 +78,38 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapturePorts(Answer):
+    """`CapturePorts` of the contract."""
+
+    starttls: list[int]
+    """Ports that begin in plain text; TLS comes by STARTTLS."""
+    tls: list[int]
+    """Ports with TLS from the first byte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capture(Answer):
+    """The login of an inbox. What is sent with it lands there, to whomever it is addressed."""
+
+    host: str | None
+    """Where to send; null if the service has stopped taking such mail."""
+    ports: CapturePorts
+    user: str
+    """`cap_` and 12 characters"""
+    password: str | None = None
+    """Shown when it is made, by `POST` with or without rotation, and in the repeats of that
+    request with its `Idempotency-Key`; then it is absent.
+    """
+    url: str | None = None
+    """All of it as one URL; absent where the password is."""
+    created_at: datetime
+    last_used_at: datetime | None
+    """The last login, to within an hour; null before the first."""
+    previous_valid_until: datetime | None
+    """Until then the password before the last rotation is good; null if it ended at once"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Inbox(Answer):
     """`Inbox` of the contract."""
 
@@ -102,6 +136,8 @@ class Inbox(Answer):
     """When it ends by itself."""
     expired_at: datetime | None
     """When it ended; null while it takes mail."""
+    capture: Capture | None
+    """Its login; null if it has none or has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,6 +345,8 @@ class Envelope(Answer):
     helo: str
     tls: str | None
     """The TLS version; null for plain text."""
+    login: str | None
+    """The user of the login that it was sent with; null for mail from outside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -492,6 +530,8 @@ class ConnectedStep(Answer):
     """The name it gave."""
     tls: str | None
     """The version of TLS; null without encryption."""
+    login: str | None
+    """The user of its login; null without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -843,6 +883,10 @@ class Limits(Answer):
     webhooks: int
     api_keys: int
     routing_rules: int
+    captures: int
+    """Inboxes with a login."""
+    catch_alls: int
+    """The subdomains that the account may hold."""
 
 
 @dataclass(frozen=True, kw_only=True)

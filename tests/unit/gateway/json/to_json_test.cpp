@@ -26,7 +26,43 @@ constexpr const char* full_inbox =
     R"("lastEmailAt":"2026-11-21T10:00:00.123456Z","createdAt":"2026-11-21T09:00:00Z",)"
     R"("expiresAt":"2026-11-22T09:00:00Z","expiredAt":"2026-11-22T09:00:00.5Z"})";
 
+const capture_server no_captures;
+
+// A capture inbox of a server with these ports.
+capture_server server_with(std::vector<std::uint16_t> starttls, std::vector<std::uint16_t> tls)
+{
+    return {"smtp.x.test", std::move(starttls), std::move(tls)};
+}
+
+constexpr const char* used_login =
+    R"({"user":"cap_a1","createdAt":"2026-11-21T09:00:00Z","lastUsedAt":"2026-11-21T10:00:00Z",)"
+    R"("previousValidUntil":"2026-11-21T11:00:00Z"})";
+
 } // namespace
+
+TEST_CASE("a login shows where to send, and its password where that was just made",
+          "[gateway][json]")
+{
+    const auto login =
+        message_of<inbox::v1::Login>(R"({"user":"cap_a1","createdAt":"2026-11-21T09:00:00Z"})");
+    inbox::v1::Inbox capture;
+    *capture.mutable_login() = message_of<inbox::v1::Login>(used_login);
+
+    CHECK(to_json(login, server_with({587, 2525}, {465}), secret("tic_b2")) ==
+          R"({"host":"smtp.x.test","ports":{"starttls":[587,2525],"tls":[465]},"user":"cap_a1",)"
+          R"("password":"tic_b2","url":"smtps://cap_a1:tic_b2@smtp.x.test:465",)"
+          R"("createdAt":"2026-11-21T09:00:00.000Z","lastUsedAt":null,"previousValidUntil":null})");
+    CHECK_THAT(to_json(login, server_with({587}, {}), secret("tic_b2")),
+               Catch::Contains(R"("url":"smtp://cap_a1:tic_b2@smtp.x.test:587")"));
+    CHECK_THAT(
+        to_json(capture, server_with({587}, {})),
+        Catch::EndsWith(
+            R"("capture":{"host":"smtp.x.test","ports":{"starttls":[587],"tls":[]},"user":"cap_a1",)"
+            R"("createdAt":"2026-11-21T09:00:00.000Z","lastUsedAt":"2026-11-21T10:00:00.000Z",)"
+            R"("previousValidUntil":"2026-11-21T11:00:00.000Z"}})"));
+    CHECK_THAT(to_json(capture, no_captures),
+               Catch::Contains(R"("capture":{"host":null,"ports":{"starttls":[],"tls":[]},)"));
+}
 
 TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")
 {
@@ -35,19 +71,19 @@ TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")
         R"("createdAt":"2026-11-21T09:00:00Z","expiresAt":"2026-11-22T09:00:00Z"})");
 
     CHECK(
-        to_json(fresh) ==
+        to_json(fresh, no_captures) ==
         R"({"inboxId":"i1","emailAddress":"a@x.test","name":null,"tags":[],"metadata":{},"status":"active",)"
         R"("emailCount":0,"lastSequence":0,"lastEmailAt":null,"createdAt":"2026-11-21T09:00:00.000Z",)"
-        R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null})");
+        R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null,"capture":null})");
 }
 
 TEST_CASE("an inbox with everything", "[gateway][json]")
 {
     CHECK(
-        to_json(message_of<inbox::v1::Inbox>(full_inbox)) ==
+        to_json(message_of<inbox::v1::Inbox>(full_inbox), no_captures) ==
         R"({"inboxId":"i1","emailAddress":"a@x.test","name":"Sign-up","tags":["ci","b"],"metadata":{"a":"2","z":"1"},)"
         R"("status":"expired","emailCount":3,"lastSequence":9,"lastEmailAt":"2026-11-21T10:00:00.123Z",)"
-        R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z"})");
+        R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z","capture":null})");
 }
 
 TEST_CASE("whether an inbox is full is shown only where it is requested", "[gateway][json]")
@@ -56,13 +92,15 @@ TEST_CASE("whether an inbox is full is shown only where it is requested", "[gate
     inbox_extras extras;
     extras.fullness = true;
 
-    CHECK_THAT(to_json(full, extras), Catch::EndsWith(R"("expiredAt":null,"isFull":true})"));
-    CHECK_THAT(to_json(full), Catch::EndsWith(R"("expiredAt":null})"));
+    CHECK_THAT(to_json(full, no_captures, extras),
+               Catch::EndsWith(R"("capture":null,"isFull":true})"));
+    CHECK_THAT(to_json(full, no_captures), Catch::EndsWith(R"("capture":null})"));
 }
 
 TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
 {
-    CHECK(to_json(inbox::v1::ListInboxesResponse()) == R"({"inboxes":[],"nextCursor":null})");
+    CHECK(to_json(inbox::v1::ListInboxesResponse(), no_captures) ==
+          R"({"inboxes":[],"nextCursor":null})");
     CHECK(to_json(message_of<inbox::v1::ListEmailsResponse>(R"({"nextCursor":"abc"})")) ==
           R"({"emails":[],"nextCursor":"abc"})");
     CHECK(to_json(webhooks::v1::ListWebhooksResponse()) == R"({"webhooks":[],"nextCursor":null})");
@@ -107,7 +145,7 @@ TEST_CASE("a bare email has null, empty text and empty lists in their places", "
         R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"recipients":[],"subject":"","preview":"",)"
         R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"cc":[],"replyTo":[],)"
         R"("messageId":null,"date":null,"headers":[],"text":null,"html":null,"attachments":[],"codes":[],"links":[],)"
-        R"("authentication":null,"envelope":{"mailFrom":"","remoteAddress":"","helo":"","tls":null},"routing":null,"defects":[]})");
+        R"("authentication":null,"envelope":{"mailFrom":"","remoteAddress":"","helo":"","tls":null,"login":null},"routing":null,"defects":[]})");
 }
 
 TEST_CASE("an email with everything", "[gateway][json]")
@@ -119,7 +157,7 @@ TEST_CASE("an email with everything", "[gateway][json]")
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
         R"("contentType":"application/pdf","sizeBytes":"10","contentId":"c","inline":true,"sha256":"2cf2"}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],)"
-        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3","login":null},)"
         R"("defects":["no date"]})");
 
     CHECK(
@@ -131,7 +169,7 @@ TEST_CASE("an email with everything", "[gateway][json]")
         R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","isInline":true,"sha256":"2cf2"}],)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],"authentication":null,)"
-        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3"},)"
+        R"("envelope":{"mailFrom":"s@y.test","remoteAddress":"192.0.2.1","helo":"y.test","tls":"TLSv1.3","login":null},)"
         R"("routing":null,"defects":["no date"]})");
 }
 

@@ -51,7 +51,13 @@ public:
         received.query = std::move(query);
         return testing::await(list_emails(received, who, *client_, memory_));
     }
-    http::response patch(const std::string& body) { return call(update_inbox, body); }
+    http::response patch(const std::string& body)
+    {
+        http::request received;
+        received.body = body;
+        received.path_params = {{"inboxId", some_id}};
+        return testing::await(update_inbox(received, who, *client_, no_captures_));
+    }
 
     caller who = testing::premium_caller();
     std::optional<UpdateInboxRequest> changed;
@@ -73,6 +79,7 @@ private:
     testing::fake_service service_;
     std::unique_ptr<inbox_client> client_;
     response_budget memory_{1'000'000};
+    capture_server no_captures_;
 };
 
 std::string message(const http::response& response)

@@ -1,5 +1,6 @@
 #include "gateway/resources/inboxes.hpp"
 
+#include "common/credentials/capture_login.hpp"
 #include "common/http/client.hpp"
 #include "common/json/value.hpp"
 #include "gateway/resources/emails.hpp"
@@ -64,12 +65,12 @@ public:
         received.method = "POST";
         received.body = body;
         received.query = std::move(query);
-        return testing::await(create_inbox(received, who, *client));
+        return testing::await(create_inbox(received, who, *client, server));
     }
 
     http::response list(const http::request& received)
     {
-        return testing::await(list_inboxes(received, who, *client));
+        return testing::await(list_inboxes(received, who, *client, server));
     }
     http::response list_all_emails(const http::request& received)
     {
@@ -78,6 +79,7 @@ public:
 
     caller who = testing::premium_caller();
     response_budget memory{1'000'000};
+    capture_server server{"smtp.x.test", {587}, {465}};
     std::optional<failure> refusal;
     std::optional<CreateInboxRequest> created;
     ListInboxesRequest listed;
@@ -91,6 +93,8 @@ private:
             return *refusal;
         CreateInboxResponse response;
         response.mutable_inbox()->set_inbox_id(request.inbox_id());
+        if (request.has_login())
+            response.mutable_inbox()->mutable_login()->set_user("cap_a1");
         return response;
     }
 
@@ -140,7 +144,8 @@ TEST_CASE("only the dashboard gets whether an inbox is full", "[gateway][inboxes
     arranged_inboxes arranged;
     const auto received = get({});
     const auto shows_fullness = [&] {
-        const auto response = testing::await(get_inbox(received, arranged.who, *arranged.client));
+        const auto response =
+            testing::await(get_inbox(received, arranged.who, *arranged.client, arranged.server));
         return response.body.find(R"("isFull":true)") != std::string::npos;
     };
 
@@ -166,6 +171,51 @@ TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxe
     CHECK(request.metadata().at("run") == "7");
 }
 
+TEST_CASE("a capture gets a password, of which the inbox service learns the digest alone",
+          "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto response = arranged.post(R"({"capture":true})");
+
+    const auto capture = json::value::parse(response.body).value()["capture"];
+    const auto password = capture["password"].text();
+    CHECK(response.status == 201);
+    CHECK(credentials::is_capture_password(password));
+    CHECK(capture["url"].text() == "smtps://cap_a1:" + password + "@smtp.x.test:465");
+    REQUIRE(arranged.created);
+    CHECK(arranged.created->login().password_sha256() ==
+          credentials::capture_password_digest(password));
+    CHECK(arranged.created->login().login_id() == arranged.created->inbox_id());
+    CHECK(arranged.created->DebugString().find(password) == std::string::npos);
+}
+
+TEST_CASE("without capture there is no login", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    for (const char* body : {"", R"({"capture":false})", R"({"capture":null})"}) {
+        const auto response = arranged.post(body);
+        CHECK(json::value::parse(response.body).value()["capture"].is_null());
+        CHECK_FALSE(arranged.created->has_login());
+    }
+}
+
+TEST_CASE("where the operator takes no such mail, a capture is 400 and names the settings",
+          "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    arranged.server = {};
+
+    const auto response = arranged.post(R"({"capture":true})");
+
+    CHECK(response.status == 400);
+    for (const char* name : {"capture-host", "capture-starttls-ports", "capture-tls-ports"})
+        CHECK_THAT(message(response), Catch::Contains(name));
+    CHECK_FALSE(arranged.created);
+    CHECK(arranged.post(R"({"capture":false})").status == 201);
+}
+
 TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][inboxes]")
 {
     struct row
@@ -181,6 +231,7 @@ TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][
         {R"({"ttlSeconds":2592001})", "ttlSeconds"},
         {R"({"ttlSeconds":"60"})", "ttlSeconds"},
         {R"({"ttlSeconds":60.5})", "ttlSeconds"},
+        {R"({"capture":"yes"})", "capture"},
         {R"({"localPart":""})", "localPart"},
         {R"({"localPart":7})", "localPart"},
         {R"({"domain":[]})", "domain"},
@@ -258,7 +309,8 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
 {
     arranged_inboxes arranged;
 
-    const auto plain = testing::await(list_inboxes(get({}), arranged.who, *arranged.client));
+    const auto plain =
+        testing::await(list_inboxes(get({}), arranged.who, *arranged.client, arranged.server));
     CHECK(plain.status == 200);
     CHECK(arranged.listed.status() == INBOX_STATUS_ACTIVE);
     CHECK(arranged.listed.limit() == 25);
@@ -271,7 +323,7 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
                                {"limit", "3"},
                                {"cursor", "c"},
                                {"order", "asc"}});
-    testing::await(list_inboxes(received, arranged.who, *arranged.client));
+    testing::await(list_inboxes(received, arranged.who, *arranged.client, arranged.server));
     CHECK(arranged.listed.status() == INBOX_STATUS_UNSPECIFIED);
     CHECK(arranged.listed.tag() == "ci");
     CHECK(arranged.listed.address() == "a@x.test");
@@ -425,13 +477,13 @@ public:
         http::request received;
         received.method = "POST";
         received.body = body;
-        return testing::await(create_inboxes(received, who, *client_));
+        return testing::await(create_inboxes(received, who, *client_, server));
     }
     http::response check(const std::string& body)
     {
         http::request received;
         received.body = body;
-        return testing::await(check_new_inboxes(received, who, *client_));
+        return testing::await(check_new_inboxes(received, who, *client_, server));
     }
 
     caller who = testing::premium_caller();
@@ -455,6 +507,7 @@ private:
 
     testing::fake_service service_;
     http::client connections_{testing::test_host(), {}};
+    capture_server server{"smtp.x.test", {587}, {465}};
     std::unique_ptr<inbox_client> client_;
 };
 
