@@ -52,8 +52,7 @@ core::core(runtime::host& host, const settings& chosen)
       idempotency(host, idempotency_keys, chosen.master_keys, chosen.stored_keys_a_day),
       lists(host, chosen.list_cache_bytes, list_ttl, inboxes),
       response_memory(chosen.response_bytes),
-      long_polls(host, inboxes, response_memory, chosen.waits),
-      captures(chosen.captures)
+      long_polls(host, inboxes, response_memory, chosen.waits)
 {
     db.require_schema("accounts", schema_version);
 }
@@ -82,7 +81,7 @@ awaitable<void> core::publish_rest(std::chrono::milliseconds timeout)
     db.stop();
 }
 
-operation_services core::services()
+operation_services core::services(const capture_server& captures)
 {
     return operation_services{accounts, inboxes,         webhooks,   quota_days,
                               lists,    response_memory, long_polls, captures};

@@ -43,7 +43,7 @@ public:
     awaitable<void> publish_rest(std::chrono::milliseconds timeout);
 
     // For operations; valid as long as this.
-    operation_services services();
+    operation_services services(const capture_server& captures);
 
     rpc::tokens tokens;
     rpc::tls_contexts rpc_tls;
@@ -62,7 +62,6 @@ public:
     list_cache lists;
     response_budget response_memory;
     long_poll_hub long_polls;
-    capture_server captures;
 };
 
 } // namespace tempinbox::gateway

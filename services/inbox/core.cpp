@@ -13,7 +13,6 @@ core::core(runtime::host& host, const settings& chosen)
       account_states(db),
       domains(db),
       inboxes(db, host.instance()),
-      logins(db),
       emails(db),
       expiry_repository(db, host.instance(), chosen.quarantine),
       partition_repository(db),

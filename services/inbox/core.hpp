@@ -18,7 +18,6 @@
 #include "mailbox/email_repository.hpp"
 #include "mailbox/expiry_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
-#include "mailbox/login_repository.hpp"
 #include "mailbox/partition_repository.hpp"
 #include "mailbox/purge_repository.hpp"
 
@@ -45,7 +44,6 @@ public:
     mailbox::account_state_repository account_states;
     mailbox::domain_repository domains;
     mailbox::inbox_repository inboxes;
-    mailbox::login_repository logins;
     mailbox::email_repository emails;
     mailbox::expiry_repository expiry_repository;
     mailbox::partition_repository partition_repository;

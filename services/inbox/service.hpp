@@ -12,6 +12,7 @@
 #include "inbox/core.hpp"
 #include "inbox/settings.hpp"
 #include "mailbox/account_state_consumer.hpp"
+#include "mailbox/login_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -36,6 +37,7 @@ private:
     core core_;
     prometheus::Counter& unreadable_account_states_;
     mailbox::account_state_consumer account_state_consumer_;
+    mailbox::login_repository logins_;
     inbox_rpc inbox_rpc_;
     email_rpc email_rpc_;
     search_rpc search_rpc_;

@@ -32,7 +32,7 @@ api_handler on(inbox_client& inboxes, const capture_server& server,
                awaitable<http::response> (*handle)(const http::request&, const caller&,
                                                    inbox_client&, const capture_server&))
 {
-    return [&inboxes, &server, handle](const http::request& received, const caller& who) {
+    return [&inboxes, server, handle](const http::request& received, const caller& who) {
         return handle(received, who, inboxes, server);
     };
 }

@@ -25,7 +25,7 @@ struct operation_services
     list_cache& lists;
     response_budget& response_memory;
     long_poll_hub& long_polls;
-    const capture_server& captures;
+    capture_server captures;
 };
 
 // The routes of inboxes, emails, webhooks and account below a root such as `/v1`, each with the

@@ -17,9 +17,10 @@ postgres::settings one_connection(postgres::settings chosen)
 
 // The feed is for programs: the dashboard's page has a stream of its own. MCP is one operation
 // more, which calls the others.
-std::vector<route> all_operations(core& shared, feed_hub& feeds, mcp::content_reader& contents)
+std::vector<route> all_operations(core& shared, const capture_server& captures, feed_hub& feeds,
+                                  mcp::content_reader& contents)
 {
-    auto all = operations_below("/v1", shared.services());
+    auto all = operations_below("/v1", shared.services(captures));
     const feed_services feed{shared.inboxes, shared.webhooks, feeds, shared.long_polls,
                              shared.response_memory};
     const auto events = [feed](http::request& received, const caller& who) {
@@ -42,7 +43,7 @@ api::api(runtime::host& host, const settings& chosen, core& shared)
       tag_check_(shared.inboxes),
       feeds_(host, shared.webhooks),
       contents_(host.executor()),
-      pipeline_(host.clock(), all_operations(shared, feeds_, contents_),
+      pipeline_(host.clock(), all_operations(shared, chosen.captures, feeds_, contents_),
                 api_parts{key_cache_, key_uses_, shared.quota, shared.idempotency, tag_check_,
                           shared.inboxes, shared.response_memory},
                 chosen.trusted_proxies)
