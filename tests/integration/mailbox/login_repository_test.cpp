@@ -2,9 +2,9 @@
 
 #include "common/credentials/capture_login.hpp"
 #include "common/crypto/digest.hpp"
+#include "integration/mailbox/seeds.hpp"
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/purge_repository.hpp"
-#include "seeds.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -297,8 +297,7 @@ TEST_CASE("a plan that shrinks keeps the oldest logins, and one that grows has t
     auto ann = with_captures(3);
     std::vector<std::string> users;
     for (int i = 0; i < 3; ++i)
-        users.push_back(
-            world.create_login(ann, world.create(ann), std::to_string(i)).value().user);
+        users.push_back(world.create_login(ann, world.create(ann), std::to_string(i)).value().user);
     const auto before = world.version();
 
     ann.version = 2;
