@@ -299,7 +299,8 @@ TEST_CASE("an inbox service that is away is 503 with Retry-After", "[gateway][in
     inbox_client nobody(testing::test_host(), {host_port("127.0.0.1", 1)}, tokens);
     http::request received;
 
-    const auto response = testing::await(create_inbox(received, arranged.who, nobody));
+    const auto response =
+        testing::await(create_inbox(received, arranged.who, nobody, arranged.server));
 
     CHECK(response.status == 503);
     CHECK(http::find_header(response.headers, "Retry-After") == "1");
@@ -366,7 +367,8 @@ awaitable<void> create_into(const caller& who, inbox_client& inboxes,
     http::request received;
     received.method = "POST";
     received.body = "{}";
-    const auto response = co_await create_inbox(received, who, inboxes);
+    const capture_server no_captures;
+    const auto response = co_await create_inbox(received, who, inboxes, no_captures);
     statuses.push_back(response.status);
 }
 
