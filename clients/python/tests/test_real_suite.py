@@ -234,6 +234,25 @@ def test_a_wait_lives_through_a_restart_and_sees_its_mail_once(
         assert len(list(client.list_inbox_emails(inbox))) == 1
 
 
+def test_captures(client: Tempinbox) -> None:
+    with client.with_inbox(capture=True) as inbox:
+        made = inbox.capture
+        assert made is not None
+        assert made.url == (f"smtps://{made.user}:{made.password}@{made.host}:{made.ports.tls[0]}")
+        with pytest.raises(Conflict, match="has a login"):
+            client.create_capture(inbox)
+        rotated = client.rotate_capture(inbox, grace_seconds=60)
+        assert rotated.user == made.user
+        assert rotated.password not in (None, made.password)
+        assert rotated.previous_valid_until is not None
+        shown = client.get_inbox(inbox).capture
+        assert shown is not None
+        assert (shown.user, shown.password, shown.url) == (made.user, None, None)
+        client.end_capture(inbox)
+        assert client.get_inbox(inbox).capture is None
+        assert client.create_capture(inbox).user != made.user
+
+
 def test_webhooks(client: Tempinbox) -> None:
     hook = client.create_webhook("https://example.com/hook", events=["email.received"])
     try:

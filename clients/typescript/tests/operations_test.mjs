@@ -118,6 +118,24 @@ test('an email is read in every form, marked and deleted', async () => {
   assert.equal((await client.getUsage()).length, 30);
 });
 
+test('an inbox gets a login, a new password, and none', async () => {
+  const inbox = await client.createInbox({ capture: true });
+  try {
+    const { user, password, url, host, ports } = inbox.capture;
+    assert.equal(url, `smtps://${user}:${password}@${host}:${ports.tls[0]}`);
+    const rotated = await client.rotateCapture(inbox, { graceSeconds: 60 });
+    assert.equal(rotated.user, user);
+    assert.notEqual(rotated.password, password);
+    const shown = (await client.getInbox(inbox)).capture;
+    assert.deepEqual([shown.user, shown.password, shown.url], [user, undefined, undefined]);
+    await client.endCapture(inbox);
+    assert.equal((await client.getInbox(inbox)).capture, null);
+    assert.notEqual((await client.createCapture(inbox)).user, user);
+  } finally {
+    await client.deleteInbox(inbox);
+  }
+});
+
 test('a webhook is made, tested, sent again and verified', async (t) => {
   const requests = [];
   const server = createServer((request, response) => {

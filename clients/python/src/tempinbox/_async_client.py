@@ -170,6 +170,7 @@ class AsyncTempinbox:
         name: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture: bool | None = None,
     ) -> AsyncIterator["AsyncInbox"]:
         """An inbox that ends with the block, also when the block fails."""
         inbox = await self.create_inbox(
@@ -179,6 +180,7 @@ class AsyncTempinbox:
             name=name,
             tags=tags,
             metadata=metadata,
+            capture=capture,
         )
         try:
             yield inbox

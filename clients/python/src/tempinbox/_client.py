@@ -172,6 +172,7 @@ class Tempinbox:
         name: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture: bool | None = None,
     ) -> Iterator["Inbox"]:
         """An inbox that ends with the block, also when the block fails."""
         inbox = self.create_inbox(
@@ -181,6 +182,7 @@ class Tempinbox:
             name=name,
             tags=tags,
             metadata=metadata,
+            capture=capture,
         )
         try:
             yield inbox

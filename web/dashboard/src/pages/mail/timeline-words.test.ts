@@ -43,6 +43,7 @@ describe('a step in words', () => {
       remoteAddress: '192.0.2.7',
       helo: 'mx.example',
       tls: null,
+      login: null,
     };
     expect(stepTitle(step)).toBe('A mail server connected');
     expect(stepDetail(step)).toBe('192.0.2.7, which calls itself mx.example, without encryption');
