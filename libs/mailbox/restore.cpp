@@ -25,6 +25,18 @@ SET last_sequence = last_sequence + $4, state_version = state_version + $4 FROM 
 WHERE i.account_id = batch.account_id AND i.inbox_id = batch.inbox_id
 RETURNING i.account_id, i.inbox_id)";
 
+constexpr const char* end_login_batch = R"(
+WITH batch AS (
+    SELECT account_id, login_id FROM mailbox.capture_logins WHERE revoked_at IS NULL
+    ORDER BY account_id, login_id LIMIT $1),
+next AS (
+    UPDATE mailbox.capture_changes SET version = version + 1
+    WHERE EXISTS (SELECT 1 FROM batch) RETURNING version)
+UPDATE mailbox.capture_logins AS l SET revoked_at = clock_timestamp(), version = next.version
+FROM batch, next
+WHERE l.account_id = batch.account_id AND l.login_id = batch.login_id
+RETURNING l.login_id)";
+
 constexpr const char* quarantine_batch = R"(
 INSERT INTO mailbox.addresses AS known (address, account_id, inbox_id, state, until)
 SELECT DISTINCT ON (address) address, account_id, inbox_id, 'quarantined',
@@ -118,6 +130,30 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, std::string restore
         progress.rows += static_cast<std::int64_t>(raised.size());
         progress.is_finished = postgres::row_count(raised) < restore_batch_size;
         postgres::save_step(tx, schema, id, "sequences", progress);
+        return progress;
+    });
+}
+
+awaitable<std::int64_t> count_restored_logins(postgres::pool& db)
+{
+    return db.transact([](pqxx::work& tx) {
+        return column<std::int64_t>(
+            tx.exec1(
+                "SELECT count(*) AS count FROM mailbox.capture_logins WHERE revoked_at IS NULL"),
+            "count");
+    });
+}
+
+awaitable<step_progress> end_all_logins(postgres::pool& db, std::string restore_id)
+{
+    return db.transact([id = std::move(restore_id)](pqxx::work& tx) {
+        auto progress = postgres::lock_step(tx, schema, id, "logins");
+        if (progress.is_finished)
+            return progress;
+        const auto ended = tx.exec_params(end_login_batch, restore_batch_size);
+        progress.rows += static_cast<std::int64_t>(ended.size());
+        progress.is_finished = postgres::row_count(ended) < restore_batch_size;
+        postgres::save_step(tx, schema, id, "logins", progress);
         return progress;
     });
 }

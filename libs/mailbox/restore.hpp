@@ -30,10 +30,15 @@ constexpr std::size_t restore_batch_size = 1'000;
 constexpr std::int64_t sequence_gap = 1'000'000;
 
 awaitable<std::int64_t> count_restored_inboxes(postgres::pool& db);
+awaitable<std::int64_t> count_restored_logins(postgres::pool& db); // that live
 
 // Raises every inbox's last_sequence and state_version by sequence_gap. Call it until it is
 // finished.
 awaitable<postgres::step_progress> raise_sequences(postgres::pool& db, std::string restore_id);
+
+// Ends all logins: those that were ended, and passwords that were rotated out, would be good again.
+// Call it until it is finished.
+awaitable<postgres::step_progress> end_all_logins(postgres::pool& db, std::string restore_id);
 
 // Quarantines the addresses of those of the inboxes (up to restore_batch_size a call) that the
 // database does not have: mail for their owner must reach nobody else. Writes their tombstones for

@@ -33,6 +33,7 @@ awaitable<database_facts> read_database(session& suite)
     found.noted = co_await accounts::find_restore(suite.db(), std::move(id));
     found.accounts = co_await accounts::count_restored_accounts(suite.db());
     found.inboxes = co_await mailbox::count_restored_inboxes(suite.db());
+    found.logins = co_await mailbox::count_restored_logins(suite.db());
     co_return found;
 }
 

@@ -48,6 +48,7 @@ struct database_facts
     std::optional<accounts::restore> noted;
     accounts::restored_accounts accounts;
     std::int64_t inboxes = 0;
+    std::int64_t logins = 0; // of captures, live
 
     bool is_settled() const { return noted && noted->settled_at; }
 };

@@ -58,6 +58,11 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, restore of)
     return mailbox::raise_sequences(db, std::move(of.id));
 }
 
+awaitable<step_progress> end_all_logins(postgres::pool& db, restore of)
+{
+    return mailbox::end_all_logins(db, std::move(of.id));
+}
+
 // Batch by batch, with a line now and then.
 awaitable<step_progress> run_step(session& suite, restore of, std::string name, batch_step batch)
 {
@@ -128,10 +133,15 @@ awaitable<result<void>> settle_rows(session& suite, restore_request request, res
         steps.push_back(step(step_status::manual, "keys", 0,
                              "none was suspended (--keep-keys): keys that were revoked after the "
                              "moment live again, revoke them anew"));
+        steps.push_back(step(step_status::manual, "logins", 0,
+                             "none was ended (--keep-keys): logins of captures that were ended or "
+                             "rotated after the moment live again as they were"));
     } else {
         const auto keys = co_await run_step(suite, of, "keys", accounts::suspend_all_keys);
         steps.push_back(
             done("keys", keys, "suspended; `tempinboxctl key activate` activates those you name"));
+        const auto logins = co_await run_step(suite, of, "logins", end_all_logins);
+        steps.push_back(done("logins", logins, "of captures ended; their owners make new ones"));
     }
     const auto sequences = co_await run_step(suite, of, "sequences", raise_sequences);
     steps.push_back(
@@ -258,6 +268,10 @@ awaitable<result<restore_report>> examine_restore(session& suite, restore_reques
                          request.keeps_keys ? "live keys stay, revoked ones among them may live "
                                               "again (--keep-keys)"
                                             : "live keys to suspend"));
+    steps.push_back(step(request.keeps_keys ? step_status::ok : status, "logins", database.logins,
+                         request.keeps_keys ? "logins of captures stay, ended ones among them may "
+                                              "live again (--keep-keys)"
+                                            : "logins of captures to end"));
     steps.push_back(
         step(status, "sequences", database.inboxes,
              "inboxes whose lastSequence to raise by " + std::to_string(mailbox::sequence_gap)));

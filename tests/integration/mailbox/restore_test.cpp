@@ -1,6 +1,7 @@
 #include "mailbox/restore.hpp"
 
 #include "integration/mailbox/seeds.hpp"
+#include "mailbox/login_repository.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -55,6 +56,34 @@ TEST_CASE("raising goes on after the batches that are done", "[mailbox][postgres
     CHECK(await(raise_sequences(world.scratch.db(), restore_id)).is_finished);
 
     CHECK(world.count("inboxes WHERE last_sequence = 1000000") == 1'500);
+}
+
+TEST_CASE("a restore ends every login, once", "[mailbox][postgres]")
+{
+    seeds::world world;
+    login_repository logins(world.scratch.db());
+    auto account = seeds::account();
+    account.limits.captures = 2;
+    const auto make = [&](const std::string& digest) {
+        return await(logins.create(account, world.create(account).id,
+                                   {login_id::make(), std::string(32, digest[0])}, seeds::now()))
+            .value()
+            .user;
+    };
+    const auto user = make("a");
+    auto& db = world.scratch.db();
+    const auto before = await(logins.read_changes(std::nullopt)).version;
+    REQUIRE(await(count_restored_logins(db)) == 1);
+
+    const auto done = await(end_all_logins(db, restore_id));
+    const auto later = make("b");
+
+    CHECK(done.rows == 1);
+    CHECK(done.is_finished);
+    CHECK_FALSE(await(logins.find_by_user(user)).owner);
+    CHECK(await(logins.read_changes(before)).accounts == std::vector{account.account});
+    CHECK(await(end_all_logins(db, restore_id)).rows == 1);
+    CHECK(await(logins.find_by_user(later)).owner);
 }
 
 TEST_CASE("addresses of inboxes that only Kafka knows are quarantined", "[mailbox][postgres]")
