@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from dev import image, paths, version
+from dev import container_check, image, paths, version
 from dev.docker import Docker, engine
 from dev.terminal import Failure, Missing, fail, heading, item, paint, say
 from dev.waiting import wait_until
@@ -42,6 +42,7 @@ def run(names: list[str]) -> int:
         ]
         if "all-in-one" in names:
             trials.append(("all-in-one", partial(_all_in_one, docker)))
+            trials.append(("containers", partial(container_check.run, docker)))
         if set(image.SERVICE_IMAGES) <= set(names):
             trials.append(("compose", partial(_compose, docker)))
         heading(f"Trying {len(trials)} things")
