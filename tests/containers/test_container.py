@@ -75,6 +75,12 @@ def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     pages.run(
         _PAGE,
         folder=tmp_path,
-        environment=dict(os.environ) | {"PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"},
+        environment=dict(os.environ)
+        | {
+            "PYTHON": sys.executable,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # The client is on the path here, and not installed.
+            "PYTEST_ADDOPTS": "-p tempinbox.pytest_plugin",
+        },
         seconds=300,
     )

@@ -44,7 +44,7 @@ class TempinboxContainer(DockerContainer):
         super().__init__(image or os.environ.get("TEMPINBOX_IMAGE") or DEFAULT_IMAGE, **more)
         self.with_exposed_ports(_API_PORT, _SMTP_PORT)
         ready = LogMessageWaitStrategy(_READY).with_startup_timeout(timeout)
-        self.waiting_for(ready.with_poll_interval(0.2))
+        self.waiting_for(ready.with_poll_interval(0.5))
 
     @property
     def base_url(self) -> str:
