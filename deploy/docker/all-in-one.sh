@@ -65,7 +65,7 @@ until_true() {
         for name in "${!pids[@]}"; do
             kill -0 "${pids[$name]}" 2>/dev/null || { say "$name ended"; return 1; }
         done
-        sleep 0.1
+        sleep 0.2
     done
 }
 
@@ -99,9 +99,12 @@ ready() {
 }
 
 make_keys
+# Small WAL files, for the image holds some.
 PGDATA=$data/postgres POSTGRES_USER=tempinbox POSTGRES_PASSWORD=tempinbox \
+    POSTGRES_INITDB_ARGS="--wal-segsize=1 --no-sync" \
     start postgres /usr/bin/postgres-server -c listen_addresses=127.0.0.1 -c max_connections=100 \
-    -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c shared_buffers=64MB
+    -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c shared_buffers=64MB \
+    -c min_wal_size=2MB -c max_wal_size=1GB
 KAFKA_LOG_DIRS=$data/kafka \
     KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093 \
     KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://127.0.0.1:19092 \
@@ -121,21 +124,29 @@ ctl() (
     export "$database" "$brokers" "$token" "${calls[@]}"
     exec /usr/bin/tempinboxctl "$@" >/dev/null
 )
-apply_topics() {
-    until_true 120 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
-    ctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1
+wait_for_kafka() {
+    until_true 600 eval '(exec 3<>/dev/tcp/127.0.0.1/19092)'
 }
 
-until_true 120 /usr/bin/pg_isready -q -h 127.0.0.1
-(export "$database" && exec /usr/bin/tempinbox-migrate >/dev/null)
+# Schemas and topics, unless this version has made them: the image has those of its own.
+version=$(/usr/bin/tempinboxctl --version)
+prepared=$data/prepared
+until_true 600 /usr/bin/pg_isready -q -h 127.0.0.1
+if [[ ! -e $prepared || $(<"$prepared") != "$version" ]]; then
+    (export "$database" && exec /usr/bin/tempinbox-migrate >/dev/null)
+    wait_for_kafka
+    ctl topics apply /usr/share/tempinbox/kafka/topics.json --partitions 4 --replication 1
+    echo "$version" >"$prepared"
+fi
 if [[ ${1:-} == --prepare ]]; then
-    apply_topics
+    PGPASSWORD=tempinbox /usr/bin/psql --quiet --host 127.0.0.1 --username tempinbox \
+        --command 'DROP DATABASE postgres' tempinbox
     rm -r "$keys"
     stop 0
 fi
 service rate-limit 9091 "$database" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9102
 # The others after Kafka: a producer that meets it half started waits seconds before it tries again.
-apply_topics
+wait_for_kafka
 service inbox 9092 "$database" "$brokers" "$token" TEMPINBOX_RPC_LISTEN=127.0.0.1:9101
 service webhook-dispatcher 9093 "$database" "$brokers" "$token" "$master_key" \
     TEMPINBOX_RPC_LISTEN=127.0.0.1:9103 TEMPINBOX_WEBHOOK_ALLOW_HTTP=true \
@@ -150,7 +161,7 @@ service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}"
 ctl plan set premium --burst-per-second 0
 ctl bootstrap --domain "$domain" --email "$email" --plan premium \
     --password-file "$keys/password" --key-file "$data/api-key"
-until_true 120 ready
+until_true 600 ready
 touch /tmp/ready
 say 'ready'
 

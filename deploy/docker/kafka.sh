@@ -35,21 +35,24 @@ for name in "${!settings[@]}"; do
     echo "$name=${settings[$name]}"
 done >"$properties"
 
-# Class data that was written when the image was built makes each start two seconds shorter.
+# Kafka logs by slf4j; log4j, which it loads to change levels, is not set up.
 java=(java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData
+    -Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory
     -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -Dorg.slf4j.simpleLogger.showDateTime=true)
 read -ra heap <<<"${KAFKA_HEAP_OPTS:--Xms256m -Xmx256m}"
 java+=("${heap[@]}")
+# Class data that was written when the image was built makes each start two seconds shorter.
 if [[ -e $classes ]]; then
-    java+=(-XX:SharedArchiveFile=$classes -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off)
-elif [[ -n ${CLASSES_TO_WRITE:-} ]]; then
-    java+=("-XX:ArchiveClassesAtExit=$CLASSES_TO_WRITE")
+    java+=("-XX:SharedArchiveFile=$classes" -Xshare:auto -Xlog:cds=off)
 fi
 jars=(/usr/share/kafka/*.jar)
 java+=(-cp "$(IFS=:; echo "${jars[*]}")")
 
 if [[ ! -e $data/meta.properties ]]; then
-    "${java[@]/-XX:ArchiveClassesAtExit=*/-XX:-UsePerfData}" kafka.tools.StorageTool format \
+    "${java[@]}" kafka.tools.StorageTool format \
         --cluster-id "${CLUSTER_ID:-5L6g3nShT-eMCtK--X86sw}" --config "$properties" >/dev/null
+fi
+if [[ -n ${CLASS_LIST:-} ]]; then
+    java+=(-Xshare:off "-XX:DumpLoadedClassList=$CLASS_LIST")
 fi
 exec "${java[@]}" kafka.Kafka "$properties"

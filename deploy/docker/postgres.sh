@@ -1,6 +1,7 @@
 #!/bin/bash
 # PostgreSQL, set up by the variables of the public image that compose.yaml uses:
-# POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB and PGDATA. More arguments go to the server.
+# POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB, POSTGRES_INITDB_ARGS and PGDATA. More arguments go
+# to the server.
 set -euo pipefail
 
 export PATH=/usr/bin
@@ -14,8 +15,10 @@ if [[ ! -e $PGDATA/initialized ]]; then
     rm -rf "${PGDATA:?}"/*
     chmod 700 "$PGDATA"
     : "${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is not set}"
-    initdb --username="$user" --pwfile=<(echo "$POSTGRES_PASSWORD") \
-        --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8 --no-sync >/dev/null
+    read -ra more <<<"${POSTGRES_INITDB_ARGS:-}"
+    initdb "${more[@]}" --username="$user" --pwfile=<(echo "$POSTGRES_PASSWORD") \
+        --auth-local=trust --auth-host=scram-sha-256 \
+        --encoding=UTF8 --locale=C.UTF-8 >/dev/null
     echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
     if [[ $database != postgres ]]; then
         echo "CREATE DATABASE \"$database\"" | postgres --single -D "$PGDATA" postgres >/dev/null
