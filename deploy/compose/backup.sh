@@ -86,7 +86,7 @@ list() {
 }
 
 restore() {
-    local base=$backups/$1 moment=${2:-}
+    local base=$backups/$1 moment=${2:-} line
     [[ $1 == base-* && -e $base/backup_label ]] || die "there is no backup $1; there are: $(list)"
     [[ ! $moment || $moment =~ ^[0-9]{4}(-[0-9]{2}){2}\ [0-9:.]+\+00$ ]] ||
         die "a moment is in UTC, such as '2026-11-21 10:30:00+00', not '$moment'"
@@ -102,6 +102,10 @@ restore() {
     rm -rf "${data:?}"/*
     cp -a "$base/." "$data"
     chmod 700 "$data"
+    # A backup from after a restore has what that one wrote.
+    while IFS= read -r line; do
+        [[ $line == recovery_target* || $line == restore_command* ]] || echo "$line"
+    done <"$base/postgresql.auto.conf" >"$data/postgresql.auto.conf"
     {
         echo "restore_command = 'bash /scripts/backup.sh fetch %f %p'"
         echo "recovery_target_action = 'promote'"

@@ -90,9 +90,7 @@ def test_webhooks_reach_public_addresses_by_tls_alone() -> None:
 
 def test_its_settings_exist() -> None:
     for name in _SERVICES:
-        known = {
-            "TEMPINBOX_" + setting.upper().replace("-", "_") for setting in settings()[name]
-        }
+        known = {"TEMPINBOX_" + setting.upper().replace("-", "_") for setting in settings()[name]}
         assert set(_PRODUCTION["services"][name].get("environment", {})) <= known, name
 
 
@@ -132,7 +130,10 @@ def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
     )
     merged = yaml.safe_load(done.stdout)["services"]
     published = {name: one["ports"] for name, one in merged.items() if "ports" in one}
-    assert published == {"gateway": ["0.0.0.0:443:8080/tcp"], "mail-ingest": ["0.0.0.0:25:2525/tcp"]}
+    assert published == {
+        "gateway": ["0.0.0.0:443:8080/tcp"],
+        "mail-ingest": ["0.0.0.0:25:2525/tcp"],
+    }
     assert merged["gateway"]["environment"]["TEMPINBOX_SIGNUP"] == "closed"
     assert merged["gateway"]["read_only"] is True
 
@@ -235,7 +236,9 @@ def _archive(folder: Path, number: int, content: bytes) -> subprocess.CompletedP
 
 def test_a_segment_is_archived_once_and_comes_back(tmp_path: Path) -> None:
     assert _archive(tmp_path, 1, b"wal" * 1000).returncode == 0
-    assert _archive(tmp_path, 1, b"wal" * 1000).returncode == 0  # PostgreSQL asks again after a crash
+    assert (
+        _archive(tmp_path, 1, b"wal" * 1000).returncode == 0
+    )  # PostgreSQL asks again after a crash
 
     other = _archive(tmp_path, 1, b"others")
     assert other.returncode != 0
@@ -253,6 +256,9 @@ def _base(folder: Path, name: str, first: int) -> None:
     base.mkdir()
     label = f"START WAL LOCATION: 0/{first}000028 (file {_segment(first)})\n"
     (base / "backup_label").write_text(label, encoding="ascii")
+    # As after a restore that went before.
+    earlier = "work_mem = '8MB'\nrecovery_target_time = '2020-01-01 00:00:00+00'\n"
+    (base / "postgresql.auto.conf").write_text(earlier, encoding="ascii")
 
 
 def test_old_backups_go_with_the_wal_that_only_they_need(tmp_path: Path) -> None:
@@ -286,7 +292,10 @@ def test_a_restore_keeps_the_data_before_and_names_the_moment(tmp_path: Path) ->
     assert not (data / "later").exists()
     assert (data / "recovery.signal").exists()
     written = (data / "postgresql.auto.conf").read_text(encoding="utf-8")
-    assert "recovery_target_time = '2026-11-21 10:30:00+00'" in written
+    assert "work_mem = '8MB'" in written
+    assert re.findall("^recovery_target_time.*", written, flags=re.MULTILINE) == [
+        "recovery_target_time = '2026-11-21 10:30:00+00'"
+    ]
     (before,) = tmp_path.glob("before-*")
     assert (before / "later").exists()
 

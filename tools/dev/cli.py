@@ -440,7 +440,8 @@ def _add_image(verbs: _Verbs) -> None:
         "--check",
         action="store_true",
         help="build nothing; try the images that are built: hardened start, no shell inside, the "
-        "all-in-one image, and deploy/compose with a smoke test",
+        "all-in-one image and TempinboxContainer, deploy/compose with a smoke test, and with the "
+        "names of all images docs/operations/one-vm.md, whose containers are killed under load",
     )
 
 

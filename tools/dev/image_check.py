@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from dev import container_check, image, paths, version
+from dev import container_check, image, one_vm, paths, version
 from dev.docker import Docker, engine
 from dev.terminal import Failure, Missing, fail, heading, item, paint, say
 from dev.waiting import wait_until
@@ -20,7 +20,7 @@ _HARDENED += ["--security-opt", "no-new-privileges", "--memory=64m", "--pids-lim
 _TOOLS = "sh bash dash ash busybox zsh cc gcc g++ clang ld as make perl python3? apt apt-get dpkg"
 _UNWANTED = re.compile(rf"(.*/)?s?bin/({'|'.join(_TOOLS.replace('+', '[+]').split())})(-[\d.]+)?")
 _ALL_IN_ONE_SECONDS = 15
-_ALL_IN_ONE_MB = 600
+_ALL_IN_ONE_MB = 300
 _COMPOSE_SECONDS = 180
 _COMPOSE = paths.ROOT / "deploy" / "compose"
 _PROJECT = "tempinbox-image-check"
@@ -45,6 +45,8 @@ def run(names: list[str]) -> int:
             trials.append(("containers", partial(container_check.run, docker)))
         if set(image.SERVICE_IMAGES) <= set(names):
             trials.append(("compose", partial(_compose, docker)))
+        if set(image.SERVICE_IMAGES + image.DATA_IMAGES) <= set(names):
+            trials.append(("one VM", partial(one_vm.try_kills, docker)))
         heading(f"Trying {len(trials)} things")
         for name, trial in trials:
             try:

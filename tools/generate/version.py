@@ -20,6 +20,7 @@ _TEXTS = [
     "README.md",
     "deploy/compose/.env",
     "deploy/compose/README.md",
+    "deploy/compose/production.env",
     "deploy/helm/tempinbox/Chart.yaml",
     "docs/dashboard-openapi.yaml",
     "docs/openapi.yaml",
