@@ -1,6 +1,11 @@
 -- The version of a change to logins. It locks the row of mailbox.capture_changes until the
 -- transaction ends, so versions become visible in their order.
 CREATE OR REPLACE FUNCTION mailbox.next_capture_version() RETURNS bigint
-LANGUAGE sql VOLATILE AS $$
-    UPDATE mailbox.capture_changes SET version = version + 1 RETURNING version
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    next bigint;
+BEGIN
+    UPDATE mailbox.capture_changes SET version = version + 1 RETURNING version INTO next;
+    RETURN next;
+END
 $$;
