@@ -41,7 +41,7 @@ FOLDERS = {
         "surfaces",
     ],
     "inbox": ["reading", "lifecycle", "api"],
-    "mail-ingest": ["envelope", "rejections", "recipients", "ingest", "smtp"],
+    "mail-ingest": ["envelope", "rejections", "recipients", "logins", "ingest", "smtp"],
     "webhook-dispatcher": [
         "storage",
         "endpoints",

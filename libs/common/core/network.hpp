@@ -30,6 +30,8 @@ public:
     static result<network> parse(std::string_view text);
     bool contains(const boost::asio::ip::address& address) const;
     std::string text() const;
+    bool is_ipv6() const { return base_.is_v6(); }
+    unsigned prefix_bits() const { return prefix_; }
 
 private:
     boost::asio::ip::address base_;

@@ -1,10 +1,18 @@
 #pragma once
 
+#include <cstring>
 #include <ostream>
 #include <string>
 #include <utility>
 
 namespace tempinbox {
+
+// Overwrites the bytes of a text, then empties it.
+inline void wipe(std::string& text)
+{
+    ::explicit_bzero(text.data(), text.size());
+    text.clear();
+}
 
 // A string that never prints itself; `reveal` marks each place that needs it in the clear.
 class secret

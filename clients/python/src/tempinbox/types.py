@@ -462,9 +462,10 @@ class WaitResult(Answer):
 class Rejection(Answer):
     """Refused attempts to mail an inbox, of one sender for one reason."""
 
-    reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended"]
+    reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended", "bad_login"]
     """The message is larger than the plan allows (`too_large`); the inbox is full (`inbox_full`);
-    it receives more mail a minute than it may (`over_rate`); it has ended (`inbox_ended`).
+    it receives more mail a minute than it may (`over_rate`); it has ended (`inbox_ended`); the
+    password was wrong for the user of its login (`bad_login`).
     """
     mail_from: str
     """The sender as given in MAIL, chosen by it; `""` for bounces."""

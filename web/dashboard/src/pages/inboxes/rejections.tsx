@@ -10,6 +10,7 @@ const REASONS: Record<Rejection['reason'], string> = {
   inbox_full: 'inbox full',
   over_rate: 'too much at once',
   inbox_ended: 'after its end',
+  bad_login: 'wrong password',
 };
 
 function RejectionRow({ rejection }: { rejection: Rejection }) {
