@@ -9,6 +9,7 @@
 #include "mail-ingest/ingest/database_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
+#include "mail-ingest/logins/logins.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/settings.hpp"
@@ -18,6 +19,7 @@
 #include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace tempinbox::mail_ingest {
@@ -50,9 +52,15 @@ public:
     postgres::clock_watch clock_watch;
     mail_ingest::database_watch database_watch; // while it is away, new sessions are refused
     smtp::client_limiter client_limiter;
-    tls::watched_certificate certificate; // of STARTTLS
+    smtp::client_limiter submission_limiter; // counts apart, so that neither starves the other
+    tls::watched_certificate certificate;    // of STARTTLS
+    tls::watched_certificate submission_certificate;
+    // Where logins are taken; the pool has one connection, for reading what changed.
+    std::optional<postgres::pool> login_changes_db;
+    std::optional<mail_ingest::logins> logins;
     smtp::session_metrics session_metrics;
     smtp::session_context session_context;
+    smtp::session_context submission_context;
     smtp::listener listener;
 };
 

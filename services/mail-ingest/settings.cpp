@@ -172,6 +172,9 @@ void add_memory(config::reader& reader, const settings& chosen)
     };
     reader.add_memory("memory-limit", bound(chosen.ingest.memory_bytes));
     reader.add_memory("connections", bound(chosen.client_limits.connections * bytes_per_session));
+    if (chosen.takes_logins())
+        reader.add_memory("submission-connections",
+                          bound(chosen.submission.client_limits.connections * bytes_per_session));
     reader.add_memory("cached-addresses", chosen.recipients.cached_addresses * bytes_per_address);
 }
 
@@ -186,26 +189,138 @@ void require_ip_addresses(config::reader& reader, std::string_view name,
     }
 }
 
+// IP addresses with ports; empty: nowhere.
+std::vector<host_port> optional_addresses(config::reader& reader, std::string_view name,
+                                          std::string_view meaning)
+{
+    std::vector<host_port> chosen;
+    for (const auto& text : reader.list(name, "", meaning)) {
+        auto address = host_port::parse(text);
+        if (address)
+            chosen.push_back(std::move(*address));
+        else
+            reader.add_problem(name, address.error().message);
+    }
+    require_ip_addresses(reader, name, chosen);
+    return chosen;
+}
+
 smtp::proxy_settings read_proxy_settings(config::reader& reader)
 {
     smtp::proxy_settings chosen;
-    for (const auto& text : reader.list(
-             "proxy-listen", "",
-             "Where balancers connect that send a PROXY header ahead of each connection: IP "
-             "addresses with ports; empty: nowhere")) {
-        auto address = host_port::parse(text);
-        if (address)
-            chosen.listen.push_back(std::move(*address));
-        else
-            reader.add_problem("proxy-listen", address.error().message);
-    }
-    require_ip_addresses(reader, "proxy-listen", chosen.listen);
+    chosen.listen = optional_addresses(
+        reader, "proxy-listen",
+        "Where balancers connect that send a PROXY header ahead of each connection: IP "
+        "addresses with ports; empty: nowhere");
+    chosen.submission_listen = optional_addresses(
+        reader, "submission-proxy-listen",
+        "The same for submission-listen: IP addresses with ports; empty: nowhere");
+    chosen.submissions_listen = optional_addresses(
+        reader, "submissions-proxy-listen",
+        "The same for submissions-listen, with the header ahead of TLS: IP addresses with ports; "
+        "empty: nowhere");
     chosen.networks = reader.networks(
         "proxy-networks", "",
         "Networks of these balancers; a header from elsewhere closes the connection");
-    if (chosen.listen.empty() != chosen.networks.empty())
-        reader.add_problem("proxy-networks", "must be set together with proxy-listen");
+    const bool listens = !chosen.listen.empty() || !chosen.submission_listen.empty() ||
+                         !chosen.submissions_listen.empty();
+    if (listens == chosen.networks.empty())
+        reader.add_problem("proxy-networks",
+                           "must be set together with proxy-listen, submission-proxy-listen or "
+                           "submissions-proxy-listen");
     return chosen;
+}
+
+// Passwords in the clear are for the machine itself or a network that is named, never for all.
+void require_narrow(config::reader& reader, std::string_view name,
+                    const std::vector<network>& networks)
+{
+    constexpr unsigned min_ipv4_prefix = 8;
+    constexpr unsigned min_ipv6_prefix = 7; // fc00::/7, the local addresses of RFC 4193
+    for (const auto& one : networks) {
+        if (one.prefix_bits() < (one.is_ipv6() ? min_ipv6_prefix : min_ipv4_prefix))
+            reader.add_problem(name, "must not be wider than /8 (IPv6: /7), and " + one.text() +
+                                         " is: passwords are sent in the clear there");
+    }
+}
+
+void require_certificate(config::reader& reader, const settings& chosen)
+{
+    const std::pair<const char*, const std::vector<host_port>&> ports[] = {
+        {"submission-listen", chosen.submission.listen},
+        {"submissions-listen", chosen.submission.tls_listen},
+        {"submission-proxy-listen", chosen.proxy.submission_listen},
+        {"submissions-proxy-listen", chosen.proxy.submissions_listen}};
+    for (const auto& [name, addresses] : ports) {
+        if (!addresses.empty() && chosen.submission.certificate_file.empty())
+            reader.add_problem(name,
+                               "needs submission-tls-certificate-file or tls-certificate-file");
+    }
+}
+
+// `chosen` has the settings of mail without login, which hold here too unless they have a twin.
+smtp::submission_settings read_submission_settings(config::reader& reader, const settings& chosen)
+{
+    smtp::submission_settings submission;
+    submission.listen = optional_addresses(
+        reader, "submission-listen",
+        "Where inboxes with a login take mail to anybody, with STARTTLS: IP addresses with ports; "
+        "empty: nowhere");
+    submission.tls_listen = optional_addresses(
+        reader, "submissions-listen",
+        "The same under TLS from the first byte: IP addresses with ports; empty: nowhere");
+    submission.clear_listen = optional_addresses(
+        reader, "submission-clear-listen",
+        "The same without TLS, for submission-clear-networks alone: IP addresses with ports; "
+        "empty: nowhere");
+    submission.clear_networks = reader.networks(
+        "submission-clear-networks", "127.0.0.0/8, ::1",
+        "Networks whose clients may send passwords in the clear; not wider than /8 (IPv6: /7)");
+    if (submission.clear_networks.empty())
+        reader.add_problem("submission-clear-networks", "must name a network");
+    require_narrow(reader, "submission-clear-networks", submission.clear_networks);
+    submission.certificate_file = reader.readable_file(
+        "submission-tls-certificate-file", "",
+        "Certificate chain of these listeners (PEM), for the name that clients verify; re-read "
+        "when it changes; empty: tls-certificate-file");
+    submission.key_file =
+        reader.readable_file("submission-tls-key-file", "", "Its private key (PEM)");
+    if (submission.certificate_file.empty() != submission.key_file.empty())
+        reader.add_problem("submission-tls-key-file",
+                           "must be set together with submission-tls-certificate-file");
+    if (submission.certificate_file.empty()) {
+        submission.certificate_file = chosen.tls_certificate_file;
+        submission.key_file = chosen.tls_key_file;
+    }
+    submission.session = chosen.session;
+    submission.session.takes_bare_newlines =
+        reader.choice("submission-bare-newlines", "normalize", {"refuse", "normalize"},
+                      "bare-newlines for mail from logins") == "normalize";
+    submission.session.login =
+        reader.duration("login-timeout", 60s, 1s, 24h,
+                        "Time from connect to a login, after which a session is closed");
+    submission.client_limits.connections =
+        count(reader, "submission-connections", 2'048, 0,
+              "Maximum open connections of the listeners for logins, counted apart from "
+              "connections; 0: unlimited");
+    submission.client_limits.connections_per_address =
+        count(reader, "submission-connections-per-address", 200, 0,
+              "Maximum open connections for logins from one IPv4 address or IPv6 /64, 3 times as "
+              "many from a /56, 6 times from a /48; 0: unlimited");
+    submission.client_limits.connections_per_large_sender =
+        submission.client_limits.connections_per_address;
+    submission.client_limits.exempt = chosen.client_limits.exempt;
+    submission.logins.sessions_per_login = count(reader, "connections-per-login", 20, 0,
+                                                 "Maximum open connections of one login; 0: "
+                                                 "unlimited");
+    submission.logins.messages_per_minute =
+        static_cast<int>(count(reader, "capture-rate-per-minute", 600, 0,
+                               "Maximum messages per minute of one login; past it MAIL waits up "
+                               "to 10 s, then 450; 0: unlimited"));
+    submission.logins.message_burst =
+        static_cast<int>(count(reader, "capture-rate-burst", 100, 1,
+                               "Burst of messages of one login before its rate limit applies"));
+    return submission;
 }
 
 } // namespace
@@ -227,6 +342,8 @@ settings read_settings(config::reader& reader)
         reader.add_problem("tls-key-file", "must be set together with tls-certificate-file");
     chosen.session = read_session_limits(reader);
     chosen.client_limits = read_client_limits(reader);
+    chosen.submission = read_submission_settings(reader, chosen);
+    require_certificate(reader, chosen);
     chosen.recipients = read_recipient_settings(reader);
     chosen.look_up_connections = static_cast<std::size_t>(
         reader.integer("look-up-connections", 2, 1, 200,

@@ -8,6 +8,7 @@
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/limits.hpp"
 #include "mail-ingest/smtp/proxy_settings.hpp"
+#include "mail-ingest/smtp/submission_settings.hpp"
 
 #include <string>
 #include <vector>
@@ -23,10 +24,18 @@ struct settings
     smtp::proxy_settings proxy;
     std::string tls_certificate_file;
     std::string tls_key_file;
+    smtp::submission_settings submission;
     smtp::limits session;
     smtp::client_limits client_limits;
     recipient_settings recipients;
     ingest_settings ingest;
+
+    bool takes_logins() const
+    {
+        return !submission.listen.empty() || !submission.tls_listen.empty() ||
+               !submission.clear_listen.empty() || !proxy.submission_listen.empty() ||
+               !proxy.submissions_listen.empty();
+    }
 };
 
 settings read_settings(config::reader& reader);

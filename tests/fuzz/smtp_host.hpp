@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/text.hpp"
 #include "fuzz/require.hpp"
 #include "mail-ingest/smtp/session_machine.hpp"
 
@@ -12,13 +13,14 @@
 namespace tempinbox::fuzz {
 
 // Runs one session machine and does the actions it returns: answers recipients by their first
-// letter and messages by their first byte, keeps a transcript, and aborts if the machine breaks an
-// invariant.
+// letter, messages by their first byte and logins by their user, keeps a transcript, and aborts if
+// the machine breaks an invariant.
 class smtp_host
 {
 public:
     smtp_host(const smtp::limits& bounds, smtp::session_machine::client who)
         : limits_(bounds),
+          who_(who),
           machine_(limits_, who, now_)
     {}
 
@@ -99,7 +101,20 @@ private:
         case smtp::action::kind::look_up:
             machine_.on_recipient_result(find(machine_.pending_recipient()));
             break;
+        case smtp::action::kind::log_in:
+            check_login(machine_.take_credentials());
+            break;
+        case smtp::action::kind::admit: {
+            require(machine_.login().has_value(), "a login that may send is one");
+            const auto choice = ++admissions_ % 4;
+            machine_.on_admission_result(
+                {choice == 0 ? smtp::admission_status::over_rate : smtp::admission_status::admitted,
+                 1'000'000});
+            break;
+        }
         case smtp::action::kind::begin:
+            require(who_.logins == smtp::login_policy::none || machine_.login(),
+                    "nothing is taken without a login where one is needed");
             require(!message_, "a message begins where the one before was stored or dropped");
             require(!machine_.transaction().recipients.empty(), "a message has recipients");
             message_ = "";
@@ -120,11 +135,38 @@ private:
         case smtp::action::kind::start_tls:
             take_output();
             note(events_, "tls");
+            has_tls_ = true;
             require(!message_, "nothing of a message outlives the handshake");
             machine_.tls_started("TLSv1.3", now_);
             break;
         }
         return true;
+    }
+
+    // RFC 4954, RFC 4616
+    void check_login(const smtp::credentials& given)
+    {
+        require(who_.logins != smtp::login_policy::none, "logins are taken where there are any");
+        require(who_.logins == smtp::login_policy::at_once || has_tls_,
+                "credentials are not looked at before TLS");
+        require(!machine_.login(), "nobody logs in twice");
+        const auto total = given.user.size() + given.password.size() + given.acts_as.size();
+        require(total <= limits_.command_line * 2, "credentials are of bounded length");
+        for (const auto* part : {&given.user, &given.password, &given.acts_as}) {
+            require(part->find('\0') == std::string::npos,
+                    "no part of credentials has a zero byte");
+            require(is_valid_utf8(*part), "credentials are UTF-8");
+        }
+        const bool is_own = given.user.starts_with('g');
+        note(events_, "login " + given.user);
+        smtp::login_result result(is_own ? smtp::login_status::good : smtp::login_status::bad);
+        if (given.user.starts_with('n'))
+            result.status = smtp::login_status::unavailable;
+        if (given.user.starts_with('m'))
+            result.status = smtp::login_status::too_many_sessions;
+        if (is_own)
+            result.login = smtp::login{given.user, "digest", account_, inbox_, 1'000'000};
+        machine_.on_login_result(std::move(result), now_);
     }
 
     smtp::recipient_result find(const smtp::smtp_path& recipient) const
@@ -164,6 +206,12 @@ private:
         require(message_.has_value(), "a message that is stored began");
         const auto& envelope = machine_.transaction();
         require(!envelope.recipients.empty(), "a message that is stored has recipients");
+        require(envelope.login.has_value() == (who_.logins != smtp::login_policy::none),
+                "a message names its login, where there are any");
+        if (envelope.login)
+            for (const auto& one : envelope.recipients)
+                require(one.inbox == inbox_ && one.account == account_,
+                        "what a login sends is for its own inbox");
         require(limits_.recipients == 0 ||
                     envelope.recipients.size() <= static_cast<std::size_t>(limits_.recipients),
                 "no more recipients than allowed");
@@ -241,7 +289,10 @@ private:
     }
 
     std::size_t heap_at_start_ = __sanitizer_get_current_allocated_bytes();
+    const account_id account_ = account_id::make();
+    const inbox_id inbox_ = inbox_id::make();
     smtp::limits limits_;
+    const smtp::session_machine::client who_;
     smtp::session_machine::time_point now_{std::chrono::hours(1)};
     smtp::session_machine machine_;
     std::optional<std::string> message_;
@@ -249,6 +300,8 @@ private:
     std::string events_;
     std::size_t received_ = 0;
     bool is_closed_ = false;
+    bool has_tls_ = false;
+    unsigned admissions_ = 0;
 };
 
 } // namespace tempinbox::fuzz

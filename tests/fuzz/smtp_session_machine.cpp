@@ -76,6 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     smtp::session_machine::client who;
     who.can_start_tls = (input[0] & 2) != 0;
     who.is_exempt = (input[0] & 4) != 0;
+    if ((input[0] & 32) != 0)
+        who.logins =
+            (input[0] & 64) != 0 ? smtp::login_policy::at_once : smtp::login_policy::after_tls;
     const bool talks_first = (input[0] & 16) != 0;
     const std::string_view script(reinterpret_cast<const char*>(input) + 2, size - 2);
 

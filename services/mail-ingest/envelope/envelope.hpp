@@ -27,7 +27,8 @@ struct envelope
     std::string mail_from; // as given; empty: the null sender
     std::vector<recipient> recipients;
     std::string helo;
-    std::optional<std::string> tls; // the TLS version
+    std::optional<std::string> login; // the user
+    std::optional<std::string> tls;   // the TLS version
     std::optional<std::uint64_t> declared_size;
     bool has_utf8 = false;
     trace::context trace; // of the transaction's span; invalid without tracing

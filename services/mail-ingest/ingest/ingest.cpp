@@ -206,7 +206,9 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
             status = message_status::unstorable;
             continue;
         }
-        recipients_.evict(delivery.rcpt_to.front());
+        // With a login the recipients may be anybody's.
+        if (!message.login)
+            recipients_.evict(delivery.rcpt_to.front());
         if (stored_status == delivery_status::full && status == message_status::gone)
             status = message_status::full;
     }

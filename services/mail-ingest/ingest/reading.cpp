@@ -39,6 +39,9 @@ bool is_looping(const mime::view& view, const reading_facts& facts)
         if (!equals_ignoring_ascii_case(field.first, "Received"))
             return false;
         const auto& recipients = facts.envelope.recipients;
+        // Whoever logs in names recipients at will: their domains are not ours.
+        if (facts.envelope.login)
+            return is_own_trace(field.second, facts.hostname);
         return is_own_trace(field.second, facts.hostname) ||
                std::any_of(recipients.begin(), recipients.end(), [&](const auto& one) {
                    return !one.domain.empty() && is_own_trace(field.second, one.domain);
@@ -115,6 +118,7 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     message->remote_address = facts.remote_address;
     message->helo = facts.envelope.helo;
     message->tls = facts.envelope.tls;
+    message->login = facts.envelope.login;
     message->attachment_count = view.summary.attachment_count;
     message->codes = mailbox::to_json(codes);
     message->links = mailbox::to_json(links);

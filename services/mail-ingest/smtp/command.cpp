@@ -19,7 +19,7 @@ constexpr named_verb verbs[] = {
     {"RCPT", verb::rcpt},     {"DATA", verb::data},         {"BDAT", verb::bdat},
     {"RSET", verb::rset},     {"NOOP", verb::noop},         {"QUIT", verb::quit},
     {"VRFY", verb::vrfy},     {"HELP", verb::help},         {"EXPN", verb::unserved},
-    {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::unserved},
+    {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::auth},
     {"TURN", verb::unserved}, {"SEND", verb::unserved},     {"SOML", verb::unserved},
     {"SAML", verb::unserved}, {"GET", verb::http},          {"POST", verb::http},
     {"CONNECT", verb::http},  {"HEAD", verb::http},         {"PUT", verb::http},
@@ -99,6 +99,8 @@ std::optional<mail_parameters> parse_mail_parameters(std::string_view text)
                 return std::nullopt;
         } else if (equals_ignoring_ascii_case(word, "SMTPUTF8") && !parsed.smtputf8) {
             parsed.smtputf8 = true;
+        } else if (equals_ignoring_ascii_case(name, "AUTH") && !parsed.has_auth && !value.empty()) {
+            parsed.has_auth = true;
         } else {
             return std::nullopt;
         }
@@ -114,6 +116,21 @@ std::optional<chunk> parse_chunk(std::string_view text)
     chunk parsed;
     parsed.size = *size;
     parsed.is_last = !text.empty();
+    return parsed;
+}
+
+std::optional<auth_arguments> parse_auth(std::string_view text)
+{
+    auth_arguments parsed;
+    parsed.mechanism = take_word(text);
+    if (parsed.mechanism.empty())
+        return std::nullopt;
+    if (text.empty())
+        return parsed;
+    const auto response = take_word(text);
+    if (!text.empty())
+        return std::nullopt;
+    parsed.response = response == "=" ? std::string_view{} : response;
     return parsed;
 }
 

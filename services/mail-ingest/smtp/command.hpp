@@ -19,6 +19,7 @@ enum class verb {
     vrfy,
     help,
     starttls,
+    auth,
     unserved,
     http,
     unknown
@@ -34,12 +35,14 @@ struct command
 // `line` is without its CRLF. MAIL without `FROM:` and RCPT without `TO:` get empty arguments.
 command parse_command(std::string_view line);
 
-// RFC 1870, 6152 and 6531 parameters of MAIL; absent if one is unknown, repeated or malformed.
+// RFC 1870, 6152, 6531 and 4954 parameters of MAIL; absent if one is unknown, repeated or
+// malformed.
 struct mail_parameters
 {
     std::optional<std::uint64_t> size;
     bool smtputf8 = false;
     bool has_body = false;
+    bool has_auth = false;
 };
 std::optional<mail_parameters> parse_mail_parameters(std::string_view text);
 
@@ -50,5 +53,14 @@ struct chunk
     bool is_last = false;
 };
 std::optional<chunk> parse_chunk(std::string_view text);
+
+// The arguments of AUTH (RFC 4954 4). An `=` in place of the response is an empty one.
+struct auth_arguments
+{
+    std::string_view mechanism;
+    std::optional<std::string_view> response;
+};
+// Absent if there is no word, or more than two.
+std::optional<auth_arguments> parse_auth(std::string_view text);
 
 } // namespace tempinbox::smtp

@@ -55,8 +55,11 @@ command_step command_machine::resume(std::string_view& input, const server_state
     const auto line = input.substr(0, end);
     input.remove_prefix(end + 1);
     const bool was_cut = std::exchange(is_dropping_line_, false);
-    if (is_too_long || was_cut)
-        return say_error(replies::line_too_long);
+    if (is_too_long || was_cut) {
+        const bool was_exchange = phase_ == phase::exchange;
+        end_exchange();
+        return say_error(was_exchange ? replies::exchange_too_long : replies::line_too_long);
+    }
     return take_line(line, input, server);
 }
 
@@ -67,6 +70,9 @@ command_step command_machine::take_line(std::string_view line, std::string_view&
     const bool ends_well = !line.empty() && line.back() == '\r';
     if (ends_well)
         line.remove_suffix(1);
+    if (phase_ == phase::exchange && (ends_well || limits_.takes_bare_newlines))
+        return take_response(line, rest);
+    end_exchange();
     // RFC 5321 2.3.8: only CRLF ends a line.
     if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
         if (parse_command(line).verb == verb::http)
@@ -81,6 +87,11 @@ command_step command_machine::take_line(std::string_view line, std::string_view&
 command_step command_machine::handle(const command& received, std::string_view& rest,
                                      const server_state& server)
 {
+    if (const auto reply = missing_login(); !reply.empty()) {
+        const auto is_any_of = {verb::mail, verb::rcpt, verb::data, verb::vrfy};
+        if (std::ranges::find(is_any_of, received.verb) != is_any_of.end())
+            return say_error(reply);
+    }
     switch (received.verb) {
     case verb::ehlo:
     case verb::helo:
@@ -95,6 +106,8 @@ command_step command_machine::handle(const command& received, std::string_view& 
         return handle_bdat(received.arguments);
     case verb::starttls:
         return handle_starttls(received.arguments, rest);
+    case verb::auth:
+        return handle_auth(received.arguments, rest);
     case verb::rset:
         return handle_rset(received.arguments);
     case verb::noop:
@@ -140,11 +153,109 @@ command_step command_machine::handle_hello(const command& received, std::string_
     say("250-CHUNKING");
     if (client_.can_start_tls && !has_tls())
         say("250-STARTTLS");
+    if (needs_login() && (has_tls() || client_.logins == login_policy::at_once))
+        say("250-AUTH PLAIN LOGIN");
     // RFC 9422
     std::string bounds = "250 LIMITS RCPTMAX=" + std::to_string(limits_.recipients);
     if (limits_.messages > 0 && !client_.is_exempt)
         bounds += " MAILMAX=" + std::to_string(limits_.messages);
     return say(bounds);
+}
+
+std::string_view command_machine::missing_login() const
+{
+    if (!needs_login())
+        return {};
+    return has_tls() || client_.logins == login_policy::at_once ? replies::needs_login
+                                                                : replies::needs_tls;
+}
+
+command_step command_machine::handle_auth(std::string_view arguments, std::string_view rest)
+{
+    if (client_.logins == login_policy::none)
+        return say_error(replies::not_served);
+    // RFC 4954 4: the client must wait for the reply, or a server that ignores what a pipelining
+    // client sends after a failed AUTH could be made to run it without a login.
+    if (!rest.empty())
+        return close(replies::out_of_turn);
+    const auto parsed = parse_auth(arguments);
+    if (missing_login() == replies::needs_tls) {
+        has_login_in_clear_ = parsed && parsed->response;
+        return say_error(replies::needs_tls);
+    }
+    if (login_)
+        return say_error(replies::logged_in_already);
+    if (phase_ == phase::no_hello)
+        return say_error(replies::say_hello_first);
+    if (!parsed)
+        return say_error(replies::bad_arguments);
+    exchange_ = auth_exchange::begin(parsed->mechanism);
+    if (!exchange_)
+        return say_error(replies::unknown_mechanism);
+    phase_ = phase::exchange;
+    return on_exchange(exchange_->start(parsed->response));
+}
+
+command_step command_machine::take_response(std::string_view line, std::string_view rest)
+{
+    if (!rest.empty())
+        return close(replies::out_of_turn);
+    return on_exchange(exchange_->resume(line));
+}
+
+command_step command_machine::on_exchange(auth_exchange::status status)
+{
+    if (status == auth_exchange::status::challenge)
+        return say(exchange_->challenge());
+    credentials_ = exchange_->take_credentials();
+    end_exchange();
+    switch (status) {
+    case auth_exchange::status::complete:
+        return {kind::log_in, {}, {}};
+    case auth_exchange::status::cancelled:
+        credentials_ = {};
+        return say(replies::cancelled);
+    default:
+        credentials_ = {};
+        return say_error(replies::bad_response);
+    }
+}
+
+void command_machine::end_exchange()
+{
+    exchange_.reset();
+    if (phase_ == phase::exchange)
+        phase_ = phase::idle;
+}
+
+command_step command_machine::on_login_result(login_result result)
+{
+    auto wait = result.wait;
+    auto reply = replies::login_unavailable;
+    switch (result.status) {
+    case login_status::good:
+        login_ = std::move(result.login);
+        reply = replies::logged_in;
+        break;
+    case login_status::bad:
+        ++failed_logins_;
+        if (failed_logins_ > limits_.failed_logins)
+            return close(replies::too_many_failed_logins);
+        if (failed_logins_ > 1)
+            wait = std::max(wait, limits_.failed_login_delay);
+        reply = replies::bad_login;
+        break;
+    case login_status::too_many_sessions:
+        return close(replies::too_many_sessions);
+    case login_status::too_many_failures:
+        return close(replies::too_many_failed_logins);
+    case login_status::unavailable:
+        break;
+    }
+    if (wait.count() == 0)
+        return say(reply);
+    replies_.reply_later(wait, std::string(reply));
+    return {};
 }
 
 command_step command_machine::handle_mail(std::string_view arguments, const server_state& server)
@@ -157,11 +268,14 @@ command_step command_machine::handle_mail(std::string_view arguments, const serv
     if (!sender || (!sender->smtp_path.text.empty() && sender->smtp_path.domain.empty()))
         return say_error(replies::bad_sender);
     const auto parameters = parse_mail_parameters(sender->parameters);
-    if (!parameters)
+    // RFC 4954 5: the identity that AUTH names is of no use to us.
+    if (!parameters || (parameters->has_auth && !login_))
         return say_error(replies::bad_parameter);
     if (sender->smtp_path.has_utf8 && !parameters->smtputf8)
         return say_error(replies::needs_smtputf8);
-    if (parameters->size && *parameters->size > limits_.message_bytes)
+    const auto allowed =
+        login_ ? std::min(login_->max_message_bytes, limits_.message_bytes) : limits_.message_bytes;
+    if (parameters->size && *parameters->size > allowed)
         return say(replies::too_large);
     if (limits_.messages > 0 && !client_.is_exempt && messages_ >= limits_.messages)
         return close(replies::too_many_messages);
@@ -172,12 +286,38 @@ command_step command_machine::handle_mail(std::string_view arguments, const serv
     if (server.lacks_space(parameters->size))
         return say(replies::out_of_memory);
 
+    pending_sender_ = {std::move(sender->smtp_path.text), parameters->size, parameters->smtputf8};
+    if (login_)
+        return {kind::admit, {}, {}};
+    return begin_transaction();
+}
+
+command_step command_machine::begin_transaction()
+{
     ++messages_;
     phase_ = phase::envelope;
-    envelope_.mail_from = std::move(sender->smtp_path.text);
-    envelope_.declared_size = parameters->size;
-    envelope_.has_utf8 = parameters->smtputf8;
+    envelope_.mail_from = std::move(pending_sender_.path);
+    envelope_.declared_size = pending_sender_.size;
+    envelope_.has_utf8 = pending_sender_.has_utf8;
+    if (login_)
+        envelope_.login = login_->user;
     return say(replies::sender_ok);
+}
+
+command_step command_machine::on_admission_result(const admission_result& result)
+{
+    switch (result.status) {
+    case admission_status::admitted:
+        login_->max_message_bytes = result.max_message_bytes;
+        return begin_transaction();
+    case admission_status::ended:
+        return close(replies::login_ended);
+    case admission_status::over_rate:
+        return say(replies::over_rate);
+    case admission_status::unavailable:
+        break;
+    }
+    return say(replies::unavailable);
 }
 
 command_step command_machine::handle_rcpt(std::string_view arguments)
@@ -195,7 +335,15 @@ command_step command_machine::handle_rcpt(std::string_view arguments)
         envelope_.recipients.size() >= static_cast<std::size_t>(limits_.recipients))
         return say(replies::too_many_recipients);
     pending_recipient_ = std::move(path->smtp_path);
-    return {kind::look_up, {}, {}};
+    if (!login_)
+        return {kind::look_up, {}, {}};
+    // Whoever it names, the mail goes to the login's inbox. Nothing is looked up, so neither reply
+    // nor time tells whether the recipient exists here.
+    recipient_result own(recipient_status::live);
+    own.account = login_->account;
+    own.inbox = login_->inbox;
+    own.max_message_bytes = login_->max_message_bytes;
+    return say(accept(own));
 }
 
 command_step command_machine::on_recipient_result(const recipient_result& result)
@@ -291,19 +439,28 @@ command_step command_machine::handle_bdat(std::string_view arguments)
     const auto chunk = parse_chunk(arguments);
     if (!chunk)
         return close(replies::bad_arguments); // the end of the chunk cannot be known
+    if (const auto reply = missing_login(); !reply.empty())
+        return refuse_chunk(*chunk, reply);
     if (!envelope_.recipients.empty())
         return {kind::chunk, *chunk, {}};
-    const auto refusal =
-        has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient;
-    if (chunk->size > 2 * limits_.message_bytes)
+    return refuse_chunk(*chunk, has_refused_recipient_ ? replies::no_valid_recipients
+                                                       : replies::need_recipient);
+}
+
+// The reply follows the octets, which are read all the same (RFC 3030 2).
+command_step command_machine::refuse_chunk(const smtp::chunk& chunk, std::string_view refusal)
+{
+    if (chunk.size > 2 * limits_.message_bytes)
         return close(refusal);
-    return {kind::chunk, *chunk, refusal};
+    return {kind::chunk, chunk, refusal};
 }
 
 command_step command_machine::handle_starttls(std::string_view arguments, std::string_view& rest)
 {
     if (has_tls())
         return say_error(replies::tls_already);
+    if (login_)
+        return say_error(replies::logged_in_already);
     if (!client_.can_start_tls)
         return say_error(replies::not_served);
     if (!arguments.empty())

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <cstring>
 #include <poll.h>
 
 namespace tempinbox::smtp {
@@ -23,6 +24,7 @@ awaitable<connection::read_result> connection::read()
     if (tls_) {
         std::tie(got.error, count) =
             co_await tls_->async_read_some(asio::buffer(tls_buffer_), tuple_awaitable);
+        last_read_ = count;
         got.bytes = std::string_view(tls_buffer_.data(), count);
         co_return got;
     }
@@ -32,8 +34,14 @@ awaitable<connection::read_result> connection::read()
         if (got.error == asio::error::would_block)
             got.error = {};
     }
+    last_read_ = count;
     got.bytes = std::string_view(shared_buffer().data(), count);
     co_return got;
+}
+
+void connection::wipe_input()
+{
+    ::explicit_bzero(tls_ ? tls_buffer_.data() : shared_buffer().data(), last_read_);
 }
 
 awaitable<connection::error_code> connection::write(const std::string& bytes)

@@ -31,6 +31,8 @@ public:
     };
 
     awaitable<read_result> read();
+    // Overwrites what the last read returned.
+    void wipe_input();
     awaitable<error_code> write(const std::string& bytes);
     awaitable<error_code> shake_hands(std::shared_ptr<boost::asio::ssl::context> context);
     // Under TLS this sends close_notify, as RFC 8446 6.1 requires; what comes after the client's
@@ -55,6 +57,7 @@ private:
     std::shared_ptr<boost::asio::ssl::context> context_;
     std::unique_ptr<boost::asio::ssl::stream<tcp::socket&>> tls_;
     std::vector<char> tls_buffer_;
+    std::size_t last_read_ = 0;
 };
 
 } // namespace tempinbox::smtp

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <tuple>
 #include <unordered_set>
 
@@ -41,18 +42,21 @@ host_port address_of(const tcp::acceptor& acceptor)
     return host_port(endpoint.address().to_string(), endpoint.port());
 }
 
-// Best effort: the client gets one line if it fits the socket's send buffer.
-void turn_away(tcp::socket& socket, std::string_view reply)
+// Best effort: the client gets one line if it fits the socket's send buffer. One that begins with
+// TLS could not read it.
+void turn_away(const listening_port& port, tcp::socket& socket, std::string_view reply)
 {
     error_code ignored;
     const auto line = std::string(reply) + "\r\n";
-    socket.write_some(asio::buffer(line), ignored);
+    if (port.kind != port_kind::submissions)
+        socket.write_some(asio::buffer(line), ignored);
     socket.shutdown(tcp::socket::shutdown_both, ignored);
 }
 
 // A connection from a balancer, or from anybody who takes its port for another, before its header.
 struct waiting_connection
 {
+    const listening_port& port;
     tcp::socket socket;
     boost::asio::ip::address peer;
     bool is_trusted = false; // the peer belongs to proxy-networks
@@ -111,65 +115,69 @@ std::string_view refusal_of(const waiting_connection& one)
 
 struct listener::state : std::enable_shared_from_this<state>
 {
-    state(session_context& shared, std::vector<host_port> where, proxy_settings balancers,
-          const mail_ingest::database_watch& watch)
-        : context(shared),
-          addresses(std::move(where)),
+    state(runtime::host& runs_on, session_metrics& shown, std::vector<listening_port> served,
+          proxy_settings balancers, const mail_ingest::database_watch& watch)
+        : host(runs_on),
+          metrics(shown),
+          ports(std::move(served)),
           proxy(std::move(balancers)),
           database(watch),
-          check_timer(shared.host.executor())
+          check_timer(runs_on.executor())
     {}
 
-    using admit = void (state::*)(tcp::socket);
+    struct bound_acceptor
+    {
+        const listening_port& port;
+        tcp::acceptor acceptor;
+    };
 
-    void bind(std::string_view name, const std::vector<host_port>& where,
-              std::list<tcp::acceptor>& into);
-    awaitable<void> accept(tcp::acceptor& acceptor, admit admit_one);
+    void bind(const listening_port& port);
+    awaitable<void> accept(bound_acceptor& from);
     awaitable<void> serve(std::shared_ptr<session> one);
     awaitable<void> check_deadlines();
-    void admit_client(tcp::socket socket);
-    void admit_balancer(tcp::socket socket);
+    void admit_client(const listening_port& port, tcp::socket socket);
+    void admit_balancer(const listening_port& port, tcp::socket socket);
     awaitable<void> await_header(std::shared_ptr<waiting_connection> one);
     void evict_waiting();
     bool remove_waiting(const std::shared_ptr<waiting_connection>& one);
-    void welcome(tcp::socket socket, client_address peer);
+    void welcome(const listening_port& port, tcp::socket socket, client_address peer);
     void stop_accepting();
 
-    session_context& context;
-    std::vector<host_port> addresses;
+    runtime::host& host;
+    session_metrics& metrics;
+    const std::vector<listening_port> ports;
     proxy_settings proxy;
     const mail_ingest::database_watch& database;
-    std::list<tcp::acceptor> acceptors;
-    std::list<tcp::acceptor> proxy_acceptors;
+    std::list<bound_acceptor> acceptors;
     std::vector<std::shared_ptr<waiting_connection>> waiting; // the oldest first
     std::unordered_set<std::shared_ptr<session>> sessions;
     asio::steady_timer check_timer;
     bool is_stopping = false;
 };
 
-void listener::state::bind(std::string_view name, const std::vector<host_port>& where,
-                           std::list<tcp::acceptor>& into)
+void listener::state::bind(const listening_port& port)
 {
-    for (const auto& address : where) {
+    for (const auto& address : port.addresses) {
         const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
-        auto& acceptor = into.emplace_back(context.host.executor());
+        auto& acceptor =
+            acceptors.emplace_back(bound_acceptor{port, tcp::acceptor(host.executor())}).acceptor;
         acceptor.open(endpoint.protocol());
         acceptor.set_option(tcp::acceptor::reuse_address(true));
         if (endpoint.protocol() == tcp::v6())
             acceptor.set_option(asio::ip::v6_only(true));
         acceptor.bind(endpoint);
         acceptor.listen(backlog);
-        const auto port = std::to_string(acceptor.local_endpoint().port());
-        log::info("listening", {{name, address.host + ":" + port}});
+        const auto number = std::to_string(acceptor.local_endpoint().port());
+        log::info("listening", {{port.name, address.host + ":" + number}});
     }
 }
 
-awaitable<void> listener::state::accept(tcp::acceptor& acceptor, admit admit_one)
+awaitable<void> listener::state::accept(bound_acceptor& from)
 {
     const auto self = shared_from_this();
-    asio::steady_timer timer(context.host.executor());
+    asio::steady_timer timer(host.executor());
     while (!is_stopping) {
-        auto [error, socket] = co_await acceptor.async_accept(tuple_awaitable);
+        auto [error, socket] = co_await from.acceptor.async_accept(tuple_awaitable);
         if (is_stopping)
             co_return;
         if (error) {
@@ -179,21 +187,24 @@ awaitable<void> listener::state::accept(tcp::acceptor& acceptor, admit admit_one
             co_await timer.async_wait(tuple_awaitable);
             continue;
         }
-        (this->*admit_one)(std::move(socket));
+        if (from.port.reads_proxy_header)
+            admit_balancer(from.port, std::move(socket));
+        else
+            admit_client(from.port, std::move(socket));
     }
 }
 
-void listener::state::admit_client(tcp::socket socket)
+void listener::state::admit_client(const listening_port& port, tcp::socket socket)
 {
     error_code error;
     const auto peer = socket.remote_endpoint(error);
     if (error)
         return;
     socket.non_blocking(true, error);
-    welcome(std::move(socket), peer.address());
+    welcome(port, std::move(socket), peer.address());
 }
 
-void listener::state::admit_balancer(tcp::socket socket)
+void listener::state::admit_balancer(const listening_port& port, tcp::socket socket)
 {
     error_code error;
     const auto peer = socket.remote_endpoint(error).address();
@@ -203,10 +214,10 @@ void listener::state::admit_balancer(tcp::socket socket)
     if (waiting.size() >= proxy.max_waiting)
         evict_waiting();
     const auto& one = waiting.emplace_back(std::make_shared<waiting_connection>(
-        std::move(socket), peer, contains(proxy.networks, peer),
+        port, std::move(socket), peer, contains(proxy.networks, peer),
         steady::now() + proxy.header_timeout));
-    context.metrics.set_awaited_headers(waiting.size());
-    asio::co_spawn(context.host.executor(), await_header(one), asio::detached);
+    metrics.set_awaited_headers(waiting.size());
+    asio::co_spawn(host.executor(), await_header(one), asio::detached);
 }
 
 awaitable<void> listener::state::await_header(std::shared_ptr<waiting_connection> one)
@@ -221,13 +232,13 @@ awaitable<void> listener::state::await_header(std::shared_ptr<waiting_connection
         if (!one->parser.has_begun())
             co_return;
         const auto reason = refusal_of(*one);
-        context.metrics.header_refused(reason);
+        metrics.header_refused(reason);
         log::warning("PROXY header refused",
                      {{"reason", reason}, {"remote_ip", one->peer.to_string()}});
         co_return;
     }
-    context.metrics.header_accepted(one->parser.header());
-    welcome(std::move(one->socket), client_of(*one));
+    metrics.header_accepted(one->parser.header());
+    welcome(one->port, std::move(one->socket), client_of(*one));
 }
 
 // Strangers first: they cannot keep balancers out.
@@ -241,7 +252,7 @@ void listener::state::evict_waiting()
     error_code ignored;
     one->socket.close(ignored);
     remove_waiting(one);
-    context.metrics.header_evicted();
+    metrics.header_evicted();
 }
 
 // False if it was removed before.
@@ -249,28 +260,34 @@ bool listener::state::remove_waiting(const std::shared_ptr<waiting_connection>& 
 {
     if (std::erase(waiting, one) == 0)
         return false;
-    context.metrics.set_awaited_headers(waiting.size());
+    metrics.set_awaited_headers(waiting.size());
     return true;
 }
 
-void listener::state::welcome(tcp::socket socket, client_address peer)
+void listener::state::welcome(const listening_port& port, tcp::socket socket, client_address peer)
 {
+    auto& context = *port.context;
     error_code error;
     socket.set_option(tcp::no_delay(true), error);
+    if (!port.networks.empty() && !contains(port.networks, peer.address)) {
+        metrics.turned_away("network");
+        return turn_away(port, socket, replies::not_for_network);
+    }
     if (database.is_away()) {
-        context.metrics.turned_away("database");
-        return turn_away(socket, replies::database_away);
+        metrics.turned_away("database");
+        return turn_away(port, socket, replies::database_away);
     }
     const auto admission = context.client_limiter.enter(peer);
     if (admission != client_limiter::admission::welcome) {
-        context.metrics.turned_away(reason_of(admission));
-        return turn_away(socket, admission == client_limiter::admission::too_many
-                                     ? replies::too_many_connections
-                                     : replies::too_many_from_address);
+        metrics.turned_away(reason_of(admission));
+        return turn_away(port, socket,
+                         admission == client_limiter::admission::too_many
+                             ? replies::too_many_connections
+                             : replies::too_many_from_address);
     }
-    auto fresh = std::make_shared<session>(context, std::move(socket), std::move(peer));
+    auto fresh = std::make_shared<session>(context, port.kind, std::move(socket), std::move(peer));
     sessions.insert(fresh);
-    asio::co_spawn(context.host.executor(), serve(std::move(fresh)), asio::detached);
+    asio::co_spawn(host.executor(), serve(std::move(fresh)), asio::detached);
 }
 
 awaitable<void> listener::state::serve(std::shared_ptr<session> one)
@@ -303,20 +320,19 @@ void listener::state::stop_accepting()
 {
     is_stopping = true;
     error_code ignored;
-    for (auto* each : {&acceptors, &proxy_acceptors})
-        for (auto& acceptor : *each)
-            acceptor.close(ignored);
+    for (auto& one : acceptors)
+        one.acceptor.close(ignored);
     // Their coroutines end on the loop, and use nothing of the context.
     for (const auto& one : waiting)
         one->socket.close(ignored);
     if (!waiting.empty())
-        context.metrics.set_awaited_headers(0);
+        metrics.set_awaited_headers(0);
     waiting.clear();
 }
 
-listener::listener(session_context& context, std::vector<host_port> addresses, proxy_settings proxy,
-                   const mail_ingest::database_watch& database)
-    : state_(std::make_shared<state>(context, std::move(addresses), std::move(proxy), database))
+listener::listener(runtime::host& host, session_metrics& metrics, std::vector<listening_port> ports,
+                   proxy_settings proxy, const mail_ingest::database_watch& database)
+    : state_(std::make_shared<state>(host, metrics, std::move(ports), std::move(proxy), database))
 {}
 
 listener::~listener()
@@ -326,24 +342,20 @@ listener::~listener()
 
 void listener::start()
 {
-    state_->bind("smtp", state_->addresses, state_->acceptors);
-    state_->bind("smtp_proxy", state_->proxy.listen, state_->proxy_acceptors);
-    const auto& executor = state_->context.host.executor();
-    for (auto& acceptor : state_->acceptors)
-        asio::co_spawn(executor, state_->accept(acceptor, &state::admit_client), asio::detached);
-    for (auto& acceptor : state_->proxy_acceptors)
-        asio::co_spawn(executor, state_->accept(acceptor, &state::admit_balancer), asio::detached);
+    for (const auto& port : state_->ports)
+        state_->bind(port);
+    const auto& executor = state_->host.executor();
+    for (auto& one : state_->acceptors)
+        asio::co_spawn(executor, state_->accept(one), asio::detached);
     asio::co_spawn(executor, state_->check_deadlines(), asio::detached);
 }
 
-host_port listener::local_address() const
+host_port listener::address(port_kind kind, bool reads_proxy_header) const
 {
-    return address_of(state_->acceptors.front());
-}
-
-host_port listener::proxy_address() const
-{
-    return address_of(state_->proxy_acceptors.front());
+    const auto found = std::ranges::find_if(state_->acceptors, [&](const auto& one) {
+        return one.port.kind == kind && one.port.reads_proxy_header == reads_proxy_header;
+    });
+    return address_of(found->acceptor);
 }
 
 std::size_t listener::sessions() const
@@ -363,7 +375,7 @@ awaitable<void> listener::drain(std::chrono::milliseconds timeout)
     for (const auto& one : self->sessions)
         one->shut_down();
     const auto deadline = steady::now() + timeout;
-    asio::steady_timer timer(self->context.host.executor());
+    asio::steady_timer timer(self->host.executor());
     while (!self->sessions.empty() && steady::now() < deadline) {
         timer.expires_after(drain_check_interval);
         co_await timer.async_wait(tuple_awaitable);

@@ -8,10 +8,12 @@
 
 namespace tempinbox::smtp {
 
-// The listener for balancers, which send a PROXY header ahead of each connection.
+// The ports for balancers, which send a PROXY header ahead of each connection.
 struct proxy_settings
 {
-    std::vector<host_port> listen; // empty: there is none
+    std::vector<host_port> listen; // of mail without login; empty: there is none
+    std::vector<host_port> submission_listen;
+    std::vector<host_port> submissions_listen;
     std::vector<network> networks; // of the balancers; nobody else's header is read
     // From connect to the end of the header.
     std::chrono::milliseconds header_timeout{5'000};

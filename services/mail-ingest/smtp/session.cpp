@@ -58,6 +58,19 @@ std::optional<rejection_reason> reason_of(std::string_view result)
     return std::nullopt;
 }
 
+session_machine::client client_of(port_kind port, bool is_exempt, bool has_certificate)
+{
+    session_machine::client who;
+    who.is_exempt = is_exempt;
+    who.can_start_tls =
+        has_certificate && (port == port_kind::mail || port == port_kind::submission);
+    if (port == port_kind::submission || port == port_kind::submissions)
+        who.logins = login_policy::after_tls;
+    else if (port == port_kind::submission_clear)
+        who.logins = login_policy::at_once;
+    return who;
+}
+
 std::string_view to_text(recipient_status status)
 {
     constexpr std::string_view names[] = {"live", "unknown",   "quarantined", "foreign",
@@ -67,15 +80,16 @@ std::string_view to_text(recipient_status status)
 
 } // namespace
 
-session::session(session_context& context, tcp::socket socket, client_address peer)
+session::session(session_context& context, port_kind port, tcp::socket socket, client_address peer)
     : context_(context),
+      port_(port),
       peer_(std::move(peer)),
       peer_text_(peer_.address.to_string()),
       connection_(std::move(socket)),
-      machine_(context.limits,
-               session_machine::client{context.client_limiter.is_exempt(peer_),
-                                       context.starttls != nullptr},
-               steady::now()),
+      machine_(
+          context.limits,
+          client_of(port, context.client_limiter.is_exempt(peer_), context.starttls != nullptr),
+          steady::now()),
       sender_{[this] { return connection_.has_hung_up(); }}
 {
     context_.metrics.session_began();
@@ -83,6 +97,8 @@ session::session(session_context& context, tcp::socket socket, client_address pe
 
 session::~session()
 {
+    if (machine_.login())
+        context_.logins->leave(machine_.login()->user);
     context_.client_limiter.leave(peer_);
     context_.metrics.session_ended();
 }
@@ -110,7 +126,10 @@ awaitable<void> session::run()
 
 awaitable<void> session::converse()
 {
-    if (connection_.has_input()) {
+    if (port_ == port_kind::submissions && !co_await shake_hands())
+        co_return;
+    // What came behind the handshake has passed it.
+    if (port_ != port_kind::submissions && connection_.has_input()) {
         const auto early = co_await connection_.read();
         machine_.receive(early.bytes, steady::now());
         machine_.greet();
@@ -125,6 +144,10 @@ awaitable<void> session::converse()
         machine_.set_busy(context_.client_limiter.is_busy());
         machine_.set_over_rate(context_.client_limiter.is_over_rate(peer_, steady::now()));
         const auto next_action = machine_.next();
+        if (machine_.needs_login())
+            connection_.wipe_input();
+        if (machine_.take_login_in_clear())
+            log::audit("login in the clear", {{"remote_ip", peer_text_}});
         // A pipelining client can have several messages whose 250 it has not read yet.
         if (machine_.is_acknowledged())
             unacknowledged_.clear();
@@ -140,6 +163,12 @@ awaitable<void> session::converse()
             break;
         case action::kind::look_up:
             co_await look_up();
+            break;
+        case action::kind::log_in:
+            co_await log_in();
+            break;
+        case action::kind::admit:
+            co_await admit();
             break;
         case action::kind::begin:
             spool_ = context_.ingest.open_spool();
@@ -228,6 +257,24 @@ awaitable<void> session::look_up()
         result = co_await context_.recipients.find(std::move(recipient));
     }
     on_recipient_result(std::move(*result));
+}
+
+awaitable<void> session::log_in()
+{
+    auto result = co_await context_.logins->log_in(peer_.address, machine_.take_credentials());
+    const auto refused = result.status == login_status::bad ? result.login : std::nullopt;
+    machine_.on_login_result(std::move(result), steady::now());
+    if (refused)
+        context_.rejections.note(refused->account, refused->inbox, rejection_reason::bad_login, "",
+                                 machine_.last_reply());
+}
+
+awaitable<void> session::admit()
+{
+    const auto result = co_await context_.logins->admit(*machine_.login());
+    if (result.status == admission_status::admitted)
+        begin_transaction();
+    machine_.on_admission_result(result);
 }
 
 void session::begin_transaction()

@@ -4,6 +4,7 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/tls/context_source.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
+#include "mail-ingest/logins/logins.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
@@ -17,7 +18,15 @@
 
 namespace tempinbox::smtp {
 
-// What the sessions of a listener share; must outlive them.
+// What a port speaks.
+enum class port_kind {
+    mail,            // takes mail for inboxes from anybody
+    submission,      // takes mail from logins alone; AUTH follows STARTTLS
+    submissions,     // the same under TLS from the first byte (RFC 8314)
+    submission_clear // the same without TLS
+};
+
+// What the sessions of a port share; must outlive them.
 struct session_context
 {
     runtime::host& host;
@@ -29,6 +38,7 @@ struct session_context
     smtp::client_limiter& client_limiter;
     const tls::context_source& starttls; // for a handshake that begins; empty: not offered
     session_metrics& metrics;
+    mail_ingest::logins* logins = nullptr; // where they are needed
 };
 
 // Runs a session machine on a connection: reads, writes, looks up recipients, stores messages and
@@ -39,7 +49,7 @@ class session : public std::enable_shared_from_this<session>
 public:
     using tcp = boost::asio::ip::tcp;
 
-    session(session_context& context, tcp::socket socket, client_address peer);
+    session(session_context& context, port_kind port, tcp::socket socket, client_address peer);
     ~session();
     session(const session&) = delete;
 
@@ -59,6 +69,8 @@ private:
     awaitable<bool> send_output();
     awaitable<bool> shake_hands();
     awaitable<void> look_up();
+    awaitable<void> log_in();
+    awaitable<void> admit();
     awaitable<void> store();
     awaitable<void> delay(std::chrono::milliseconds time);
     awaitable<void> linger();
@@ -73,6 +85,7 @@ private:
     void begin_transaction();
 
     session_context& context_;
+    const port_kind port_;
     client_address peer_;
     std::string peer_text_;
     smtp::connection connection_;

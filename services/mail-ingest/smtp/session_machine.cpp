@@ -3,6 +3,7 @@
 #include "mail-ingest/smtp/replies.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tempinbox::smtp {
@@ -49,7 +50,7 @@ void session_machine::receive(std::string_view bytes, time_point now)
         return;
     }
     hold_input();
-    held_input_.append(bytes);
+    append_to_held_input(bytes);
     input_ = held_input_;
 }
 
@@ -84,6 +85,10 @@ std::optional<action> session_machine::resume()
         return take_command();
     case phase::look_up:
         return suspend(action::kind::look_up);
+    case phase::login:
+        return suspend(action::kind::log_in);
+    case phase::admission:
+        return suspend(action::kind::admit);
     case phase::data:
         return take_message(data_.resume(input_, now_));
     case phase::chunk:
@@ -103,6 +108,8 @@ action session_machine::suspend(action::kind what)
 {
     if (!input_.empty())
         hold_input();
+    else if (commands_.needs_login())
+        wipe(held_input_);
     action next_action;
     next_action.what = what;
     return next_action;
@@ -114,11 +121,28 @@ void session_machine::hold_input()
                             input_.data() >= held_input_.data() + held_input_.size())) {
         held_input_.assign(input_);
     } else {
-        held_input_.erase(0, input_.empty()
-                                 ? held_input_.size()
-                                 : static_cast<std::size_t>(input_.data() - held_input_.data()));
+        const auto used = input_.empty()
+                              ? held_input_.size()
+                              : static_cast<std::size_t>(input_.data() - held_input_.data());
+        // What was used may be a password.
+        if (commands_.needs_login())
+            ::explicit_bzero(held_input_.data(), used);
+        held_input_.erase(0, used);
     }
     input_ = held_input_;
+}
+
+// A string that grows leaves its old bytes behind in freed memory: not those of a password.
+void session_machine::append_to_held_input(std::string_view bytes)
+{
+    if (commands_.needs_login() && held_input_.capacity() - held_input_.size() < bytes.size()) {
+        std::string grown;
+        grown.reserve(std::max(2 * held_input_.size(), held_input_.size() + bytes.size()));
+        grown = held_input_;
+        wipe(held_input_);
+        held_input_.swap(grown);
+    }
+    held_input_.append(bytes);
 }
 
 std::optional<action> session_machine::take_command()
@@ -141,6 +165,12 @@ std::optional<action> session_machine::take_command()
         break;
     case command_step::kind::look_up:
         phase_ = phase::look_up;
+        break;
+    case command_step::kind::log_in:
+        phase_ = phase::login;
+        break;
+    case command_step::kind::admit:
+        phase_ = phase::admission;
         break;
     case command_step::kind::data:
         return begin_data();
@@ -166,7 +196,22 @@ std::optional<action> session_machine::take_command()
 
 void session_machine::on_recipient_result(const recipient_result& result)
 {
-    const auto step = commands_.on_recipient_result(result);
+    go_on_after(commands_.on_recipient_result(result));
+}
+
+void session_machine::on_login_result(login_result result, time_point now)
+{
+    now_ = active_ = now;
+    go_on_after(commands_.on_login_result(std::move(result)));
+}
+
+void session_machine::on_admission_result(const admission_result& result)
+{
+    go_on_after(commands_.on_admission_result(result));
+}
+
+void session_machine::go_on_after(const command_step& step)
+{
     phase_ = step.what == command_step::kind::close ? phase::closed : phase::command;
 }
 
@@ -335,7 +380,7 @@ session_machine::time_point session_machine::deadline() const
     switch (phase_) {
     case phase::data:
     case phase::chunk:
-        return std::min(message_deadline(), message_.window_deadline());
+        return std::min({message_deadline(), message_.window_deadline(), login_deadline()});
     case phase::greeting:
     case phase::command:
         // A client cannot hold a message forever by sending commands between chunks.
@@ -357,7 +402,16 @@ session_machine::time_point session_machine::idle_deadline() const
 {
     const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
     const auto idle_end = idle.count() > 0 ? active_ + idle : never;
-    return commands_.is_in_chunks() ? idle_end : std::min(idle_end, session_deadline(started_));
+    return commands_.is_in_chunks()
+               ? idle_end
+               : std::min({idle_end, session_deadline(started_), login_deadline()});
+}
+
+// Whoever must log in has little time for it, whatever else it sends.
+session_machine::time_point session_machine::login_deadline() const
+{
+    const bool has_end = limits_.login.count() > 0 && commands_.needs_login();
+    return has_end ? started_ + limits_.login : never;
 }
 
 // Counted from the message's beginning, so a message that began in time may end after the session's
@@ -391,7 +445,7 @@ void session_machine::expire(time_point now)
 // Called when a deadline has passed.
 bool session_machine::has_timed_out(time_point now)
 {
-    if (waits_for_command() && now >= idle_deadline())
+    if (now >= login_deadline() || (waits_for_command() && now >= idle_deadline()))
         return true;
     const bool has_message = !waits_for_command() || commands_.is_in_chunks();
     if (has_message && now >= message_deadline())

@@ -17,6 +17,8 @@ struct action
     enum class kind {
         read,      // send the output, then pass what the client sends to `receive`
         look_up,   // look `pending_recipient()` up, then call on_recipient_result
+        log_in,    // check `take_credentials()`, then call on_login_result
+        admit,     // ask whether `login()` may send a message, then call on_admission_result
         begin,     // open a message; discard what an earlier one left
         append,    // append `bytes` to it; they are valid until the next call
         drop,      // discard it: it will be refused
@@ -73,6 +75,8 @@ public:
     // The bytes must stay valid until `next` returns an action that waits.
     void receive(std::string_view bytes, time_point now);
     void on_recipient_result(const recipient_result& result);
+    void on_login_result(login_result result, time_point now);
+    void on_admission_result(const admission_result& result);
     void on_message_result(const message_result& result, time_point now);
     void tls_started(std::string protocol, time_point now);
     // `deadline` has passed; the session may still go on, after a check of the message's pace.
@@ -101,6 +105,13 @@ public:
 
     // The last reply, also while it is delayed.
     const std::string& last_reply() const { return replies_.last(); }
+    // While it does, what it sent was either handled or copied whenever `next` returns: the buffer
+    // it came in can be overwritten.
+    bool needs_login() const { return commands_.needs_login(); }
+    const std::optional<smtp::login>& login() const { return commands_.login(); }
+    credentials take_credentials() { return commands_.take_credentials(); }
+    // Returns once whether the client sent credentials in the clear where it must not.
+    bool take_login_in_clear() { return commands_.take_login_in_clear(); }
     const smtp_path& pending_recipient() const { return commands_.pending_recipient(); }
     const smtp::envelope& transaction() const { return commands_.envelope(); }
     time_point deadline() const;
@@ -119,7 +130,18 @@ public:
     std::optional<ending> take_ending();
 
 private:
-    enum class phase { greeting, command, look_up, data, chunk, storing, handshake, closed };
+    enum class phase {
+        greeting,
+        command,
+        look_up,
+        login,
+        admission,
+        data,
+        chunk,
+        storing,
+        handshake,
+        closed
+    };
 
     // Whether the client has seen the last message's 250.
     //
@@ -139,6 +161,8 @@ private:
     // input
     action suspend(action::kind what);
     void hold_input();
+    void append_to_held_input(std::string_view bytes);
+    void go_on_after(const command_step& step);
 
     // what the machines returned
     std::optional<action> resume();
@@ -156,6 +180,7 @@ private:
     bool has_timed_out(time_point now);
     bool waits_for_command() const;
     time_point idle_deadline() const;
+    time_point login_deadline() const;
     time_point message_deadline() const;
     time_point session_deadline(time_point start) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/encoding.hpp"
 #include "common/events/events.hpp"
 #include "integration/common/postgres/held_lock.hpp"
 #include "integration/mailbox/seeds.hpp"
@@ -36,15 +37,18 @@ struct mail_server
                          mail_ingest::recipient_settings recipient_settings = {},
                          smtp::limits bounds = {},
                          mail_ingest::ingest_settings ingest_settings = {},
-                         smtp::client_limits limiter_bounds = {}, smtp::proxy_settings proxy = {})
+                         smtp::client_limits limiter_bounds = {}, smtp::proxy_settings proxy = {},
+                         smtp::submission_settings submission = {})
         : chosen(settings_of(dsn, std::move(recipient_settings), std::move(bounds),
                              with_own_folder(std::move(ingest_settings)), std::move(limiter_bounds),
-                             std::move(proxy))),
+                             std::move(proxy), std::move(submission))),
           core(test_host(), chosen, clock, "test")
     {
         unacknowledged.start();
         rejections.start();
         clock_watch.start();
+        if (core.logins)
+            core.logins->start();
         listener.start();
     }
     ~mail_server()
@@ -53,13 +57,16 @@ struct mail_server
         await(unacknowledged.stop());
         await(rejections.stop());
         await(clock_watch.stop());
+        if (core.logins)
+            await(core.logins->stop());
     }
 
     static mail_ingest::settings settings_of(const std::string& dsn,
                                              mail_ingest::recipient_settings recipients,
                                              smtp::limits session,
                                              mail_ingest::ingest_settings ingest,
-                                             smtp::client_limits limits, smtp::proxy_settings proxy)
+                                             smtp::client_limits limits, smtp::proxy_settings proxy,
+                                             smtp::submission_settings submission)
     {
         mail_ingest::settings chosen;
         chosen.database.dsn = dsn;
@@ -68,6 +75,7 @@ struct mail_server
         chosen.kafka.brokers = "127.0.0.1:1";
         chosen.smtp_listen = {host_port("127.0.0.1", 0)};
         chosen.proxy = std::move(proxy);
+        chosen.submission = std::move(submission);
         chosen.session = std::move(session);
         chosen.client_limits = std::move(limits);
         chosen.recipients = std::move(recipients);
@@ -161,6 +169,13 @@ public:
             std::chrono::seconds(30));
         if (!is_sent)
             throw std::runtime_error("the server does not read");
+    }
+    // Says everything from the greeting to the reply to AUTH.
+    std::string log_in(const std::string& user, const std::string& password)
+    {
+        reply();
+        say("EHLO client.test");
+        return say("AUTH PLAIN " + to_base64('\0' + user + '\0' + password));
     }
     // Says everything from the greeting to the last RCPT.
     mail_client& begin(const std::vector<std::string>& recipients)

@@ -83,15 +83,97 @@ TEST_CASE("a listener for balancers needs IP addresses, and their networks",
     }
 }
 
+TEST_CASE("logins are taken nowhere unless a listener for them is set", "[mail-ingest][settings]")
+{
+    auto nothing = reader_of({});
+    auto clear = reader_of({{"submission-clear-listen", "127.0.0.1:2587"}});
+
+    CHECK_FALSE(mail_ingest::read_settings(nothing).takes_logins());
+    const auto chosen = mail_ingest::read_settings(clear);
+
+    CHECK(clear.problems().empty());
+    CHECK(chosen.takes_logins());
+    const auto& submission = chosen.submission;
+    CHECK(submission.clear_networks.size() == 2);
+    CHECK(contains(submission.clear_networks, boost::asio::ip::make_address("127.0.0.1")));
+    CHECK(contains(submission.clear_networks, boost::asio::ip::make_address("::1")));
+    CHECK_FALSE(contains(submission.clear_networks, boost::asio::ip::make_address("10.0.0.1")));
+    CHECK(submission.session.takes_bare_newlines);
+    CHECK(submission.session.login == 60s);
+    CHECK(submission.client_limits.connections == 2'048);
+    CHECK(submission.client_limits.connections_per_address == 200);
+    CHECK(submission.logins.sessions_per_login == 20);
+    CHECK(submission.logins.messages_per_minute == 600);
+    CHECK(submission.logins.message_burst == 100);
+}
+
+TEST_CASE("passwords in the clear are for no network that is wide as the world",
+          "[mail-ingest][settings]")
+{
+    for (const char* networks : {"0.0.0.0/0", "::/0", "127.0.0.0/8,0.0.0.0/1", "2000::/3", ""}) {
+        auto reader = reader_of({{"submission-clear-networks", networks}});
+        mail_ingest::read_settings(reader);
+        INFO(networks);
+        REQUIRE(reader.problems().size() == 1);
+        CHECK(reader.problems().front().find("submission-clear-networks") != std::string::npos);
+    }
+    for (const char* networks : {"10.0.0.0/8", "172.17.0.0/16", "fc00::/7"}) {
+        auto reader = reader_of({{"submission-clear-networks", networks}});
+        mail_ingest::read_settings(reader);
+        CHECK(reader.problems().empty());
+    }
+}
+
+TEST_CASE("logins over TLS need a certificate, their own or that of mail",
+          "[mail-ingest][settings]")
+{
+    for (const char* name : {"submission-listen", "submissions-listen"}) {
+        auto without = reader_of({{name, "127.0.0.1:2587"}});
+        auto with_mail_s = reader_of({{name, "127.0.0.1:2587"},
+                                      {"tls-certificate-file", __FILE__},
+                                      {"tls-key-file", __FILE__}});
+        auto with_own = reader_of({{name, "127.0.0.1:2587"},
+                                   {"submission-tls-certificate-file", __FILE__},
+                                   {"submission-tls-key-file", __FILE__}});
+        auto with_half = reader_of({{"submission-tls-certificate-file", __FILE__}});
+
+        mail_ingest::read_settings(without);
+        const auto shared = mail_ingest::read_settings(with_mail_s);
+        mail_ingest::read_settings(with_own);
+        mail_ingest::read_settings(with_half);
+
+        CHECK(without.problems().size() == 1);
+        CHECK(with_mail_s.problems().empty());
+        CHECK(shared.submission.certificate_file == __FILE__);
+        CHECK(with_own.problems().empty());
+        CHECK(with_half.problems().size() == 1);
+    }
+}
+
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
 {
-    for (const char* name :
-         {"messages-per-connection", "session-timeout", "connections", "connections-per-address",
-          "address-rate-per-minute", "unknown-recipients-per-address",
-          "unknown-recipients-before-delay", "unknown-recipients-before-close",
-          "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails",
-          "inbox-max-bytes", "hops", "memory-limit", "spool-limit",
-          "refused-recipients-before-delay", "message-min-rate"}) {
+    for (const char* name : {"messages-per-connection",
+                             "session-timeout",
+                             "connections",
+                             "connections-per-address",
+                             "address-rate-per-minute",
+                             "unknown-recipients-per-address",
+                             "unknown-recipients-before-delay",
+                             "unknown-recipients-before-close",
+                             "errors-before-delay",
+                             "errors-before-close",
+                             "inbox-rate-per-minute",
+                             "inbox-max-emails",
+                             "inbox-max-bytes",
+                             "hops",
+                             "memory-limit",
+                             "spool-limit",
+                             "refused-recipients-before-delay",
+                             "message-min-rate",
+                             "submission-connections",
+                             "submission-connections-per-address",
+                             "connections-per-login",
+                             "capture-rate-per-minute"}) {
         auto reader = reader_of({{name, "0"}});
         mail_ingest::read_settings(reader);
         INFO(name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/encoding.hpp"
 #include "mail-ingest/smtp/session_machine.hpp"
 
 #include <functional>
@@ -71,6 +72,14 @@ public:
         say("RCPT TO:<box@in.test>");
         return *this;
     }
+    // Says everything up to a login, on a port that takes them.
+    conversation& log_in()
+    {
+        hello();
+        say("AUTH PLAIN " + to_base64(std::string("\0cap_own\0tic_good", 17)));
+        return *this;
+    }
+    void start_tls() { machine_.tls_started("TLSv1.3", now_); }
     std::string pass(std::chrono::milliseconds time)
     {
         now_ += time;
@@ -107,6 +116,21 @@ public:
                     found == recipients_.end() ? smtp::recipient_result(status) : found->second);
                 break;
             }
+            case smtp::action::kind::log_in: {
+                logins_.push_back(machine_.take_credentials());
+                const auto& given = logins_.back();
+                auto outcome = login_result_;
+                if (given.user != own_login.user || given.password != "tic_good")
+                    outcome.status = smtp::login_status::bad;
+                if (outcome.status == smtp::login_status::good)
+                    outcome.login = own_login;
+                machine_.on_login_result(std::move(outcome), now_);
+                break;
+            }
+            case smtp::action::kind::admit:
+                ++admissions_;
+                machine_.on_admission_result(admission_);
+                break;
             case smtp::action::kind::begin:
                 message_ = "";
                 break;
@@ -142,6 +166,18 @@ public:
     // Whether bytes of a message are held that was neither stored nor dropped.
     bool is_in_message() const { return message_.has_value(); }
     int look_ups() const { return look_ups_; }
+    int admissions() const { return admissions_; }
+    // What clients gave, in order.
+    const std::vector<smtp::credentials>& logins() const { return logins_; }
+    // For a good password; another one is always bad.
+    void set_login_result(const smtp::login_result& result) { login_result_ = result; }
+    void set_admission(smtp::admission_status status, std::uint64_t max_message_bytes = 0)
+    {
+        admission_ = {status, max_message_bytes};
+    }
+
+    const smtp::login own_login{"cap_own", "digest", account_id::make(), inbox_id::make(),
+                                10 * 1024 * 1024};
     void set_message_status(smtp::message_status outcome) { message_status_ = outcome; }
 
 private:
@@ -167,6 +203,10 @@ private:
     std::vector<smtp::envelope> envelopes_;
     bool is_closed_ = false;
     int look_ups_ = 0;
+    int admissions_ = 0;
+    std::vector<smtp::credentials> logins_;
+    smtp::login_result login_result_{smtp::login_status::good, {}, {}};
+    smtp::admission_result admission_{smtp::admission_status::admitted, 10 * 1024 * 1024};
 };
 
 } // namespace tempinbox::testing
