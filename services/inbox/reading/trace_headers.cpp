@@ -39,13 +39,14 @@ std::string date_time(time_point moment)
            " " + std::to_string(1900 + parts.tm_year) + " " + clock.data() + " +0000";
 }
 
-// RFC 3848 and RFC 6531 3.7.3: addresses outside ASCII came by SMTPUTF8.
+// RFC 3848 and RFC 6531 3.7.3: addresses outside ASCII came by SMTPUTF8, `S` is TLS, `A` a login.
 std::string protocol_of(const mailbox::stored_email& email)
 {
     const auto& recipients = email.summary.rcpt_to;
     const bool is_plain =
         is_ascii(email.mail_from) && std::all_of(recipients.begin(), recipients.end(), is_ascii);
-    return std::string(is_plain ? "ESMTP" : "UTF8SMTP") + (email.tls ? "S" : "");
+    return std::string(is_plain ? "ESMTP" : "UTF8SMTP") + (email.tls ? "S" : "") +
+           (email.login ? "A" : "");
 }
 
 // RFC 5321 4.1.3.
