@@ -60,5 +60,39 @@ class StartTls(unittest.TestCase):
         self.assertEqual(authority, self._settings(starttls=True)[_CERTIFICATE])
 
 
+class Submission(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_where_a_login_can_send_is_named(self) -> None:
+        ports = {
+            "mail-ingest-1": 2525,
+            "mail-ingest-1-admin": 9000,
+            "mail-ingest-1-submission": 2526,
+            "mail-ingest-1-submissions": 2527,
+            "mail-ingest-1-submission-clear": 2528,
+        }
+        suite = Suite(self.folder)
+        known = Record(
+            "d.test",
+            ports=ports,
+            replicas={"mail-ingest": 1},
+            account=Account("id", "demo@example.com", "key", "password"),
+        )
+        with (
+            mock.patch.object(suite, "_record", known),
+            mock.patch.object(suite.supervision, "status", return_value={}),
+        ):
+            found = suite_env.variables(suite)
+
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_HOST"], "localhost")
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_STARTTLS_PORT"], "2526")
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_TLS_PORT"], "2527")
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_PORT"], "2528")
+        self.assertTrue(Path(found["TEMPINBOX_SUBMISSION_CA"]).exists())
+
+
 if __name__ == "__main__":
     unittest.main()

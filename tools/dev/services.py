@@ -1,7 +1,7 @@
 """The five services: which ports and settings each replica gets in ./dev."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,17 @@ PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "
 PAGE = paths.ROOT / "web" / "dashboard" / "dist"
 DOWNLOADS = paths.ROOT / "build" / "downloads"
 LOOPBACK = "127.0.0.0/8,::1/128"
+# A name of the certificate that keys.py makes; clients verify it.
+SUBMISSION_HOST = "localhost"
+
+
+@dataclass(frozen=True)
+class SubmissionPorts:
+    """Where a mail-ingest takes mail from logins: with STARTTLS, under TLS, and in the clear."""
+
+    starttls: int
+    tls: int
+    clear: int
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,7 @@ class Replica:
     number: int
     port: int
     admin_port: int
+    submission: SubmissionPorts | None = None
 
     @property
     def name(self) -> str:
@@ -90,11 +102,19 @@ def choose_replicas(
             number,
             ports.take(name, requested, is_running),
             ports.take(f"{name}-admin", None, is_running),
+            submission_ports(service, lambda kind: ports.take(f"{name}-{kind}", None, is_running)),
         )
 
     return [
         make(service, number) for service in SERVICES for number in range(1, counts[service] + 1)
     ]
+
+
+def submission_ports(service: str, port: Callable[[str], int]) -> SubmissionPorts | None:
+    """Returns those of a replica of the service; `port` has the number for a name."""
+    if service != "mail-ingest":
+        return None
+    return SubmissionPorts(port("submission"), port("submissions"), port("submission-clear"))
 
 
 def of(service: str, replicas: list[Replica]) -> Iterator[Replica]:
@@ -123,7 +143,8 @@ def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext
             "webhook-allow-networks": LOOPBACK,
             "webhook-allow-http": "true",
         },
-        "mail-ingest": {
+        "mail-ingest": _submission(replica, context)
+        | {
             "smtp-listen": replica.listener,
             "hostname": f"mx.{context.domain}",
             # Most clients use STARTTLS where it is offered, and refuse a certificate of no known
@@ -151,11 +172,37 @@ def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext
             "signup": "open",
             "dashboard-files": str(PAGE),
             "download-files": str(DOWNLOADS),
-        },
+        }
+        | _capture_server(replicas),
     }
     # A service without replicas leaves its callers with their default address, where nobody
     # answers.
     return {name: value for name, value in (common | own[replica.service]).items() if value}
+
+
+def _submission(replica: Replica, context: ServiceContext) -> dict[str, str]:
+    ports = replica.submission
+    if not ports:
+        return {}
+    return {
+        "submission-listen": f"127.0.0.1:{ports.starttls}",
+        "submissions-listen": f"127.0.0.1:{ports.tls}",
+        # Clients that cannot be given an authority; passwords stay on this machine.
+        "submission-clear-listen": f"127.0.0.1:{ports.clear}",
+        "submission-tls-certificate-file": str(context.keys.certificate),
+        "submission-tls-key-file": str(context.keys.certificate_key),
+    }
+
+
+def _capture_server(replicas: list[Replica]) -> dict[str, str]:
+    ports = submission_of(replicas)
+    if not ports:
+        return {}
+    return {
+        "capture-host": SUBMISSION_HOST,
+        "capture-starttls-ports": str(ports.starttls),
+        "capture-tls-ports": str(ports.tls),
+    }
 
 
 def as_environment(settings: dict[str, str]) -> dict[str, str]:
@@ -203,6 +250,11 @@ def api_url(replicas: list[Replica]) -> str:
 def smtp_address(replicas: list[Replica]) -> str:
     """Returns the address of the first mail-ingest; empty if there is none."""
     return next((replica.listener for replica in of("mail-ingest", replicas)), "")
+
+
+def submission_of(replicas: list[Replica]) -> SubmissionPorts | None:
+    """Returns the ports for logins of the first mail-ingest; None if there is none."""
+    return next((replica.submission for replica in of("mail-ingest", replicas)), None)
 
 
 def operator_environment(

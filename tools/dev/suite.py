@@ -3,6 +3,7 @@ down.
 """
 
 import contextlib
+import functools
 import json
 import secrets
 import shutil
@@ -305,7 +306,14 @@ class Suite:
         ports = self.record.ports
         return [
             Replica(
-                service, number, ports[f"{service}-{number}"], ports[f"{service}-{number}-admin"]
+                service,
+                number,
+                ports[f"{service}-{number}"],
+                ports[f"{service}-{number}-admin"],
+                # A suite that an older release made has none yet.
+                services.submission_ports(
+                    service, functools.partial(_port_of, ports, f"{service}-{number}")
+                ),
             )
             for service in services.SERVICES
             for number in range(1, self.record.replicas.get(service, 0) + 1)
@@ -356,6 +364,10 @@ class Suite:
     def operate_json(self, *arguments: str) -> Any:
         """The same, read as JSON."""
         return json.loads(self.operate(*arguments, "--output", "json"))
+
+
+def _port_of(ports: dict[str, int], replica: str, kind: str) -> int:
+    return ports.get(f"{replica}-{kind}", 0)
 
 
 def _delete(path: Path) -> None:

@@ -35,6 +35,15 @@ def variables(suite: Suite) -> dict[str, str]:
         "KAFKA_PID": str(pids.get("kafka-1", "")),
         "POSTGRES_PID": str(pids.get("postgres", "")),
     }
+    if submission := services.submission_of(replicas):
+        # User and password come from the API: a capture inbox has them.
+        found |= {
+            "SUBMISSION_HOST": services.SUBMISSION_HOST,
+            "SUBMISSION_PORT": str(submission.clear),
+            "SUBMISSION_STARTTLS_PORT": str(submission.starttls),
+            "SUBMISSION_TLS_PORT": str(submission.tls),
+            "SUBMISSION_CA": str(suite.context.keys.certificate),
+        }
     if known.starttls:
         # It signed itself, so it is its own authority.
         found["SMTP_CA"] = str(suite.context.keys.certificate)
