@@ -480,6 +480,29 @@ def test_mail_keeps_its_senders_address_or_comes_with_a_header() -> None:
     assert proxied["ports"][0]["targetPort"] == "smtp-proxy"
 
 
+def test_ports_for_logins_are_there_where_asked_for() -> None:
+    certificate = {"enabled": True, "tls": {"existingSecret": "submission-tls"}}
+    requested: dict[str, Any] = {"services": {"mail-ingest": {"submission": certificate}}}
+    for case, prefix in (("minimal", "submission"), ("proxy", "submission-proxy")):
+        objects = render(case, requested)
+        without = find(render(case), "Service", "tempinbox-mail")["spec"]["ports"]
+        ports = find(objects, "Service", "tempinbox-mail")["spec"]["ports"]
+        assert without == ports[:1]
+        assert {port["port"]: port["targetPort"] for port in ports[1:]} == {
+            587: "submission",
+            2525: "submission",
+            465: "submissions",
+        }
+        (pod,) = (pod for where, pod in pod_templates(objects) if where.endswith("mail-ingest"))
+        (container,) = pod["spec"]["containers"]
+        named = {port["name"]: port["containerPort"] for port in container["ports"]}
+        assert (named["submission"], named["submissions"]) == (2587, 2465)
+        variables = {entry["name"]: entry.get("value") for entry in container["env"]}
+        name = "TEMPINBOX_" + prefix.upper().replace("-", "_") + "_LISTEN"
+        assert str(variables[name]).endswith(":2587")
+        assert variables["TEMPINBOX_SUBMISSION_TLS_CERTIFICATE_FILE"]
+
+
 def test_the_route_waits_longer_than_a_call_and_for_ever_for_the_stream() -> None:
     rules = find(render("ha"), "HTTPRoute", "tempinbox-gateway")["spec"]["rules"]
     timeouts = {rule["matches"][0]["path"]["value"]: rule["timeouts"]["request"] for rule in rules}

@@ -293,6 +293,12 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "services.mail-ingest.proxy.networks: 0.0.0.0/0 is every address",
     ),
     (
+        "logins without a certificate",
+        "minimal",
+        _service("mail-ingest", submission={"enabled": True}, tls={"existingSecret": ""}),
+        "services.mail-ingest.submission needs a certificate that clients can verify",
+    ),
+    (
         "a Cluster that nobody uses",
         "strimzi-cnpg",
         {"database": {"existingSecret": "db"}, "cnpg": {"pooler": {"enabled": False}}},

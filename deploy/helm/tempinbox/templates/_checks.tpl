@@ -168,6 +168,9 @@
 {{- if and $mail.proxy.enabled (not $mail.proxy.networks) -}}
 {{- $problems = append $problems "services.mail-ingest.proxy needs networks: those of the load balancer, and no others" -}}
 {{- end -}}
+{{- if and $mail.submission.enabled (not (coalesce $mail.submission.tls.existingSecret $mail.tls.existingSecret)) -}}
+{{- $problems = append $problems "services.mail-ingest.submission needs a certificate that clients can verify: set submission.tls.existingSecret; passwords are never taken in the clear" -}}
+{{- end -}}
 {{- range $mail.proxy.networks -}}
 {{- $problems = concat $problems (include "tempinbox.checkNetwork" (dict "path" "services.mail-ingest.proxy.networks" "network" .) | fromJsonArray) -}}
 {{- end -}}
@@ -317,6 +320,9 @@
   "rpc-advertise" "nothing: it is the pod's address" "rpc-tls-name" "nothing: it is the name of the headless Service"
   "inbox-rpc" "nothing: it is the headless Service" "rate-limit-rpc" "nothing: it is the headless Service" "webhook-dispatcher-rpc" "nothing: it is the headless Service"
   "proxy-listen" "services.mail-ingest.proxy" "proxy-networks" "services.mail-ingest.proxy"
+  "submission-listen" "services.mail-ingest.submission" "submissions-listen" "services.mail-ingest.submission"
+  "submission-proxy-listen" "services.mail-ingest.submission" "submissions-proxy-listen" "services.mail-ingest.submission"
+  "submission-tls-certificate-file" "services.mail-ingest.submission.tls.existingSecret" "submission-tls-key-file" "services.mail-ingest.submission.tls.existingSecret"
   "spool-directory" "services.mail-ingest.spool"
   "otel-exporter-otlp-headers" "extraEnv with a secretKeyRef" -}}
 {{- $problems := list -}}

@@ -74,6 +74,13 @@
 {{- $keys := $config.tls.existingSecretKeys -}}
 {{- $files = append $files (dict "name" "tls" "secret" . "items" (dict "certificate.pem" $keys.certificate "key.pem" $keys.key) "settings" (dict "tls-certificate-file" "certificate.pem" "tls-key-file" "key.pem")) -}}
 {{- end -}}
+{{- $submission := default dict $config.submission -}}
+{{- if $submission.enabled -}}
+{{- with $submission.tls.existingSecret -}}
+{{- $keys := $submission.tls.existingSecretKeys -}}
+{{- $files = append $files (dict "name" "submission-tls" "secret" . "items" (dict "certificate.pem" $keys.certificate "key.pem" $keys.key) "settings" (dict "submission-tls-certificate-file" "certificate.pem" "submission-tls-key-file" "key.pem")) -}}
+{{- end -}}
+{{- end -}}
 {{- with (default dict $config.mailRelay).existingSecret -}}
 {{- $files = append $files (dict "name" "mail-relay" "secret" . "items" (dict "password" $config.mailRelay.existingSecretKeys.password) "settings" (dict "mail-relay-password-file" "password")) -}}
 {{- end -}}

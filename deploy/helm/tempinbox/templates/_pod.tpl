@@ -98,6 +98,11 @@ securityContext:
 {{- $_ := set $settings "proxy-listen" (include "tempinbox.listen" (dict "root" $root "port" 2526)) -}}
 {{- $_ := set $settings "proxy-networks" (join "," .config.proxy.networks) -}}
 {{- end -}}
+{{- if .config.submission.enabled -}}
+{{- $infix := ternary "-proxy" "" .config.proxy.enabled -}}
+{{- $_ := set $settings (printf "submission%s-listen" $infix) (include "tempinbox.listen" (dict "root" $root "port" 2587)) -}}
+{{- $_ := set $settings (printf "submissions%s-listen" $infix) (include "tempinbox.listen" (dict "root" $root "port" 2465)) -}}
+{{- end -}}
 {{- else -}}
 {{- $_ := set $settings "rpc-listen" (include "tempinbox.listen" (dict "root" $root "port" 9101)) -}}
 {{- end -}}
@@ -206,6 +211,12 @@ spec:
         {{- if .config.proxy.enabled }}
         - name: smtp-proxy
           containerPort: 2526
+        {{- end }}
+        {{- if .config.submission.enabled }}
+        - name: submission
+          containerPort: 2587
+        - name: submissions
+          containerPort: 2465
         {{- end }}
         {{- else }}
         - name: rpc

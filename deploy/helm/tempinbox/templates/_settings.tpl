@@ -117,6 +117,7 @@
 {{- $count = add1 $count -}}
 {{- else if eq .name "mail-ingest" -}}
 {{- $count = add $count (include "tempinbox.setting" (merge (dict "setting" "look-up-connections") .) | int) -}}
+{{- if .config.submission.enabled }}{{ $count = add1 $count }}{{ end -}}
 {{- end -}}
 {{- $count -}}
 {{- end -}}
@@ -142,7 +143,7 @@
 {{- define "tempinbox.memoryLimit" -}}
 {{- include "tempinbox.remember" .root -}}
 {{- $of := dict -}}
-{{- range $setting := list "connection-limit" "list-cache-mib" "answer-memory" "reading-memory" "view-cache" "text-cache" "memory-limit" "connections" "cached-addresses" "accounts-in-memory" "deliveries-in-memory" -}}
+{{- range $setting := list "connection-limit" "list-cache-mib" "answer-memory" "reading-memory" "view-cache" "text-cache" "memory-limit" "connections" "submission-connections" "cached-addresses" "accounts-in-memory" "deliveries-in-memory" -}}
 {{- if hasKey (index $.root.Values.remembered.settings $.name) $setting -}}
 {{- $_ := set $of $setting (include "tempinbox.setting" (merge (dict "setting" $setting) $)) -}}
 {{- end -}}
@@ -154,6 +155,7 @@
 {{- $mib = add $mib (include "tempinbox.mib" (index $of "reading-memory")) (include "tempinbox.mib" (index $of "view-cache")) (include "tempinbox.mib" (index $of "text-cache")) 48 -}}
 {{- else if eq .name "mail-ingest" -}}
 {{- $mib = add $mib (include "tempinbox.mib" (index $of "memory-limit")) (divf (mul (index $of "connections") 10) 1024 | ceil) (divf (mul (index $of "cached-addresses") 300) 1048576 | ceil) 48 -}}
+{{- if .config.submission.enabled }}{{ $mib = add $mib (divf (mul (index $of "submission-connections") 10) 1024 | ceil) }}{{ end -}}
 {{- else if eq .name "rate-limit" -}}
 {{- $mib = add $mib (divf (index $of "accounts-in-memory") 2048 | ceil) -}}
 {{- else -}}
