@@ -128,3 +128,8 @@ class MailIngest(Replica):
 
     service = "mail-ingest"
     listener = "smtp_listen"
+
+    def __init__(self, suite: Suite, *, log: str | Path = os.devnull, **settings: str) -> None:
+        # Its ports for logins are those that a test sets: the suite's has its own open.
+        ports = ("submission_listen", "submissions_listen", "submission_clear_listen")
+        super().__init__(suite, log=log, **(dict.fromkeys(ports, "") | settings))

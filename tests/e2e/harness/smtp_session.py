@@ -12,14 +12,16 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 class SmtpSession:
-    """A connection to a mail server (host:port).
+    """A connection to a mail server (host:port), from an address of this machine's.
 
     Use as a context manager: it reads the greeting and says EHLO.
     """
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, source: str = "") -> None:
         host, _, port = server.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), timeout=30)
+        self._socket = socket.create_connection(
+            (host, int(port)), timeout=30, source_address=(source, 0) if source else None
+        )
         self._replies = self._socket.makefile("rb")
         self.extensions: list[str] = []
 

@@ -1,0 +1,12 @@
+// Sends one message: `{"options": …, "message": …}` as the only argument.
+const nodemailer = require('nodemailer');
+
+const { options, message } = JSON.parse(process.argv[2]);
+
+nodemailer
+  .createTransport(options)
+  .sendMail(message)
+  .catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
