@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <poll.h>
+#include <utility>
 
 namespace tempinbox::smtp {
 namespace {
@@ -41,7 +42,8 @@ awaitable<connection::read_result> connection::read()
 
 void connection::wipe_input()
 {
-    ::explicit_bzero(tls_ ? tls_buffer_.data() : shared_buffer().data(), last_read_);
+    ::explicit_bzero(tls_ ? tls_buffer_.data() : shared_buffer().data(),
+                     std::exchange(last_read_, 0));
 }
 
 awaitable<connection::error_code> connection::write(const std::string& bytes)
@@ -69,6 +71,7 @@ connection::shake_hands(std::shared_ptr<asio::ssl::context> context)
     context_ = std::move(context);
     tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *context_);
     tls_buffer_.resize(tls_read_size);
+    last_read_ = 0; // that was of the other buffer, which is larger
     error_code error;
     std::tie(error) =
         co_await tls_->async_handshake(asio::ssl::stream_base::server, tuple_awaitable);
