@@ -9,17 +9,16 @@
 #include "mail-ingest/ingest/database_watch.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
-#include "mail-ingest/logins/logins.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/listener.hpp"
 #include "mail-ingest/smtp/session_metrics.hpp"
+#include "mail-ingest/submission.hpp"
 #include "mailbox/ingest_repository.hpp"
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace tempinbox::mail_ingest {
@@ -52,15 +51,10 @@ public:
     postgres::clock_watch clock_watch;
     mail_ingest::database_watch database_watch; // while it is away, new sessions are refused
     smtp::client_limiter client_limiter;
-    smtp::client_limiter submission_limiter; // counts apart, so that neither starves the other
-    tls::watched_certificate certificate;    // of STARTTLS
-    tls::watched_certificate submission_certificate;
-    // Where logins are taken; the pool has one connection, for reading what changed.
-    std::optional<postgres::pool> login_changes_db;
-    std::optional<mail_ingest::logins> logins;
+    tls::watched_certificate certificate; // of STARTTLS
     smtp::session_metrics session_metrics;
     smtp::session_context session_context;
-    smtp::session_context submission_context;
+    mail_ingest::submission submission;
     smtp::listener listener;
 };
 

@@ -3,9 +3,9 @@
 CREATE OR REPLACE FUNCTION mailbox.next_capture_version() RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    next bigint;
+    taken bigint;
 BEGIN
-    UPDATE mailbox.capture_changes SET version = version + 1 RETURNING version INTO next;
-    RETURN next;
+    UPDATE mailbox.capture_changes SET version = version + 1 RETURNING version INTO taken;
+    RETURN taken;
 END
 $$;

@@ -47,8 +47,7 @@ struct mail_server
         unacknowledged.start();
         rejections.start();
         clock_watch.start();
-        if (core.logins)
-            core.logins->start();
+        core.submission.start();
         listener.start();
     }
     ~mail_server()
@@ -57,8 +56,7 @@ struct mail_server
         await(unacknowledged.stop());
         await(rejections.stop());
         await(clock_watch.stop());
-        if (core.logins)
-            await(core.logins->stop());
+        await(core.submission.stop());
     }
 
     static mail_ingest::settings settings_of(const std::string& dsn,

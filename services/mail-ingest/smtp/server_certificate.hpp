@@ -1,0 +1,15 @@
+#pragma once
+
+#include "common/runtime/host.hpp"
+#include "common/tls/certificate.hpp"
+
+#include <string>
+
+namespace tempinbox::smtp {
+
+// A certificate for sessions, read again when its files change. Empty without files: TLS is not
+// offered then.
+tls::watched_certificate watch_certificate(runtime::host& host, const std::string& certificate_file,
+                                           const std::string& key_file);
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,52 @@
+#include "mail-ingest/submission.hpp"
+
+#include "mail-ingest/smtp/server_certificate.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+postgres::settings changes_settings(const settings& chosen)
+{
+    auto changes = chosen.database;
+    changes.name = "login_changes";
+    changes.connections = 1;
+    changes.statement_timeout = chosen.recipients.timeout;
+    return changes;
+}
+
+} // namespace
+
+submission::submission(const settings& chosen, postgres::pool& look_up_db,
+                       smtp::session_context& mail)
+    : client_limiter_(chosen.submission.client_limits),
+      certificate_(chosen.takes_logins()
+                       ? smtp::watch_certificate(mail.host, chosen.submission.certificate_file,
+                                                 chosen.submission.key_file)
+                       : tls::watched_certificate()),
+      context_{mail.host,       chosen.submission.session, mail.recipients,
+               mail.ingest,     mail.rejections,           mail.clock,
+               client_limiter_, certificate_.current,      mail.metrics}
+{
+    if (!chosen.takes_logins())
+        return;
+    changes_db_.emplace(mail.host, changes_settings(chosen));
+    logins_.emplace(mail.host, look_up_db, chosen.look_up_connections, *changes_db_,
+                    chosen.submission.logins);
+    context_.logins = &*logins_;
+}
+
+void submission::start()
+{
+    if (logins_)
+        logins_->start();
+}
+
+awaitable<void> submission::stop()
+{
+    if (logins_)
+        co_await logins_->stop();
+    if (changes_db_)
+        changes_db_->stop();
+}
+
+} // namespace tempinbox::mail_ingest
