@@ -198,6 +198,7 @@ def test_settings_named_exist(page: Path) -> None:
     # Variables of ./dev env, of smoke, of the clients, and of the all-in-one image.
     of_tests = {"API_KEY", "API", "BASE_URL", "GATEWAY_1_ADMIN", "SMTP"}
     of_tests |= {"ACCOUNT", "DOMAIN", "EMAIL", "PASSWORD"}
+    of_tests |= {"VERSION"}  # of Compose
     named |= {name.lower().replace("_", "-") for name in variables - of_tests}
     assert not {name for name in named if name not in known}
 
