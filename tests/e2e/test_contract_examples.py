@@ -11,6 +11,10 @@ from harness.contract import contract
 
 _OPERATIONS = list(contract().operations())
 _IDS = [f"{method} {path}" for method, path in _OPERATIONS]
+_OF_LOGINS = {  # what only an inbox with a login has
+    ("POST", "/v1/inboxes/{inboxId}/capture/rotate"),
+    ("DELETE", "/v1/inboxes/{inboxId}/capture"),
+}
 _DOMAIN = "inbox.example.com"  # stands for the installation's own
 
 
@@ -135,6 +139,8 @@ def test_the_example_of_an_operation_is_executed(world: _World, method: str, pat
     operation = contract().operation(method, path)
     query = world.query(operation) | ({"timeoutSeconds": 1} if path.endswith("/wait") else {})
     status, _ = _success(operation)
+    if (method, path) in _OF_LOGINS:
+        world.api.post(f"/v1/inboxes/{world.ids['inboxId']}/capture")
 
     for body in _bodies(operation):
         done = world.api.call(

@@ -129,7 +129,10 @@ class MailIngest(Replica):
     service = "mail-ingest"
     listener = "smtp_listen"
 
-    def __init__(self, suite: Suite, *, log: str | Path = os.devnull, **settings: str) -> None:
-        # Its ports for logins are those that a test sets: the suite's has its own open.
-        ports = ("submission_listen", "submissions_listen", "submission_clear_listen")
-        super().__init__(suite, log=log, **(dict.fromkeys(ports, "") | settings))
+    @classmethod
+    def settings_of(cls, suite: Suite, number: int = 1) -> dict[str, str]:
+        """The environment of one of the suite's, without the ports for logins that it has open."""
+        settings = super().settings_of(suite, number)
+        ports = ("SUBMISSION_LISTEN", "SUBMISSIONS_LISTEN", "SUBMISSION_CLEAR_LISTEN")
+        taken = {f"TEMPINBOX_{port}" for port in ports}
+        return {name: value for name, value in settings.items() if name not in taken}
