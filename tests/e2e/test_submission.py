@@ -101,7 +101,8 @@ def _check_arrived(capture: _Capture, recipients: list[str], tls: bool) -> None:
     assert email["recipients"] == recipients
     assert email["envelope"]["login"] == capture.user
     assert bool(email["envelope"]["tls"]) == tls
-    raw = capture.api.call("GET", f"/v1/emails/{email['emailId']}/raw").text
+    path = f"/v1/emails/{email['emailId']}/raw"
+    raw = capture.api.call("GET", path, headers={"Accept": "message/rfc822"}).text
     trace = raw.partition("Subject")[0]
     assert f" with ESMTP{'S' if tls else ''}A id {email['emailId']}" in trace
     assert (" for <" in trace.replace("\t", " ")) == (len(recipients) == 1)
@@ -554,6 +555,7 @@ def test_no_password_is_in_a_log(capture: _Capture, tmp_path: Path) -> None:
         capture.suite,
         log=log,
         log_level="debug",
+        audit_log="all",
         submission_clear_listen=f"127.0.0.1:{port}",
     ):
         for auth in (capture.auth(), capture.auth(wrong), capture.auth(user="nobody-at-all")):
