@@ -20,6 +20,7 @@ lock_accounts(pqxx::work& tx, const std::vector<plans::account_state>& known)
             kept->second = state;
     }
     std::vector<account_id> accounts;
+    accounts.reserve(newest.size());
     for (const auto& [account, state] : newest)
         accounts.push_back(account);
     std::map<account_id, std::int64_t> stored;
