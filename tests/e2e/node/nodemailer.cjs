@@ -6,7 +6,7 @@ const { options, message } = JSON.parse(process.argv[2]);
 nodemailer
   .createTransport(options)
   .sendMail(message)
-  .catch((error) => {
+  .catch((/** @type {unknown} */ error) => {
     console.error(error.message);
     process.exitCode = 1;
   });
