@@ -257,8 +257,9 @@ private:
             require(end != std::string_view::npos && end <= 510,
                     "a reply line ends in CRLF and is short");
             const auto line = rest.substr(0, end);
-            require(line.size() > 4 && line[0] >= '2' && line[0] <= '5' && line[1] >= '0' &&
-                        line[1] <= '5' && line[2] >= '0' && line[2] <= '9' &&
+            // RFC 4954 4: the challenge of `AUTH PLAIN` has no text.
+            require((line.size() > 4 || line == "334 ") && line[0] >= '2' && line[0] <= '5' &&
+                        line[1] >= '0' && line[1] <= '5' && line[2] >= '0' && line[2] <= '9' &&
                         (line[3] == ' ' || line[3] == '-'),
                     "a reply line begins with a code");
             require(code.empty() || code == line.substr(0, 3),
