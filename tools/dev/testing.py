@@ -417,6 +417,7 @@ def _client_environment(suite: Suite, preset: str) -> dict[str, str]:
         "TEMPINBOX_API_KEY": found["TEMPINBOX_API_KEY"],
         "TEMPINBOX_TEST_SMTP": found["TEMPINBOX_SMTP"],
         "TEMPINBOX_TEST_MAIL_DOMAIN": found["TEMPINBOX_DOMAIN"],
+        "TEMPINBOX_TEST_SUBMISSION_CA": found["TEMPINBOX_SUBMISSION_CA"],
         "TEMPINBOX_TEST_CTL": shlex.join(control),
         "TEMPINBOX_TEST_PROGRAMS": str(paths.program(preset, "")),
         # `./dev restart gateway-1` and the like reach this suite.

@@ -2,6 +2,7 @@
 import type { List } from '../list.js';
 import type { components } from '../openapi.js';
 import { openInBrowser } from './browser.js';
+import { environmentOption, newInboxText } from './capture-commands.js';
 import {
   INBOX_MEANING,
   MAX_SEQUENCE,
@@ -81,11 +82,17 @@ function readNewInbox(given: Arguments): components['schemas']['NewInbox'] {
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
     ...(tags.length === 0 ? {} : { tags }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(given.has('capture') ? { capture: true } : {}),
   };
 }
 
 async function create(session: Session, given: Arguments): Promise<CommandOutput> {
+  const hasLogin = given.has('capture');
+  if (hasLogin && given.has('quiet') && !session.isJson)
+    throw badUsage('--quiet would lose the password of --capture: give one of them');
+  if (!hasLogin) refuseOptions(given, ['env'], 'is for an inbox with a login: --capture');
   const inbox = await session.client.createInbox(readNewInbox(given));
+  if (hasLogin) return { text: newInboxText(inbox, given), json: inbox };
   const id = textOf(inbox, 'inboxId');
   const text = given.has('quiet')
     ? `${id}\n`
@@ -265,6 +272,11 @@ export const createCommand: Command = {
       meaning: 'A pair that comes back as it is; up to 20 times',
       isRepeated: true,
     },
+    {
+      name: 'capture',
+      meaning: 'With an SMTP user and password; prints them as variables of an environment',
+    },
+    environmentOption,
     quietOption,
   ],
   run: create,

@@ -1,5 +1,6 @@
 // One run of `tempinbox`, from its words to its exit code.
 import { version } from '../contract.js';
+import { captureCommand } from './capture-commands.js';
 import type { Arguments, Command, CommandOutput } from './command.js';
 import { helpOf, overview, parse } from './command-line.js';
 import { completionCommand } from './completion.js';
@@ -15,6 +16,7 @@ const usersCommands: readonly Command[] = [
   listCommand,
   removeCommand,
   openCommand,
+  captureCommand,
   waitCommand,
   codeCommand,
   linkCommand,

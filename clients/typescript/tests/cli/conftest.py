@@ -1,9 +1,9 @@
 """Fixtures of the command line's tests.
 
 They run `tempinbox` against a running suite, which the environment names: TEMPINBOX_BASE_URL,
-TEMPINBOX_API_KEY (Premium, high limits), TEMPINBOX_TEST_SMTP (host:port), TEMPINBOX_TEST_CTL (a
-command line of tempinboxctl). The program is that of the built package (`npm run build`), or
-TEMPINBOX_TEST_CLI.
+TEMPINBOX_API_KEY (Premium, high limits), TEMPINBOX_TEST_SMTP (host:port),
+TEMPINBOX_TEST_SUBMISSION_CA (a file), TEMPINBOX_TEST_CTL (a command line of tempinboxctl). The
+program is that of the built package (`npm run build`), or TEMPINBOX_TEST_CLI.
 """
 
 import os

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from cli import Cli
 
-_COMMANDS = ["create", "list", "rm", "open", "wait", "code", "link", "read", "listen", "completion"]
+_COMMANDS = [
+    *("create", "list", "rm", "open", "capture", "wait", "code", "link", "read", "listen"),
+    "completion",
+]
 
 
 def _need(shell: str) -> str:
@@ -54,6 +57,7 @@ def test_bash(script: Path, tmp_path: Path) -> None:
     assert _bash(script, "tempinbox cr") == ["create"]
     assert _bash(script, "tempinbox --json li") == ["list", "link", "listen"]
     assert _bash(script, "tempinbox create --t") == ["--ttl", "--tag"]
+    assert _bash(script, "tempinbox capture a@b --env l") == ["laravel"]
     assert _bash(script, "tempinbox list --status ") == ["active", "expired", "all"]
     assert _bash(script, "tempinbox link a@b --kind re") == ["reset"]
     assert _bash(script, "tempinbox list a@b --link-kind v") == ["verify"]

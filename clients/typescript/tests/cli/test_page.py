@@ -63,7 +63,8 @@ def test_every_command_shown(cli: Cli, inbox: Inbox, tag: str, smtp: str) -> Non
         _run(cli, own, smtp, INBOX=inbox.inbox_id, ADDRESS=inbox.address)
         used |= set(re.findall(r"^tempinbox (\w+)", block, re.MULTILINE))
 
-    assert used == {"create", "list", "wait", "code", "link", "read", "open", "rm"}
+    assert used == {"create", "capture", "list", "wait", "code", "link", "read", "open", "rm"}
+    assert "MAIL_PASSWORD=tic_" in (cli.home / ".env").read_text(encoding="utf-8")
     assert (cli.home / "mail.eml").stat().st_size > 0
     cli.text("rm", "--tag", tag)
 
