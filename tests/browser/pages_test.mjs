@@ -10,7 +10,7 @@ import { openBrowser } from './harness/browser.mjs';
 import { Outside } from './harness/outside.mjs';
 import { ask, makeInbox, setPlan, signUp } from './harness/person.mjs';
 import { Receiver } from './harness/receiver.mjs';
-import { eventually, send, sendRaw, suite } from './harness/suite.mjs';
+import { eventually, send, sendByLogin, sendRaw, suite } from './harness/suite.mjs';
 
 const MAX_BYTES = 200 * 1024;
 const WIDTHS = [1280, 375];
@@ -91,6 +91,12 @@ async function fillAccount() {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), isFull: true } });
   });
+  const captured = await makeInbox(page, { name: 'Staging', capture: true });
+  const { host, ports, user, password } = captured.capture;
+  await sendByLogin(
+    { host, port: ports.starttls[0], user, password },
+    { to: ['ann@shop.example', 'bob@shop.example'], subject: 'Welcome to the shop' },
+  );
   const ended = await makeInbox(page);
   await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
   await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
@@ -130,6 +136,7 @@ async function fillAccount() {
   ids.webhook = webhook.webhookId;
   ids.inbox = inbox.inboxId;
   ids.full = full.inboxId;
+  ids.captured = captured.inboxId;
   ids.ended = ended.inboxId;
   await eventually(
     async () => (await ask(page, 'GET', `/inboxes/${ids.ended}/rejections`)).rejections.length,
@@ -230,6 +237,21 @@ const PAGES = [
       await refused.getByText('550 5.1.1 No such mailbox here').waitFor();
       await refused.getByText('after its end').waitFor();
     },
+  ],
+  [
+    'inbox-captured',
+    () => page,
+    () => `/inboxes/${ids.captured}`,
+    (it) => it.getByText('to ann@shop.example and 1 more').waitFor(),
+  ],
+  [
+    'login-made',
+    () => page,
+    () => `/inboxes/${ids.captured}`,
+    dialog('New password', async (it) => {
+      await it.getByRole('button', { name: 'Make a new password' }).click();
+      await it.getByText('I have copied it').waitFor();
+    }),
   ],
   [
     'mail',

@@ -1,6 +1,7 @@
 // The suite under test, known only by what `./dev env` says of it.
 
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { scheduler } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -79,6 +80,22 @@ export function send(to, subject, text, from = 'robot@sender.example') {
     ),
     from,
   );
+}
+
+/** Sends a mail of plain text with a login, `{host, port, user, password}`, as an application does. */
+export async function sendByLogin({ host, port, user, password }, mail) {
+  const transport = nodemailer.createTransport({
+    host,
+    port,
+    name: 'sender.example',
+    auth: { user, pass: password },
+    tls: { ca: await readFile(variable('SUBMISSION_CA')) },
+  });
+  try {
+    return await transport.sendMail({ from: 'shop@sender.example', text: 'Hello.', ...mail });
+  } finally {
+    transport.close();
+  }
 }
 
 /** Asks again until the answer is truthy; fails with the last answer after the deadline. */

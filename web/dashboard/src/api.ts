@@ -16,6 +16,7 @@ import type {
   PathOf,
   Query,
   NewReplay,
+  NewRotation,
   RuleFields,
   Sample,
   Session,
@@ -183,6 +184,12 @@ export const api = {
   deleteInbox: (inboxId: string) => ask('delete', '/inboxes/{inboxId}', { path: { inboxId } }),
   emptyInbox: (inboxId: string) =>
     ask('delete', '/inboxes/{inboxId}/emails', { path: { inboxId } }),
+  createCapture: (inboxId: string) =>
+    ask('post', '/inboxes/{inboxId}/capture', { path: { inboxId } }),
+  rotateCapture: (inboxId: string, body: NewRotation) =>
+    ask('post', '/inboxes/{inboxId}/capture/rotate', { path: { inboxId }, body }),
+  endCapture: (inboxId: string) =>
+    ask('delete', '/inboxes/{inboxId}/capture', { path: { inboxId } }),
   rejections: (inboxId: string, signal?: AbortSignal) =>
     ask('get', '/inboxes/{inboxId}/rejections', { path: { inboxId }, signal }),
   emails: (inboxId: string, query: Query<'/inboxes/{inboxId}/emails'>, signal?: AbortSignal) =>

@@ -70,12 +70,15 @@ export function limitFacts(limits: Limits): [name: string, value: string][] {
   ];
 }
 
-export type Feature = 'api' | 'webhooks' | 'rules';
+export type Feature = 'api' | 'webhooks' | 'rules' | 'captures';
 
 export function hasFeature(limits: Limits, feature: Feature): boolean {
-  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[
-    feature
-  ];
+  return {
+    api: limits.apiKeys > 0,
+    webhooks: limits.webhooks > 0,
+    rules: limits.routingRules > 0,
+    captures: limits.captures > 0,
+  }[feature];
 }
 
 // Among resources that outlive their plan the oldest keep working, as many as the plan now allows.

@@ -16,6 +16,7 @@ import { MailResults, SearchBox, useMailListing } from '../mail/mail-search';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 import { Rejections } from './rejections';
+import { SendHere } from './send-here';
 
 type OpenDialog = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
@@ -152,7 +153,11 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
         <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">
             <SearchBox {...emails} isOneInbox />
-            <MailResults listing={emails} {...(emailId ? { chosen: emailId } : {})} />
+            <MailResults
+              listing={emails}
+              hasRecipients={inbox.value.capture !== null}
+              {...(emailId ? { chosen: emailId } : {})}
+            />
             {isWaiting && (
               <div class="waiting">
                 <span class="pulse" aria-hidden="true" />
@@ -200,6 +205,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
           )}
         </div>
       )}
+      {!emailId && isActive && <SendHere inbox={inbox.value} onChanged={inbox.reload} />}
       {!emailId && <Rejections inboxId={inboxId} />}
       {dialog === 'extend' && (
         <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />

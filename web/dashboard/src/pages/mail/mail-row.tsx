@@ -4,8 +4,28 @@ import { paths } from '../../routes';
 import { ago, moment } from '../../time';
 import { Icon } from '../../ui/icon';
 
-// One mail of a list: who, what, when, and the code it brought.
-export function MailRow({ email, isChosen = false }: { email: EmailSummary; isChosen?: boolean }) {
+// The first of the recipients, and how many more there are.
+function Recipients({ recipients }: { recipients: readonly string[] }) {
+  const [first = '', ...others] = recipients;
+  return (
+    <span class="mail-to cut" title={recipients.join(', ')}>
+      to <bdi>{first}</bdi>
+      {others.length > 0 && ` and ${others.length} more`}
+    </span>
+  );
+}
+
+// One mail of a list: who, what, when, and the code it brought; where an inbox takes mail to
+// anybody, also to whom.
+export function MailRow({
+  email,
+  isChosen = false,
+  hasRecipients = false,
+}: {
+  email: EmailSummary;
+  isChosen?: boolean;
+  hasRecipients?: boolean;
+}) {
   const now = useNow();
   const code = email.codes?.[0]?.value;
   return (
@@ -38,6 +58,7 @@ export function MailRow({ email, isChosen = false }: { email: EmailSummary; isCh
             </span>
           )}
         </span>
+        {hasRecipients && <Recipients recipients={email.recipients} />}
         <span class="mail-preview cut">
           <bdi>{email.preview}</bdi>
         </span>

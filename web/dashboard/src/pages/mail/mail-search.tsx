@@ -104,7 +104,15 @@ function lookedAt(pages: readonly MailPage[]): string {
 }
 
 // The mail that was found, and what leads to more of it.
-export function MailResults({ listing, chosen }: { listing: MailListing; chosen?: string }) {
+export function MailResults({
+  listing,
+  chosen,
+  hasRecipients = false,
+}: {
+  listing: MailListing;
+  chosen?: string;
+  hasRecipients?: boolean; // says to whom each was sent
+}) {
   const { value: list, isSearch, isLoading } = listing;
   return (
     <>
@@ -113,7 +121,12 @@ export function MailResults({ listing, chosen }: { listing: MailListing; chosen?
       {list && list.items.length > 0 && (
         <ul class="mails">
           {list.items.map((it) => (
-            <MailRow key={it.emailId} email={it} isChosen={it.emailId === chosen} />
+            <MailRow
+              key={it.emailId}
+              email={it}
+              isChosen={it.emailId === chosen}
+              hasRecipients={hasRecipients}
+            />
           ))}
         </ul>
       )}
