@@ -81,6 +81,22 @@ def test_the_api_and_mail_have_tls_from_files() -> None:
     assert re.findall(r"^(?:API|SMTP)_PORT=(\d+)$", _ENV, flags=re.MULTILINE) == ["443", "25"]
 
 
+def test_mail_by_login_is_taken_where_users_are_sent() -> None:
+    gateway = _PRODUCTION["services"]["gateway"]["environment"]
+    mail_ingest = _PRODUCTION["services"]["mail-ingest"]
+    published = dict(one.split(":", 1)[1].rsplit(":", 1) for one in mail_ingest["ports"])
+
+    # `mx.` is in the certificate, and is an alias of mail-ingest.
+    assert gateway["TEMPINBOX_CAPTURE_HOST"] in mail_ingest["networks"]["default"]["aliases"]
+    for reported, listener in (
+        ("TEMPINBOX_CAPTURE_STARTTLS_PORTS", "TEMPINBOX_SUBMISSION_LISTEN"),
+        ("TEMPINBOX_CAPTURE_TLS_PORTS", "TEMPINBOX_SUBMISSIONS_LISTEN"),
+    ):
+        assert mail_ingest["environment"][listener] == f"0.0.0.0:{published[gateway[reported]]}"
+    assert "TEMPINBOX_SUBMISSION_CLEAR_LISTEN" not in mail_ingest["environment"]
+    assert re.findall(r"^SUBMISSIONS?_PORT=(\d+)$", _ENV, flags=re.MULTILINE) == ["587", "465"]
+
+
 def test_webhooks_reach_public_addresses_by_tls_alone() -> None:
     environment = _PRODUCTION["services"]["webhook-dispatcher"]["environment"]
 
@@ -129,10 +145,10 @@ def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
         config, cwd=tmp_path, env=path | _GOOD, capture_output=True, text=True, check=True
     )
     merged = yaml.safe_load(done.stdout)["services"]
-    published = {name: one["ports"] for name, one in merged.items() if "ports" in one}
+    published = {name: sorted(one["ports"]) for name, one in merged.items() if "ports" in one}
     assert published == {
         "gateway": ["0.0.0.0:443:8080/tcp"],
-        "mail-ingest": ["0.0.0.0:25:2525/tcp"],
+        "mail-ingest": ["0.0.0.0:25:2525/tcp", "0.0.0.0:465:2465/tcp", "0.0.0.0:587:2587/tcp"],
     }
     assert merged["gateway"]["environment"]["TEMPINBOX_SIGNUP"] == "closed"
     assert merged["gateway"]["read_only"] is True

@@ -218,6 +218,8 @@ def installed(docker: Docker) -> Iterator[OneVm]:
                 "BIND_ADDRESS": "127.0.0.1",
                 "API_PORT": str(api := free_port()),
                 "SMTP_PORT": str(smtp := free_port()),
+                "SUBMISSION_PORT": str(free_port()),
+                "SUBMISSIONS_PORT": str(free_port()),
             },
             api,
             smtp,
