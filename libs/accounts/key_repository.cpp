@@ -4,6 +4,7 @@
 #include "accounts/api_key.hpp"
 #include "accounts/state_events.hpp"
 #include "common/core/text.hpp"
+#include "common/credentials/read_changes.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using postgres::column;
 using postgres::read_column;
-
-constexpr int max_named_changes = 1'000;
 
 constexpr postgres::statement find_state{
     "keys_find_state", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
@@ -279,19 +278,7 @@ awaitable<key_lookup> key_repository::find_by_digest(std::string digest)
 
 awaitable<change_set> key_repository::read_changes(std::optional<std::int64_t> after)
 {
-    return db_.transact([after](pqxx::work& tx) {
-        change_set changes;
-        read_column(postgres::exec_prepared1(tx, read_version.name), "version", changes.version);
-        if (!after || *after == changes.version)
-            return changes;
-        // Read after the version: every change the version counts is visible here, and later ones
-        // do no harm.
-        for (const auto& row :
-             postgres::exec_prepared(tx, list_changed.name, *after, max_named_changes + 1))
-            changes.accounts.push_back(column<account_id>(row, "account_id"));
-        changes.is_complete = changes.accounts.size() <= max_named_changes;
-        return changes;
-    });
+    return credentials::read_changes(db_, read_version, list_changed, after);
 }
 
 awaitable<void> key_repository::record_uses(std::vector<use> uses)

@@ -1,5 +1,6 @@
 #include "mailbox/login_repository.hpp"
 
+#include "common/credentials/read_changes.hpp"
 #include "common/crypto/digest.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
@@ -16,8 +17,6 @@ namespace {
 using postgres::column;
 using postgres::read_column;
 using postgres::run_autocommit; // reads need no transaction: each statement has its own snapshot
-
-constexpr int max_named_changes = 1'000;
 
 // Its end waits until the login is there, and ends it.
 constexpr postgres::statement lock_live_inbox{"mailbox_lock_inbox_for_login", R"(
@@ -236,19 +235,7 @@ awaitable<login_lookup> login_repository::find_by_user(std::string user)
 
 awaitable<credentials::change_set> login_repository::read_changes(std::optional<std::int64_t> after)
 {
-    return db_.transact([after](pqxx::work& tx) {
-        credentials::change_set changes;
-        read_column(postgres::exec_prepared1(tx, read_version.name), "version", changes.version);
-        if (!after || *after == changes.version)
-            return changes;
-        // Read after the version: every change the version counts is visible here, and later ones
-        // do no harm.
-        for (const auto& row :
-             postgres::exec_prepared(tx, list_changed.name, *after, max_named_changes + 1))
-            changes.accounts.push_back(column<account_id>(row, "account_id"));
-        changes.is_complete = changes.accounts.size() <= max_named_changes;
-        return changes;
-    });
+    return credentials::read_changes(db_, read_version, list_changed, after);
 }
 
 awaitable<void> login_repository::record_uses(std::vector<use> uses)

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -37,6 +38,9 @@ public:
 
     // nullopt past the timeout; the look-up goes on for the others.
     awaitable<std::optional<Value>> ask(Key key) { return state::ask(state_, std::move(key)); }
+    // Waits for the look-ups under way, also for those that nobody waits for any more: what they
+    // use may end afterwards. Nobody asks meanwhile.
+    awaitable<void> stop() { return state::stop(state_); }
 
 private:
     using steady = std::chrono::steady_clock;
@@ -58,12 +62,22 @@ private:
         const flight_policy policy;
         look_up find;
         std::unordered_map<Key, std::shared_ptr<flight>> in_flight;
+        std::size_t under_way = 0; // also those that a younger one took the place of
+        reset_event all_ended;
 
         state(boost::asio::any_io_executor where, const flight_policy& chosen, look_up given)
-            : executor(std::move(where)),
+            : executor(where),
               policy(chosen),
-              find(std::move(given))
-        {}
+              find(std::move(given)),
+              all_ended(std::move(where))
+        {
+            all_ended.set();
+        }
+
+        static awaitable<void> stop(std::shared_ptr<state> self)
+        {
+            co_await self->all_ended.wait();
+        }
 
         static awaitable<std::optional<Value>> ask(std::shared_ptr<state> self, Key key)
         {
@@ -85,6 +99,8 @@ private:
                 return current;
             const auto fresh = std::make_shared<flight>(self->executor);
             current = fresh;
+            ++self->under_way;
+            self->all_ended.reset();
             boost::asio::co_spawn(self->executor, run(self, std::move(key), fresh),
                                   boost::asio::detached);
             return fresh;
@@ -103,6 +119,8 @@ private:
                 found != self->in_flight.end() && found->second == mine)
                 self->in_flight.erase(found);
             mine->done.set();
+            if (--self->under_way == 0)
+                self->all_ended.set();
         }
     };
 

@@ -78,8 +78,8 @@ public:
 
     // Starts reading changes.
     void start() { reader_.start(); }
-    // Waits for a read in progress.
-    awaitable<void> stop() { return reader_.stop(); }
+    // Waits for a read and for look-ups in progress. Nobody calls `find` meanwhile.
+    awaitable<void> stop();
 
     // Fails as the kind says if `allowed` forbids the lookup, and when too many lookups are under
     // way.
@@ -145,6 +145,13 @@ credential_cache<Owner>::credential_cache(runtime::host& host, credential_kind<O
           host.executor(), host.metrics(), kind_.task, [this] { return read_changes(); },
           read_interval)
 {}
+
+template <class Owner>
+awaitable<void> credential_cache<Owner>::stop()
+{
+    co_await reader_.stop();
+    co_await in_flight_.stop();
+}
 
 template <class Owner>
 awaitable<result<cache_result<Owner>>> credential_cache<Owner>::find(std::string key,

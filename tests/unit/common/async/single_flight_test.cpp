@@ -26,6 +26,7 @@ public:
         boost::asio::co_spawn(testing::test_host().loop(), note(number), boost::asio::detached);
         testing::eventually([] { return false; }, 1ms);
     }
+    awaitable<void> stop() { return flights_.stop(); }
     bool settles(std::size_t count)
     {
         return testing::eventually([&] { return values.size() + errors == count; });
@@ -63,6 +64,20 @@ private:
 };
 
 } // namespace
+
+TEST_CASE("stopping waits for a look-up that nobody waits for any more", "[async]")
+{
+    looking_up all({.timeout = 1ms});
+    all.ask(1);
+    REQUIRE(all.settles(1));
+    bool has_stopped = false;
+    boost::asio::co_spawn(testing::test_host().loop(), all.stop(),
+                          [&](const std::exception_ptr&) { has_stopped = true; });
+    CHECK_FALSE(testing::eventually([&] { return has_stopped; }, 20ms));
+
+    all.is_held = false;
+    CHECK(testing::eventually([&] { return has_stopped; }));
+}
 
 TEST_CASE("equal look-ups at the same time share one", "[async]")
 {
