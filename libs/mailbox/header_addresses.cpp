@@ -3,8 +3,10 @@
 #include "common/core/text.hpp"
 #include "common/json/value.hpp"
 #include "common/json/writer.hpp"
+#include "common/rules/rules.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -57,6 +59,24 @@ std::vector<mime::email_address> read(const json::value& field)
 header_addresses take_addresses(const mime::view& view)
 {
     return {take(view.to), take(view.cc), take(view.reply_to)};
+}
+
+std::vector<mime::email_address> hidden_recipients(const mime::view& view,
+                                                   const std::vector<std::string>& recipients)
+{
+    std::set<std::string> named;
+    for (const auto* field : {&view.to, &view.cc})
+        for (const auto& one : *field)
+            named.insert(rules::fold(one.address));
+
+    std::vector<mime::email_address> hidden;
+    for (auto& one : take(view.bcc))
+        if (named.insert(rules::fold(one.address)).second)
+            hidden.push_back(std::move(one));
+    for (const auto& address : recipients)
+        if (named.insert(rules::fold(address)).second)
+            hidden.push_back({{}, address});
+    return hidden;
 }
 
 std::string to_json(const header_addresses& addresses)

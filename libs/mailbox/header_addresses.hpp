@@ -23,6 +23,12 @@ struct header_addresses
 // The first addresses of each field, and the first bytes of each.
 header_addresses take_addresses(const mime::view& view);
 
+// Whom the mail reached, or says it did, without being named in To or Cc: addresses of the Bcc
+// field, then of `recipients`, each once, compared without case. Within the bounds of a field, so
+// at most max_of_field and one for each recipient.
+std::vector<mime::email_address> hidden_recipients(const mime::view& view,
+                                                   const std::vector<std::string>& recipients);
+
 // The column mailbox.emails.header_addresses.
 std::string to_json(const header_addresses& addresses);
 header_addresses header_addresses_from_json(std::string_view json);

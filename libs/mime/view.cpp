@@ -129,6 +129,7 @@ private:
         }
         found_.to = addresses("To");
         found_.cc = addresses("Cc");
+        found_.bcc = addresses("Bcc");
         found_.reply_to = addresses("Reply-To");
         if (const auto* subject = find_field(root(), "Subject"))
             summary.subject = decoded_value(*subject);

@@ -64,7 +64,7 @@ struct summary
 struct view
 {
     mime::summary summary;
-    std::vector<email_address> to, cc, reply_to;
+    std::vector<email_address> to, cc, bcc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
     // The parts that are no attachments, one below the other; derived if these are html alone.

@@ -75,6 +75,7 @@ def test_the_header_names_whom_a_mail_is_to_and_the_envelope_who_got_it(
         assert (email["from"], email["fromName"]) == ("news@shop.example", "Jürgen Straße")
         assert email["to"] == [{"address": "list@lists.example", "name": "All"}]
         assert email["recipients"] == [f"{local}+news@{domain}"]
+    assert whole["bcc"] == [{"address": f"{local}+news@{domain}", "name": ""}]
     assert (whole["cc"], whole["replyTo"]) == (
         [
             {"address": "ann@team.example", "name": "Ann (at work)"},

@@ -37,6 +37,7 @@ _SUMMARY_FIELDS = {
     "isRead",
 }
 _EMAIL_FIELDS = _SUMMARY_FIELDS | {
+    "bcc",
     "cc",
     "replyTo",
     "messageId",

@@ -268,6 +268,29 @@ def test_no_recipient_chooses_an_inbox(
     assert capture.api.get(f"/v1/inboxes/{own['inboxId']}")["lastSequence"] == 0
 
 
+def test_one_mail_to_forty_is_one_email_that_names_each(
+    capture: _Capture, session: SmtpSession
+) -> None:
+    recipients = [f"user{n}@list{n % 4}.example" for n in range(40)]
+    to, cc, hidden = recipients[:20], recipients[20:37], recipients[37:]
+    message = f"To: {', '.join(to).upper()}\r\nCc: {', '.join(cc)}\r\n\r\nhi\r\n".encode()
+    assert session.say(capture.auth()) == _GOOD
+
+    assert session.address(*recipients) == ["250 2.1.5 Recipient ok"] * 40
+    session.data(message)
+
+    (email,) = capture.emails()
+    assert email["recipients"] == recipients
+    assert email["bcc"] == [{"address": address, "name": ""} for address in hidden]
+    path = f"/v1/emails/{email['emailId']}/raw"
+    raw = capture.api.call("GET", path, headers={"Accept": "message/rfc822"}).content
+    assert raw.endswith(message)
+    waited = capture.api.get(
+        f"/v1/inboxes/{capture.inbox['inboxId']}/emails/wait", to=hidden[-1], timeoutSeconds=5
+    )
+    assert waited["email"]["emailId"] == email["emailId"]
+
+
 def test_the_capture_keeps_its_own_address(capture: _Capture) -> None:
     with SmtpSession(capture.suite["SMTP"]) as outside:
         outside.address(capture.inbox["emailAddress"])

@@ -150,6 +150,7 @@ std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutin
     out.begin_object();
     put_summary_members(out, email.summary());
     put_objects(out, "cc", email.cc(), put_address);
+    put_objects(out, "bcc", email.bcc(), put_address);
     put_objects(out, "replyTo", email.reply_to(), put_address);
     put_text(out, "messageId", email.has_message_id(), email.message_id());
     put_time(out, "date", email.has_date(), email.date());

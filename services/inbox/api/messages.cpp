@@ -181,6 +181,7 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
         add_addresses(*summary.mutable_to(), addresses.to);
     }
     add_addresses(*message.mutable_cc(), addresses.cc);
+    add_addresses(*message.mutable_bcc(), mailbox::hidden_recipients(view, email.summary.rcpt_to));
     add_addresses(*message.mutable_reply_to(), addresses.reply_to);
     if (email.message_id)
         message.set_message_id(*email.message_id);

@@ -42,7 +42,7 @@ std::size_t bytes_of(const std::vector<mime::email_address>& addresses)
 std::size_t bytes_of(const mime::view& view)
 {
     std::size_t bytes = entry_overhead + bytes_of(view.to) + bytes_of(view.cc) +
-                        bytes_of(view.reply_to) + view.summary.preview.size();
+                        bytes_of(view.bcc) + bytes_of(view.reply_to) + view.summary.preview.size();
     const auto& summary = view.summary;
     bytes += summary.subject.size() + summary.from.size() + summary.from_name.size() +
              (summary.message_id ? summary.message_id->size() : 0);

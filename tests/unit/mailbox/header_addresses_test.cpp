@@ -36,6 +36,22 @@ TEST_CASE("each field has its addresses with their names", "[mailbox][addresses]
     CHECK(taken_of("To: undisclosed-recipients:;").to.empty());
 }
 
+TEST_CASE("who is named in neither To nor Cc was hidden, whether the header says so or not",
+          "[mailbox][addresses]")
+{
+    const auto hidden = [](const std::string& fields, const std::vector<std::string>& recipients) {
+        return hidden_recipients(mime::read_view(fields + "\r\n\r\nx\r\n"), recipients);
+    };
+    const std::string named = "To: Ann <ANN@x.test>\r\nCc: b\u00f6b@x.test";
+
+    CHECK(hidden(named, {"ann@x.test", "B\u00d6B@x.test"}).empty());
+    CHECK(hidden(named, {"ann+tag@x.test", "Eve@x.test", "eve@x.test"}) ==
+          addresses{{"", "ann+tag@x.test"}, {"", "Eve@x.test"}});
+    CHECK(hidden(named + "\r\nBcc: Dan <dan@x.test>, ann@x.test", {"eve@x.test", "DAN@x.test"}) ==
+          addresses{{"Dan", "dan@x.test"}, {"", "eve@x.test"}});
+    CHECK(hidden("Subject: no names", {"eve@x.test"}) == addresses{{"", "eve@x.test"}});
+}
+
 TEST_CASE("a hundred addresses of a field are kept, the first ones", "[mailbox][addresses]")
 {
     std::string list;

@@ -58,7 +58,7 @@ std::size_t bytes_of(const mime::view& view)
         total += name.size() + value.size();
     for (const auto& one : view.attachments)
         total += one.id.size() + one.filename.size() + one.content_type.size();
-    for (const auto& list : {view.to, view.cc, view.reply_to})
+    for (const auto& list : {view.to, view.cc, view.bcc, view.reply_to})
         for (const auto& [name, address] : list)
             total += name.size() + address.size();
     return total;

@@ -388,6 +388,10 @@ class Email(Answer):
     """Yours to set."""
     cc: list[HeaderAddress]
     """The Cc header."""
+    bcc: list[HeaderAddress]
+    """Who got it unseen: of the Bcc header and of `recipients`, those that neither To nor Cc
+    names.
+    """
     reply_to: list[HeaderAddress]
     """The Reply-To header."""
     message_id: str | None

@@ -143,7 +143,7 @@ TEST_CASE("a bare email has null, empty text and empty lists in their places", "
     CHECK(
         to_json(email) ==
         R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"recipients":[],"subject":"","preview":"",)"
-        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"cc":[],"replyTo":[],)"
+        R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,"cc":[],"bcc":[],"replyTo":[],)"
         R"("messageId":null,"date":null,"headers":[],"text":null,"html":null,"attachments":[],"codes":[],"links":[],)"
         R"("authentication":null,"envelope":{"mailFrom":"","remoteAddress":"","helo":"","tls":null,"login":null},"routing":null,"defects":[]})");
 }
@@ -153,7 +153,7 @@ TEST_CASE("an email with everything", "[gateway][json]")
     const auto email = message_of<inbox::v1::Email>(
         R"({"summary":{"emailId":"e1","inboxId":"i1","sequence":"1","receivedAt":"2026-11-21T10:00:00Z",)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}]},)"
-        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"replyTo":[{"address":"r@x.test"}],"messageId":"<m@y>","date":"2026-11-21T09:59:59Z",)"
+        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"bcc":[{"address":"b@x.test"}],"replyTo":[{"address":"r@x.test"}],"messageId":"<m@y>","date":"2026-11-21T09:59:59Z",)"
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
         R"("contentType":"application/pdf","sizeBytes":"10","contentId":"c","inline":true,"sha256":"2cf2"}],)"
         R"("links":[{"url":"https://z.test/v","text":"Verify","kind":"verify"}],)"
@@ -164,7 +164,7 @@ TEST_CASE("an email with everything", "[gateway][json]")
         to_json(email) ==
         R"({"emailId":"e1","inboxId":"i1","sequence":1,"from":"","fromName":"","to":[],"recipients":[],"subject":"","preview":"",)"
         R"("receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":0,"attachmentCount":0,"isRead":false,)"
-        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"replyTo":[{"address":"r@x.test","name":""}],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
+        R"("cc":[{"address":"c@x.test","name":"C \"c\""}],"bcc":[{"address":"b@x.test","name":""}],"replyTo":[{"address":"r@x.test","name":""}],"messageId":"<m@y>","date":"2026-11-21T09:59:59.000Z",)"
         R"("headers":[{"name":"X-Y","value":"z"}],"text":"t","html":"<p>","attachments":[{"attachmentId":"1","filename":"f.pdf",)"
         R"("contentType":"application/pdf","sizeBytes":10,"contentId":"c","isInline":true,"sha256":"2cf2"}],)"
         R"("codes":[{"value":"123456","score":0.5,"part":"text","offset":13}],)"

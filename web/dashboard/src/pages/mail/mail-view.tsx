@@ -115,6 +115,14 @@ function MailHead({ email }: { email: Email }) {
             </dd>
           </div>
         )}
+        {email.bcc.length > 0 && email.to.length > 0 && (
+          <div>
+            <dt>Hidden copy</dt>
+            <dd class="breaks">
+              <bdi>{named(email.bcc)}</bdi>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Received</dt>
           <dd>
