@@ -3,6 +3,7 @@
 #include "common/events/events.hpp"
 #include "common/http/resolve.hpp"
 #include "common/kafka/login.hpp"
+#include "common/mail/client.hpp"
 #include "common/rpc/inbox_methods.hpp"
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/webhook_methods.hpp"
@@ -25,6 +26,7 @@ struct doctor_request
 {
     std::vector<kafka::topic_spec> topics;
     std::vector<std::string> certificates;
+    std::vector<mail::server> submission;
     std::optional<std::int64_t> connection_budget;
     std::chrono::seconds timeout{default_timeout_seconds};
 };
@@ -54,6 +56,20 @@ result<doctor_request> read_request(const arguments& given)
         return timeout.error();
     request.timeout = std::chrono::seconds(timeout->value_or(default_timeout_seconds));
     request.certificates = given.values("certificate");
+    for (const auto& [option, tls] : {std::pair("submission", mail::server::protection::starttls),
+                                      std::pair("submissions", mail::server::protection::tls)})
+        for (const auto& port : given.values(option)) {
+            const auto address = host_port::parse(port);
+            if (!address)
+                return failure{errc::invalid_argument,
+                               "--" + std::string(option) + ": " + address.error().message};
+            mail::server server;
+            server.address = address->text();
+            server.tls = tls;
+            server.ca_file = given.value("submission-ca").value_or("");
+            server.connect_timeout = server.timeout = request.timeout;
+            request.submission.push_back(std::move(server));
+        }
     return request;
 }
 
@@ -235,6 +251,13 @@ void check_certificates(session& suite, const doctor_request& request, findings&
         append(found, judge_certificate(file, tls::find_expiry(file), now));
 }
 
+// Blocks, as nothing else runs on the loop.
+void check_submission(const doctor_request& request, findings& found)
+{
+    for (const auto& server : request.submission)
+        append(found, judge_submission(server.address, mail::check_connection(server)));
+}
+
 awaitable<result<command_result>> examine(session& suite, arguments given)
 {
     const auto request = read_request(given);
@@ -258,6 +281,7 @@ awaitable<result<command_result>> examine(session& suite, arguments given)
     if (set.rpc_token_file)
         co_await check_services(suite, request->timeout, found);
     check_certificates(suite, *request, found);
+    check_submission(*request, found);
     co_return to_result(found);
 }
 
@@ -284,9 +308,22 @@ std::vector<command> doctor_commands()
     examining.options.emplace_back("certificate", "FILE",
                                    "a certificate whose expiry is checked (PEM)",
                                    option::kind::repeated);
-    examining.options.emplace_back("timeout", "SECONDS",
-                                   "how long Kafka and name servers may take, by default 10",
+    examining.options.emplace_back("submission", "HOST:PORT",
+                                   "a port for logins whose certificate is checked as clients do "
+                                   "after STARTTLS, such as smtp.example.com:587",
+                                   option::kind::repeated);
+    examining.options.emplace_back("submissions", "HOST:PORT",
+                                   "the same with TLS from the first byte, such as "
+                                   "smtp.example.com:465",
+                                   option::kind::repeated);
+    examining.options.emplace_back("submission-ca", "FILE",
+                                   "the authorities that clients of these ports trust (PEM); "
+                                   "without it the system's",
                                    option::kind::optional);
+    examining.options.emplace_back(
+        "timeout", "SECONDS",
+        "how long Kafka, name servers and mail-ingest may take, by default 10",
+        option::kind::optional);
     examining.options.push_back(json_flag());
     examining.run = examine;
     return commands;

@@ -322,6 +322,15 @@ findings judge_certificate(const std::string& file, const result<time_point>& ex
     return {ok("certificates", file + " is good until " + time)};
 }
 
+findings judge_submission(const std::string& port, const std::optional<std::string>& fault)
+{
+    if (fault)
+        return {bad("submission", port + ": " + *fault,
+                    "give mail-ingest a certificate of this name by an authority that clients know "
+                    "(submission-tls-certificate-file), or clients your authority's")};
+    return {ok("submission", port + " has a certificate that clients take")};
+}
+
 findings judge_unreachable(const std::string& check, const std::string& name, const failure& reason,
                            const std::string& setting)
 {

@@ -25,7 +25,7 @@ struct finding
 {
     level is = level::ok;
     std::string check; // settings, schemas, topics, events, clocks, partitions, connections, rpc,
-                       // certificates
+                       // certificates, submission
     std::string message;
     std::string remedy; // what to do; empty where all is well
 };
@@ -59,6 +59,9 @@ findings judge_rpc(const std::string& service, const std::string& setting,
                    const std::string& replica, const result<void>& answered);
 findings judge_certificate(const std::string& file, const result<time_point>& expiry,
                            time_point now);
+// A port where applications send mail with a login, from where `doctor` runs. `fault`: why a client
+// that verifies certificates does not send there.
+findings judge_submission(const std::string& port, const std::optional<std::string>& fault);
 // A dependency that could not be asked.
 findings judge_unreachable(const std::string& check, const std::string& name, const failure& reason,
                            const std::string& setting);

@@ -289,6 +289,27 @@ def test_doctor_names_a_missing_topic_a_lagging_schema_and_a_replica_that_is_awa
     assert any(line.startswith(f"bad   rpc           inbox at {away}: ") for line in bad)
 
 
+def test_doctor_verifies_the_ports_for_logins_as_a_client_does(suite: Suite) -> None:
+    host = suite["SUBMISSION_HOST"]
+    starttls = ["--submission", f"{host}:{suite['SUBMISSION_STARTTLS_PORT']}"]
+    tls = ["--submissions", f"{host}:{suite['SUBMISSION_TLS_PORT']}"]
+
+    def levels(*arguments: str) -> list[tuple[str, str]]:
+        found = _findings(_ctl("doctor", *arguments, "--json"))
+        return [
+            (one["level"], one["message"]) for one in found if one["check"] == "submission"
+        ]
+
+    trusting = levels(*starttls, *tls, "--submission-ca", suite["SUBMISSION_CA"])
+    stranger = levels(*starttls, *tls)
+    away = levels("--submissions", f"{_LOOPBACK}:{_free_port()}")
+
+    assert [level for level, _ in trusting] == ["ok", "ok"]
+    assert [level for level, _ in stranger] == ["bad", "bad"]
+    assert all("certificate" in message for _, message in stranger)
+    assert [level for level, _ in away] == ["bad"]
+
+
 @pytest.mark.usefixtures("suite")
 def test_doctor_names_what_it_cannot_reach() -> None:
     away = f"{_LOOPBACK}:{_free_port()}"

@@ -68,15 +68,25 @@ void set_connection(CURL* curl, const server& receiver)
     }
 }
 
+std::unique_ptr<CURL, curl_deleter> make_handle()
+{
+    // Counted by libcurl; made once, since it is not for several threads at a time.
+    [[maybe_unused]] static const auto initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+    return std::unique_ptr<CURL, curl_deleter>(curl_easy_init());
+}
+
+std::string text_of(CURLcode outcome, const char* error)
+{
+    return *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
+}
+
 } // namespace
 
 std::optional<refusal> send(const server& receiver, const std::string& from, const std::string& to,
                             std::string_view message, const abort_time* abort_at)
 {
-    // Counted by libcurl; made once, since it is not for several threads at a time.
-    [[maybe_unused]] static const auto initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
     refusal refused;
-    const std::unique_ptr<CURL, curl_deleter> handle(curl_easy_init());
+    const auto handle = make_handle();
     const std::unique_ptr<curl_slist, curl_deleter> recipients(
         curl_slist_append(nullptr, ("<" + to + ">").c_str()));
     if (!handle || !recipients) {
@@ -104,8 +114,26 @@ std::optional<refusal> send(const server& receiver, const std::string& from, con
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply);
     // RFC 5321 4.2.1: 5yz is final. A refused login does not concern the message.
     refused.is_final = reply >= 500 && outcome != CURLE_LOGIN_DENIED;
-    refused.reason = *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
+    refused.reason = text_of(outcome, error);
     return refused;
+}
+
+std::optional<std::string> check_connection(const server& receiver)
+{
+    const auto handle = make_handle();
+    if (!handle)
+        return "out of memory";
+    auto* curl = handle.get();
+    char error[CURL_ERROR_SIZE] = "";
+    set_connection(curl, receiver);
+    curl_easy_setopt(curl, CURLOPT_URL, url_of(receiver, "localhost").c_str());
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "NOOP");
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
+    const auto outcome = curl_easy_perform(curl);
+    if (outcome == CURLE_OK)
+        return std::nullopt;
+    return text_of(outcome, error);
 }
 
 } // namespace tempinbox::mail

@@ -170,6 +170,16 @@ TEST_CASE("a certificate is warned of two weeks before it expires", "[tempinboxc
     CHECK(judge(failure{errc::invalid_argument, "cannot be read"}).is == level::bad);
 }
 
+TEST_CASE("a port for logins is bad if a client would not send there", "[tempinboxctl][doctor]")
+{
+    CHECK(only(judge_submission("smtp.example.com:587", std::nullopt)).is == level::ok);
+
+    const auto found = only(judge_submission("smtp.example.com:587", "self-signed certificate"));
+    CHECK(found.is == level::bad);
+    CHECK(found.message == "smtp.example.com:587: self-signed certificate");
+    CHECK_THAT(found.remedy, Contains("submission-tls-certificate-file"));
+}
+
 TEST_CASE("a login that works with older brokers only is a warning of the doctor",
           "[tempinboxctl][doctor]")
 {
