@@ -89,6 +89,21 @@ def test_settings_of_the_all_in_one_image_exist() -> None:
         assert f"`{name}`" in documented
 
 
+def test_the_all_in_one_image_takes_logins_by_settings_alone() -> None:
+    page = (_ROOT / "docs" / "operations" / "images.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^# docker run (.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    given = dict(re.findall(r"-e (TEMPINBOX_[A-Z_]+)=(\S+)", command))
+    listens = [value for name, value in given.items() if name.endswith("_LISTEN")]
+    reported = [value for name, value in given.items() if name.endswith("_PORTS")]
+
+    assert set(given) <= _variables()["mail-ingest"] | _variables()["gateway"]
+    exposed = re.findall(r"^EXPOSE (.*)$", _stages()["all-in-one"], flags=re.MULTILINE)
+    for outside, inside in zip(reported, listens, strict=True):
+        port = inside.removeprefix("0.0.0.0:")
+        assert f"-p {outside}:{port} " in command
+        assert port in exposed[-1].split()
+
+
 def test_compose_runs_every_service_hardened() -> None:
     services = _COMPOSE["services"]
     for name in [*_SERVICES, "migrate", "topics", "bootstrap", "smoke"]:
