@@ -127,6 +127,17 @@ describe('a login', () => {
     await page.getByRole('link', { name: /With the new one/ }).waitFor();
   });
 
+  test('says how often a wrong password was given', async () => {
+    const attempts = async () => {
+      const { rejections } = await ask(page, 'GET', `/inboxes/${inbox.inboxId}/rejections`);
+      return rejections.some(({ reason }) => reason === 'bad_login');
+    };
+    await eventually(attempts, 'the wrong password is among the refusals', 30);
+    await page.reload();
+    await section().getByText('Wrong password').waitFor();
+    assert.match(await fact('Wrong password'), /^\d+ attempts? in the last 24 hours$/);
+  });
+
   test('keeps the password before for as long as is chosen', async () => {
     await section().getByRole('button', { name: 'New password' }).click();
     await page.getByLabel('The password before').selectOption('stays good for 1 hour');

@@ -91,6 +91,26 @@ function InboxHead({
   );
 }
 
+// What sends to the inbox, and what was refused.
+function Senders({ inbox, onChanged }: { inbox: Inbox; onChanged: () => void }) {
+  const { inboxId } = inbox;
+  const rejections = useResource(`rejections ${inboxId}`, (signal) =>
+    api.rejections(inboxId, signal),
+  );
+  return (
+    <>
+      {inbox.status === 'active' && (
+        <SendHere
+          inbox={inbox}
+          rejections={rejections.value?.rejections ?? []}
+          onChanged={onChanged}
+        />
+      )}
+      <Rejections found={rejections} />
+    </>
+  );
+}
+
 // Shows one inbox: its mail at the left, the chosen mail at the right, or one after the other on a
 // narrow screen.
 export function InboxPage({ params }: { params: { inboxId: string; emailId?: string } }) {
@@ -205,8 +225,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
           )}
         </div>
       )}
-      {!emailId && isActive && <SendHere inbox={inbox.value} onChanged={inbox.reload} />}
-      {!emailId && <Rejections inboxId={inboxId} />}
+      {!emailId && <Senders key={inboxId} inbox={inbox.value} onChanged={inbox.reload} />}
       {dialog === 'extend' && (
         <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />
       )}

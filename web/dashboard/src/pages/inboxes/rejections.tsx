@@ -1,6 +1,6 @@
-import { api, type Rejection } from '../../api';
+import type { Rejection } from '../../api';
 import { useNow } from '../../clock';
-import { useResource } from '../../resource';
+import type { Resource } from '../../resource';
 import { ago, count, moment } from '../../time';
 import { Button } from '../../ui/button';
 import { ErrorNotice } from '../../ui/notice';
@@ -41,8 +41,7 @@ function RejectionRow({ rejection }: { rejection: Rejection }) {
 }
 
 // Lists why mail did not arrive: the refusals of the mail server in the last day.
-export function Rejections({ inboxId }: { inboxId: string }) {
-  const found = useResource(`rejections ${inboxId}`, (signal) => api.rejections(inboxId, signal));
+export function Rejections({ found }: { found: Resource<{ rejections: Rejection[] }> }) {
   const rejections = found.value?.rejections ?? [];
   return (
     <section class="panel rejections" aria-labelledby="not-accepted">

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { api, type Capture, type Inbox } from '../../api';
+import { api, type Capture, type Inbox, type Rejection } from '../../api';
 import { useNow } from '../../clock';
 import { hasFeature } from '../../plans';
 import { useAction } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
-import { ago, moment } from '../../time';
+import { ago, count, moment } from '../../time';
 import { useAnnounce } from '../../ui/announce';
 import { Button } from '../../ui/button';
 import { CopyButton, OneTimeSecret } from '../../ui/copy';
@@ -140,10 +140,19 @@ function CopiedFact({ name, value }: { name: string; value: string }) {
   );
 }
 
-function LoginFacts({ capture }: { capture: Capture }) {
+function LoginFacts({
+  capture,
+  rejections,
+}: {
+  capture: Capture;
+  rejections: readonly Rejection[];
+}) {
   const now = useNow();
   const login = loginOf(capture);
   const until = capture.previousValidUntil;
+  const wrongPasswords = rejections
+    .filter((it) => it.reason === 'bad_login')
+    .reduce((sum, it) => sum + it.attemptCount, 0);
   return (
     <>
       {login === null && (
@@ -174,6 +183,12 @@ function LoginFacts({ capture }: { capture: Capture }) {
             {capture.lastUsedAt === null ? 'never' : ago(capture.lastUsedAt, now)}
           </dd>
         </div>
+        {wrongPasswords > 0 && (
+          <div>
+            <dt>Wrong password</dt>
+            <dd>{count(wrongPasswords, 'attempt')} in the last 24 hours</dd>
+          </div>
+        )}
       </dl>
       {login && <Lines login={login} />}
     </>
@@ -216,7 +231,15 @@ function NoLogin({ inbox, onMade }: { inbox: Inbox; onMade: (capture: Capture) =
 }
 
 // The login of an inbox: what an application is configured with.
-export function SendHere({ inbox, onChanged }: { inbox: Inbox; onChanged: () => void }) {
+export function SendHere({
+  inbox,
+  rejections,
+  onChanged,
+}: {
+  inbox: Inbox;
+  rejections: readonly Rejection[];
+  onChanged: () => void;
+}) {
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const { capture } = inbox;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -255,7 +278,11 @@ export function SendHere({ inbox, onChanged }: { inbox: Inbox; onChanged: () => 
         )}
       </div>
       <div class="send-here-body">
-        {capture ? <LoginFacts capture={capture} /> : <NoLogin inbox={inbox} onMade={show} />}
+        {capture ? (
+          <LoginFacts capture={capture} rejections={rejections} />
+        ) : (
+          <NoLogin inbox={inbox} onMade={show} />
+        )}
       </div>
       {dialog?.what === 'shown' && <LoginMade capture={dialog.capture} onClose={close} />}
       {dialog?.what === 'rotate' && <RotateLogin inbox={inbox} onClose={close} onRotated={show} />}
