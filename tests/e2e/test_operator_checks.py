@@ -296,9 +296,7 @@ def test_doctor_verifies_the_ports_for_logins_as_a_client_does(suite: Suite) -> 
 
     def levels(*arguments: str) -> list[tuple[str, str]]:
         found = _findings(_ctl("doctor", *arguments, "--json"))
-        return [
-            (one["level"], one["message"]) for one in found if one["check"] == "submission"
-        ]
+        return [(one["level"], one["message"]) for one in found if one["check"] == "submission"]
 
     trusting = levels(*starttls, *tls, "--submission-ca", suite["SUBMISSION_CA"])
     stranger = levels(*starttls, *tls)

@@ -40,8 +40,9 @@ using abort_time = std::atomic<std::chrono::steady_clock::time_point>;
 std::optional<refusal> send(const server& receiver, const std::string& from, const std::string& to,
                             std::string_view message, const abort_time* abort_at = nullptr);
 
-// Connects as `send` does, says NOOP and leaves. Absent: the server answered, and its certificate is
-// of this name and of an authority that is trusted. Else what is wrong, in libcurl's words. Blocks.
+// Connects as `send` does, says NOOP and leaves. Absent: the server answered, and its certificate
+// is of this name and of an authority that is trusted. Else what is wrong, in libcurl's words.
+// Blocks.
 std::optional<std::string> check_connection(const server& receiver);
 
 } // namespace tempinbox::mail
