@@ -73,6 +73,7 @@ struct running_service
         chosen.rpc_listen = host_port("127.0.0.1", 0);
         chosen.rpc_token_file = token.path;
         chosen.purge_interval = 50ms;
+        chosen.search_bytes = 256 * 1024;
         service = std::make_unique<inbox::service>(host, chosen);
         service->start();
         // Rows that tests insert must not meet the creation of the partitions they belong in.
