@@ -60,16 +60,19 @@ class OnAnotherPostgres(unittest.TestCase):
         with (
             tempfile.TemporaryDirectory() as folder,
             mock.patch.dict(
-                testing.TIERS, integration=testing.Tier(run, [], lambda: None, minutes=1)
+                testing.TIERS,
+                integration=testing.Tier(run, [], lambda: None, minutes=1),
+                e2e=testing.Tier(run, [], lambda: None, minutes=1),
             ),
             mock.patch("dev.packages.ensure"),
         ):
             (Path(folder) / "initdb").touch()
             for server in (folder, None):
-                testing.run(["integration"], None, builds=False, arguments=[], server=server)
+                for tier in ("integration", "e2e"):
+                    testing.run([tier], None, builds=False, arguments=[], server=server)
             self.assertEqual(
                 [call.args[0].postgres_programs for call in run.call_args_list],
-                [Path(folder).resolve(), postgres.PROGRAMS],
+                [Path(folder).resolve()] * 2 + [postgres.PROGRAMS] * 2,
             )
 
     def test_a_folder_without_its_programs_is_refused(self) -> None:

@@ -339,7 +339,9 @@ def _add_test(verbs: _Verbs) -> None:
     test.add_argument(
         "--postgres",
         metavar="FOLDER",
-        help="for integration: the programs of another PostgreSQL (default: this release's)",
+        help=(
+            "for integration and e2e: the programs of another PostgreSQL (default: this release's)"
+        ),
     )
     test.add_argument(
         "--only",

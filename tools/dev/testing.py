@@ -270,6 +270,7 @@ def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
             preset=run.preset,
             replicas=",".join(f"{service}=2" for service in services.SERVICES),
             starttls=True,
+            postgres_programs=run.postgres_programs,
         )
         suite.start_infrastructure(options, outlives_caller=False)
         suite.start_services(options)
@@ -485,7 +486,7 @@ def run(
     server: str | None = None,
 ) -> int:
     """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing
-    failed. `server` is a folder of PostgreSQL's programs, for integration alone.
+    failed. `server` is a folder of PostgreSQL's programs, for integration and e2e alone.
     """
     stop_on_signals()
     chosen_preset = preset or build.RELEASE
@@ -494,8 +495,8 @@ def run(
             fail(f"no tier is called {tier}; there are: {', '.join(TIERS)}")
     if arguments and len(tiers) != 1:
         fail("--only needs exactly one tier")
-    if server and tiers != ["integration"]:
-        fail("--postgres is for integration: ./dev test integration --postgres FOLDER")
+    if server and not (tiers and {"integration", "e2e"}.issuperset(tiers)):
+        fail("--postgres is for integration and e2e: ./dev test integration --postgres FOLDER")
     programs = postgres.find_programs(server)
     results: dict[str, Result] = {}
     total = Tally()
