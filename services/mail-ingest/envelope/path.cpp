@@ -3,6 +3,8 @@
 #include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
+#include <algorithm>
+
 #include <idn2.h>
 
 namespace tempinbox::smtp {
