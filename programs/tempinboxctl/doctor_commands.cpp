@@ -31,6 +31,24 @@ struct doctor_request
     std::chrono::seconds timeout{default_timeout_seconds};
 };
 
+// The option's values, each HOST:PORT.
+result<void> read_submission(const arguments& given, const std::string& option,
+                             mail::server::protection tls, doctor_request& request)
+{
+    for (const auto& value : given.values(option)) {
+        const auto address = host_port::parse(value);
+        if (!address)
+            return failure{errc::invalid_argument, "--" + option + ": " + address.error().message};
+        mail::server server;
+        server.address = address->text();
+        server.tls = tls;
+        server.ca_file = given.value("submission-ca").value_or("");
+        server.connect_timeout = server.timeout = request.timeout;
+        request.submission.push_back(std::move(server));
+    }
+    return {};
+}
+
 result<doctor_request> read_request(const arguments& given)
 {
     doctor_request request;
@@ -57,19 +75,11 @@ result<doctor_request> read_request(const arguments& given)
     request.timeout = std::chrono::seconds(timeout->value_or(default_timeout_seconds));
     request.certificates = given.values("certificate");
     for (const auto& [option, tls] : {std::pair("submission", mail::server::protection::starttls),
-                                      std::pair("submissions", mail::server::protection::tls)})
-        for (const auto& port : given.values(option)) {
-            const auto address = host_port::parse(port);
-            if (!address)
-                return failure{errc::invalid_argument,
-                               "--" + std::string(option) + ": " + address.error().message};
-            mail::server server;
-            server.address = address->text();
-            server.tls = tls;
-            server.ca_file = given.value("submission-ca").value_or("");
-            server.connect_timeout = server.timeout = request.timeout;
-            request.submission.push_back(std::move(server));
-        }
+                                      std::pair("submissions", mail::server::protection::tls)}) {
+        const auto read = read_submission(given, option, tls, request);
+        if (!read)
+            return read.error();
+    }
     return request;
 }
 
