@@ -151,7 +151,9 @@ awaitable<result<void>> door_watch::open_webhook()
 awaitable<result<door_findings>> door_watch::watch()
 {
     auto& clock = suite_.host().clock();
-    from_ = clock.now() + opening_time;
+    // In whole milliseconds, as events and the API have times: otherwise an email of the last one
+    // would be among the events and not in the list.
+    from_ = std::chrono::floor<std::chrono::milliseconds>(clock.now()) + opening_time;
     until_ = from_ + request_.time;
     const auto end = until_ + request_.settling;
     suite_.print_line("comparing what happens in the next " +
