@@ -46,7 +46,7 @@ def run(
 
 def _environment(program: Path, suite: Suite, arguments: list[str]) -> dict[str, str]:
     if _needs_no_suite(program):
-        return dict(os.environ)
+        return dict(os.environ) | {"PYTHONPATH": paths.PYTHON_PATH}
     if {"-h", "--help"} & {*arguments}:  # what it is for is told without anything that it needs
         return paths.clean_environment() | {"PYTHONPATH": paths.PYTHON_PATH}
     packages.ensure("bench")
