@@ -117,7 +117,8 @@ token=TEMPINBOX_RPC_TOKEN_FILE=$keys/rpc-token
 master_key=TEMPINBOX_MASTER_KEY_FILE=$keys/master-key
 calls=(TEMPINBOX_INBOX_RPC=127.0.0.1:9101 TEMPINBOX_RATE_LIMIT_RPC=127.0.0.1:9102
     TEMPINBOX_WEBHOOK_DISPATCHER_RPC=127.0.0.1:9103)
-# Receivers and senders of a test are on its own machine or network.
+# Receivers and senders of a test are on its own machine or network, also those with a login, whose
+# password comes in the clear (docs/decisions/0033-all-in-one-takes-logins-in-the-clear.md).
 private=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8,fc00::/7,::1/128
 
 ctl() (
@@ -153,11 +154,14 @@ service webhook-dispatcher 9093 "$database" "$brokers" "$token" "$master_key" \
     TEMPINBOX_WEBHOOK_ALLOW_NETWORKS=$private
 service mail-ingest 9094 "$database" "$brokers" TEMPINBOX_SMTP_LISTEN=0.0.0.0:2525 \
     TEMPINBOX_HOSTNAME="mx.$domain" TEMPINBOX_EXEMPT_NETWORKS=$private \
-    TEMPINBOX_INBOX_RATE_PER_MINUTE=0 TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool
+    TEMPINBOX_INBOX_RATE_PER_MINUTE=0 TEMPINBOX_SPOOL_DIRECTORY=/tmp/spool \
+    TEMPINBOX_SUBMISSION_CLEAR_LISTEN=0.0.0.0:1025 TEMPINBOX_SUBMISSION_CLEAR_NETWORKS=$private \
+    TEMPINBOX_CAPTURE_RATE_PER_MINUTE=0
 service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}" \
     TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_SIGNUP=open \
     TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard \
-    TEMPINBOX_DOWNLOAD_FILES=/usr/share/tempinbox/downloads
+    TEMPINBOX_DOWNLOAD_FILES=/usr/share/tempinbox/downloads \
+    TEMPINBOX_CAPTURE_HOST=localhost TEMPINBOX_CAPTURE_STARTTLS_PORTS=1025
 # Again and again, for they may be done twice: on a busy machine services answer late.
 until_true 600 ctl plan set premium --burst-per-second 0
 until_true 600 ctl bootstrap --domain "$domain" --email "$email" --plan premium \

@@ -27,6 +27,23 @@ test('a mail of the application is a code five lines later', async (t) => {
   assert.equal((await tempinbox.getAccount()).plan, 'premium');
 });
 
+test('mail of a login comes to its inbox, whomever it is addressed to', async (t) => {
+  const service = await new TempinboxContainer().start();
+  t.after(() => service.stop());
+  const tempinbox = service.client();
+  const inbox = await tempinbox.createInbox({ capture: true });
+  const { user, password } = inbox.capture;
+  const transport = createTransport({ ...service.submission, auth: { user, pass: password } });
+  t.after(() => transport.close());
+  const mail = { from: 'shop@shop.example', to: 'ann@corp.example', text: 'Code: 482913' };
+  await transport.sendMail(mail);
+
+  assert.equal(await tempinbox.waitForCode(inbox), '482913');
+  const stranger = createTransport(service.submission);
+  t.after(() => stranger.close());
+  await assert.rejects(stranger.sendMail(mail), { responseCode: 530 });
+});
+
 test('containers side by side have ports and keys of their own, and take settings', async (t) => {
   const started = await Promise.all(
     ['one.test', 'two.test'].map((domain) =>
@@ -64,7 +81,7 @@ import { TempinboxContainer, type StartedTempinboxContainer } from 'tempinbox/co
 const network = await new Network().start();
 const container: TempinboxContainer = new TempinboxContainer('image').withNetwork(network);
 const service: StartedTempinboxContainer = await container.start();
-const port: number = service.smtp.port;
+const port: number = service.smtp.port + service.submission.port;
 const inboxId: string = (await service.client({ timeoutSeconds: port }).createInbox()).inboxId;
 await service.exec(['cat', inboxId]);
 await service.stop({ timeout: 1 });

@@ -1,6 +1,7 @@
 """The files that images and Compose are made of, without Docker: `./dev image --check` has it."""
 
 import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,22 @@ def test_settings_of_the_all_in_one_image_exist() -> None:
         assert f"`{name}`" in documented
 
 
-def test_the_all_in_one_image_takes_logins_by_settings_alone() -> None:
+def test_the_all_in_one_image_takes_logins_in_the_clear_from_private_networks_alone() -> None:
+    script = (_DOCKER / "all-in-one.sh").read_text(encoding="utf-8")
+    given = dict(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=([^\s\\]*)", script))
+    (private,) = re.findall(r"^private=(.*)$", script, flags=re.MULTILINE)
+    exposed = re.findall(r"^EXPOSE (.*)$", _stages()["all-in-one"], flags=re.MULTILINE)
+    port = given["TEMPINBOX_CAPTURE_STARTTLS_PORTS"]
+
+    assert given["TEMPINBOX_SUBMISSION_CLEAR_LISTEN"] == f"0.0.0.0:{port}"
+    assert port in exposed[-1].split()
+    assert given["TEMPINBOX_SUBMISSION_CLEAR_NETWORKS"] == "$private"
+    for network in map(ip_network, private.split(",")):
+        assert network.is_private, network
+        assert network.prefixlen >= 7, network  # 0.0.0.0/0 counts as private, too
+
+
+def test_the_all_in_one_image_takes_logins_with_tls_by_settings_alone() -> None:
     page = (_ROOT / "docs" / "operations" / "images.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^# docker run (.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     given = dict(re.findall(r"-e (TEMPINBOX_[A-Z_]+)=(\S+)", command))

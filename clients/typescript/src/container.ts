@@ -10,18 +10,19 @@ import type { Settings } from './settings.js';
 const DEFAULT_IMAGE = `localhost/tempinbox/all-in-one:${version}`;
 const API_PORT = 8080;
 const SMTP_PORT = 2525;
+const SUBMISSION_PORT = 1025;
 const KEY_FILE = '/var/lib/tempinbox/api-key';
 const MAX_START_MILLISECONDS = 120_000;
 
 /**
  * A container with the service, its database and its broker, for tests alone. Docker chooses its
- * name and its two ports, so any number of them run side by side. The image is that of
+ * name and its ports, so any number of them run side by side. The image is that of
  * `./dev image all-in-one` unless it is given here or in TEMPINBOX_IMAGE.
  */
 export class TempinboxContainer extends GenericContainer {
   constructor(image = process.env['TEMPINBOX_IMAGE'] || DEFAULT_IMAGE) {
     super(image);
-    this.withExposedPorts(API_PORT, SMTP_PORT)
+    this.withExposedPorts(API_PORT, SMTP_PORT, SUBMISSION_PORT)
       .withWaitStrategy(Wait.forLogMessage(/"service":"all-in-one","msg":"ready"/))
       .withStartupTimeout(MAX_START_MILLISECONDS);
   }
@@ -54,6 +55,14 @@ export class StartedTempinboxContainer extends AbstractStartedContainer {
   /** What takes mail without TLS, as it is reached from here. */
   get smtp(): { readonly host: string; readonly port: number } {
     return { host: this.getHost(), port: this.getMappedPort(SMTP_PORT) };
+  }
+
+  /**
+   * What takes mail to anybody with the user and password of a capture, without TLS, as it is
+   * reached from here. `capture.host` and its ports are the container's own.
+   */
+  get submission(): { readonly host: string; readonly port: number } {
+    return { host: this.getHost(), port: this.getMappedPort(SUBMISSION_PORT) };
   }
 
   /** Makes a client of the service, with settings beside its address and key. */

@@ -21,7 +21,7 @@ from tempinbox.errors import ConfigurationError, TempinboxError
 
 # Images write versions as the project does, Python's packages as PEP 440 has it.
 DEFAULT_IMAGE = f"localhost/tempinbox/all-in-one:{__version__.replace('.dev0', '-dev')}"
-_API_PORT, _SMTP_PORT = 8080, 2525
+_API_PORT, _SMTP_PORT, _SUBMISSION_PORT = 8080, 2525, 1025
 _KEY_FILE = "/var/lib/tempinbox/api-key"
 _READY = '"service":"all-in-one","msg":"ready"'
 _MAX_START_SECONDS = 600
@@ -30,7 +30,7 @@ _MAX_START_SECONDS = 600
 class TempinboxContainer(DockerContainer):
     """A container with the service, its database and its broker, for tests alone.
 
-    Docker chooses its name and its two ports, so any number of them run side by side. `image` is
+    Docker chooses its name and its ports, so any number of them run side by side. `image` is
     that of `./dev image all-in-one` unless it is given here or in TEMPINBOX_IMAGE; `more` is what
     DockerContainer takes. Raises TimeoutError where the service is not ready after `timeout`
     seconds, and RuntimeError where it ended before. Use it in a `with` block.
@@ -42,7 +42,7 @@ class TempinboxContainer(DockerContainer):
                 f"timeout must be from 1 to {_MAX_START_SECONDS} seconds, not {timeout!r}"
             )
         super().__init__(image or os.environ.get("TEMPINBOX_IMAGE") or DEFAULT_IMAGE, **more)
-        self.with_exposed_ports(_API_PORT, _SMTP_PORT)
+        self.with_exposed_ports(_API_PORT, _SMTP_PORT, _SUBMISSION_PORT)
         ready = LogMessageWaitStrategy(_READY).with_startup_timeout(timeout)
         self.waiting_for(ready.with_poll_interval(0.5))
 
@@ -55,6 +55,13 @@ class TempinboxContainer(DockerContainer):
     def smtp(self) -> tuple[str, int]:
         """Host and port that take mail without TLS, as they are reached from here."""
         return self.get_container_host_ip(), self.get_exposed_port(_SMTP_PORT)
+
+    @property
+    def submission(self) -> tuple[str, int]:
+        """Host and port that take mail to anybody with the user and password of a capture, without
+        TLS, as they are reached from here. `capture.host` and its ports are the container's own.
+        """
+        return self.get_container_host_ip(), self.get_exposed_port(_SUBMISSION_PORT)
 
     @cached_property
     def api_key(self) -> str:
