@@ -11,8 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Self
 
-from dev import go_toolchain, paths
-from dev.kafka import verify_jars
+from dev import go_toolchain, maven, paths
 from dev.locks import in_turn
 from dev.terminal import fail
 
@@ -58,7 +57,7 @@ def build(language: str) -> Path:
             if done.returncode != 0:
                 fail(f"the consumer in {language} could not be built: {done.stdout}{done.stderr}")
             if language == "java":
-                verify_jars(folder / "target" / "dependency", folder / "jars.sha512")
+                maven.verify(folder / "target" / "dependency", folder / "jars.sha512")
             (folder / "ready").touch()
     return folder
 

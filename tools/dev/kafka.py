@@ -1,20 +1,17 @@
 """Apache Kafka in KRaft mode: jars in the cache, one or more combined nodes on loopback."""
 
 import base64
-import hashlib
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import librdkafka, paths
+from dev import librdkafka, maven, paths
 from dev.children import ChildSpec
-from dev.terminal import fail, say
+from dev.terminal import fail
 from dev.waiting import wait_until
 
 VERSION = "4.3.1"
@@ -22,7 +19,6 @@ VERSION = "4.3.1"
 # refuse its nonce.
 OLDER_VERSION = "3.9.2"
 _SLF4J = "1.7.36"
-_COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 _JAVA_OPTIONS = [
     "-Xms256m",
     "-Xmx256m",
@@ -211,10 +207,6 @@ def _cluster_id() -> str:
     return made
 
 
-def _jars(version: str) -> Path:
-    return paths.cache(f"kafka-{version}") / "jars"
-
-
 def digests_of(version: str) -> Path:
     """The list of a version's jars."""
     return Path(__file__).with_name(f"kafka-jars-{version}.sha512")
@@ -222,86 +214,20 @@ def digests_of(version: str) -> Path:
 
 def class_path(version: str = VERSION) -> str:
     """The jars in a fixed order, as a class archive wants it."""
-    return ":".join(str(jar) for jar in sorted(_jars(version).glob("*.jar")))
+    return ":".join(str(jar) for jar in sorted(maven.folder(f"kafka-{version}").glob("*.jar")))
 
 
-def verify_jars(folder: Path, digests: Path) -> None:
-    """Fails unless the folder holds exactly the files of a list by `sha512sum`, byte for byte;
-    names what is missing, extra or different.
-    """
-    expected: dict[str, str] = {}
-    for line in digests.read_text(encoding="ascii").splitlines():
-        digest, name = line.split(maxsplit=1)
-        expected[name] = digest
-    found = {path.name: hashlib.sha512(path.read_bytes()).hexdigest() for path in folder.iterdir()}
-    problems = [f"{name} is missing" for name in expected.keys() - found.keys()]
-    problems += [f"{name} is not in the list" for name in found.keys() - expected.keys()]
-    problems += [
-        f"{name} is another file than the list's"
-        for name in expected.keys() & found.keys()
-        if expected[name] != found[name]
-    ]
-    if problems:
-        fail(
-            f"what Maven brought is not what {digests.name} lists:\n  "
-            + "\n  ".join(sorted(problems))
-            + "\nNothing of it is used. Delete the jars named here from Maven's repository (~/.m2) "
-            "and try again; with another version renew the list (docs/development/packages.md)."
-        )
-
-
-def bring_jars(work: Path, version: str = VERSION) -> Path:
-    """Has Maven's own client bring the jars into a folder of `work`, unchecked: for ensure_jars,
-    and to renew the version's list.
-    """
-    work.mkdir(parents=True, exist_ok=True)
-    coordinates = (
-        ("org.apache.kafka", "kafka_2.13", version),
-        ("org.slf4j", "slf4j-simple", _SLF4J),
+def artifacts(version: str = VERSION) -> tuple[maven.Artifact, ...]:
+    """What `./dev` runs of Kafka."""
+    return (
+        maven.Artifact("org.apache.kafka", "kafka_2.13", version),
+        maven.Artifact("org.slf4j", "slf4j-simple", _SLF4J),
     )
-    dependencies = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{version}</version></dependency>"
-        for group, artifact, version in coordinates
-    )
-    (work / "pom.xml").write_text(
-        "<project><modelVersion>4.0.0</modelVersion>"
-        "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
-        f"<packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>",
-        encoding="utf-8",
-    )
-    jars = work.resolve() / "jars"
-    command = [
-        "mvn",
-        "-q",
-        "-B",
-        _COPY_DEPENDENCIES,
-        "-DincludeScope=runtime",
-        f"-DoutputDirectory={jars}",
-    ]
-    done = subprocess.run(
-        command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    if done.returncode != 0:
-        fail("Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:])
-    return jars
 
 
 def ensure_jars(version: str = VERSION) -> None:
-    """Brings the jars into the cache, once, and compares them with their list before they
-    are used. What the cache holds already was compared when it was brought and is not again.
-    """
-    if _jars(version).is_dir():
-        return
-    say(f"  bringing Apache Kafka {version} into {_jars(version).parent} ...")
-    with tempfile.TemporaryDirectory(dir=_jars(version).parent) as work:
-        jars = bring_jars(Path(work), version)
-        verify_jars(jars, digests_of(version))
-        try:
-            os.rename(jars, _jars(version))
-        except OSError:
-            if not _jars(version).is_dir():  # else another ./dev was quicker
-                raise
+    """Brings the jars into the cache, once."""
+    maven.ensure(f"kafka-{version}", artifacts(version), digests_of(version))
 
 
 # A class archive, written by the JVM when a node ends, makes the next start take a second instead

@@ -3,11 +3,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dev import kafka
+from dev import jakarta_mail, kafka, maven
 from dev.terminal import Failure
 
 
-class VerifyJars(unittest.TestCase):
+class Verify(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -22,11 +22,11 @@ class VerifyJars(unittest.TestCase):
 
     def refusal(self) -> str:
         with self.assertRaises(Failure) as refused:
-            kafka.verify_jars(self.jars, self.digests)
+            maven.verify(self.jars, self.digests)
         return str(refused.exception)
 
     def test_exactly_the_listed_ones_pass(self) -> None:
-        kafka.verify_jars(self.jars, self.digests)
+        maven.verify(self.jars, self.digests)
 
     def test_a_missing_one_is_named(self) -> None:
         (self.jars / "two-2.0.jar").unlink()
@@ -51,6 +51,12 @@ class VerifyJars(unittest.TestCase):
         for version in (kafka.VERSION, kafka.OLDER_VERSION):
             listed = kafka.digests_of(version).read_text(encoding="ascii")
             self.assertRegex(listed, rf"(?m)^[0-9a-f]{{128}}  kafka_2\.13-{version}\.jar$")
+
+    def test_the_list_of_the_tree_names_jakarta_mail(self) -> None:
+        listed = jakarta_mail.digests().read_text(encoding="ascii")
+        self.assertRegex(
+            listed, rf"(?m)^[0-9a-f]{{128}}  jakarta\.mail-{jakarta_mail.VERSION}\.jar$"
+        )
 
 
 if __name__ == "__main__":
