@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from dev import paths
-from harness import Account, Api, Suite, make_certificate
+from harness import Account, Api, Capture, Suite, make_certificate
 
 _ENOUGH_REQUESTS = "1000000"
 # Hypothesis would keep its tables in a folder of the checkout.
@@ -35,6 +35,12 @@ def api(suite: Suite) -> Api:
 def account(suite: Suite) -> Account:
     """A Premium account of the test's own."""
     return Account.make(suite)
+
+
+@pytest.fixture
+def capture(suite: Suite, account: Account) -> Capture:
+    """A capture of that account's."""
+    return Capture(suite, account)
 
 
 @pytest.fixture(scope="session")

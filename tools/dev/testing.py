@@ -23,6 +23,7 @@ from dev import (
     dashboard,
     downloads,
     go_toolchain,
+    jakarta_mail,
     kafka,
     kubernetes_tools,
     node_packages,
@@ -438,6 +439,7 @@ class Tier:
 
 def _bring_for_e2e() -> None:
     kafka.ensure_jars()
+    jakarta_mail.ensure_jars()
     python_packages.python()
     node_packages.ensure(_E2E / "node")
     dashboard.bring_what_building_needs()

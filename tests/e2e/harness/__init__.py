@@ -4,6 +4,7 @@ from harness.accounts import Account
 from harness.api import Api
 from harness.authorizing_kafka import AuthorizingKafka
 from harness.belongings import Belongings
+from harness.capture import Capture, base64_of, plain_response
 from harness.certificates import Authority, client_context, make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
@@ -40,6 +41,7 @@ __all__ = [
     "Authority",
     "AuthorizingKafka",
     "Belongings",
+    "Capture",
     "Cluster",
     "Dashboard",
     "Delivery",
@@ -71,6 +73,7 @@ __all__ = [
     "TrustingSuite",
     "User",
     "WebhookDispatcher",
+    "base64_of",
     "client_context",
     "event_class",
     "eventually",
@@ -79,6 +82,7 @@ __all__ = [
     "let_through",
     "make_certificate",
     "message_class",
+    "plain_response",
     "queued_id",
     "send",
     "send_raw",

@@ -4,6 +4,7 @@ it.
 
 import re
 import socket
+import ssl
 from typing import Self
 
 from harness.mail import SENDER
@@ -14,26 +15,41 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 class SmtpSession:
     """A connection to a mail server (host:port), from an address of this machine's.
 
-    Use as a context manager: it reads the greeting and says EHLO.
+    Use as a context manager: it reads the greeting and says EHLO. With `tls` it speaks TLS from the
+    first byte.
     """
 
-    def __init__(self, server: str, source: str = "") -> None:
-        host, _, port = server.rpartition(":")
+    def __init__(self, server: str, source: str = "", *, tls: ssl.SSLContext | None = None) -> None:
+        self._host, _, port = server.rpartition(":")
         self._socket = socket.create_connection(
-            (host, int(port)), timeout=30, source_address=(source, 0) if source else None
+            (self._host, int(port)), timeout=30, source_address=(source, 0) if source else None
         )
+        if tls:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=self._host)
         self._replies = self._socket.makefile("rb")
         self.extensions: list[str] = []
 
     def __enter__(self) -> Self:
         greeting = self.reply()
         assert greeting.startswith("220 "), greeting
-        self.extensions = [line[4:] for line in self.say("EHLO sender.example").splitlines()[1:]]
+        self._say_hello()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._replies.close()
         self._socket.close()
+
+    def _say_hello(self) -> None:
+        self.extensions = [line[4:] for line in self.say("EHLO sender.example").splitlines()[1:]]
+
+    def start_tls(self, tls: ssl.SSLContext) -> None:
+        """STARTTLS, then EHLO again."""
+        ready = self.say("STARTTLS")
+        assert ready.startswith("220 "), ready
+        self._replies.close()
+        self._socket = tls.wrap_socket(self._socket, server_hostname=self._host)
+        self._replies = self._socket.makefile("rb")
+        self._say_hello()
 
     def write(self, octets: bytes) -> None:
         """Bytes as they are."""
