@@ -4,11 +4,13 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import debian
-from dev.terminal import fail, heading, item, warn
+from dev import debian, paths
+from dev.locks import in_turn
+from dev.terminal import fail, heading, item, say, warn
 
 LIST = Path(__file__).with_name("packages.txt")
 _CLUSTER_SETTINGS = Path("/etc/postgresql-common/createcluster.conf")
@@ -123,6 +125,36 @@ def ensure(*groups: str) -> None:
         _apt_get("update")  # lists that are too old name versions that are gone
         if not _install(names):
             fail("apt-get could not install: " + " ".join(names))
+
+
+def unpacked(name: str) -> Path:
+    """The files of a package, in the cache: for one that would drive out another if it was
+    installed. What it needs must be in the list.
+    """
+    top = paths.cache("debian")
+    kept = top / f"{name}-{debian.release()}"
+    with in_turn(top / f"{name}.lock"):
+        if not kept.is_dir():
+            say(f"  bringing the Debian package {name} into {kept} ...")
+            with tempfile.TemporaryDirectory(dir=top) as work:
+                _unpack(name, Path(work)).rename(kept)
+    return kept
+
+
+def _unpack(name: str, work: Path) -> Path:
+    if not _has_package_lists():
+        _apt_get("update")
+    download = ["apt-get", "-q", "download", name]
+    if subprocess.run(download, cwd=work, capture_output=True).returncode != 0:
+        _apt_get("update")  # lists that are too old name versions that are gone
+        subprocess.run(download, cwd=work, check=True)
+    (archive,) = work.glob("*.deb")
+    files = work / "files"
+    subprocess.run(["dpkg-deb", "--extract", str(archive), str(files)], check=True)
+    for path in files.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            path.chmod(path.stat().st_mode & 0o777)  # nobody else's rights
+    return files
 
 
 def _install(names: list[str]) -> bool:

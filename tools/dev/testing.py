@@ -26,6 +26,7 @@ from dev import (
     jakarta_mail,
     kafka,
     kubernetes_tools,
+    mail_servers,
     node_packages,
     packages,
     paths,
@@ -440,6 +441,7 @@ class Tier:
 def _bring_for_e2e() -> None:
     kafka.ensure_jars()
     jakarta_mail.ensure_jars()
+    packages.unpacked(mail_servers.EXIM_PACKAGE)
     python_packages.python()
     node_packages.ensure(_E2E / "node")
     dashboard.bring_what_building_needs()
