@@ -2,18 +2,23 @@
 
 import json
 import os
+import re
 import smtplib
 import subprocess
 import sys
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from dev import jakarta_mail, paths
+from dev.ports import free_port
 from harness import (
     SENDER,
     Capture,
+    Island,
+    MailIngest,
     SmtpSession,
     Suite,
     base64_of,
@@ -271,3 +276,42 @@ def test_the_bytes_of_mail_kit_over_tls(capture: Capture) -> None:
         _send_as_mail_kit(capture, session)
 
     _check_five_arrived(capture)
+
+
+# Nothing leaves.
+
+_DESTINATION = re.compile(
+    r"sin6?_port=htons\((\d+)\)[^\"]*\"([0-9a-f.:]+)\""  # as strace shows an address
+)
+
+
+def test_nothing_tries_to_leave(capture: Capture, tmp_path: Path) -> None:
+    """A mail-ingest on an island takes all of it, and connects to PostgreSQL and Kafka alone."""
+    settings = MailIngest.settings_of(capture.suite)
+    database = urlsplit(settings["TEMPINBOX_DATABASE"]).netloc.rpartition("@")[2]
+    brokers = settings["TEMPINBOX_KAFKA_BROKERS"].split(",")
+    trace = tmp_path / "trace"
+    # -D: the service keeps the number of its process.
+    strace = ["strace", "-D", "-f", "-qq", "-o", str(trace)]
+    strace += ["-e", "signal=none", "-e", "trace=connect,sendto,sendmsg,sendmmsg"]
+    capture.ports = {name: free_port() for name in _SECURITY}
+    with (
+        Island({int(server.rpartition(":")[2]) for server in (database, *brokers)}) as island,
+        MailIngest(
+            capture.suite,
+            there=island.there,
+            within=strace,
+            submission_listen=f"127.0.0.1:{capture.ports['STARTTLS_PORT']}",
+            submissions_listen=f"127.0.0.1:{capture.ports['TLS_PORT']}",
+        ),
+    ):
+        for port in _SECURITY:
+            ruby = (*island.there, "ruby", str(_SENDERS / "net_smtp.rb"))
+            _send_five(capture, port, *ruby, SSL_CERT_FILE=capture.ca_file)
+
+    assert [email["recipients"] for email in capture.emails()] == 2 * [[to] for to in _FOREIGN]
+    found = _DESTINATION.findall(trace.read_text(encoding="utf-8"))
+    destinations = {f"{address}:{port}" for port, address in found}
+    assert destinations <= {database, *brokers}
+    assert database in destinations
+    assert destinations & set(brokers)

@@ -13,6 +13,7 @@ from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.mounted_secret import MountedSecret
+from harness.network_namespace import Island
 from harness.otlp_sink import OtlpSink, Span
 from harness.own_kafka import write_acl_tool
 from harness.postbox import Postbox
@@ -50,6 +51,7 @@ __all__ = [
     "Gateway",
     "HAProxy",
     "Inbox",
+    "Island",
     "MailIngest",
     "MailServer",
     "MountedSecret",

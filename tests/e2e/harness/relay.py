@@ -55,8 +55,7 @@ class Relay:
         """Everything held back goes on its way."""
         self._flows.set()
 
-    @staticmethod
-    def _bind(port: int) -> socket.socket:
+    def _bind(self, port: int) -> socket.socket:
         """A socket that is bound and does not listen keeps its port and refuses connections."""
         bound = socket.socket()
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,8 +1,10 @@
 """A replica of a service beside those of the suite, with settings of a test's own."""
 
+import json
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,14 +18,25 @@ from harness.waiting import eventually
 
 class Replica:
     """A further replica of `service`: the settings of the suite's first one, changed by name
-    (`tls_key_file`). Use as a context manager; ends with it. Its lines go to `log`.
+    (`tls_key_file`). Use as a context manager; ends with it. Its lines go to `log`. `there` brings
+    it into another network, `within` stands before its command.
     """
 
     service: str
     listener: str  # the setting that says where it listens
 
-    def __init__(self, suite: Suite, *, log: str | Path = os.devnull, **settings: str) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        log: str | Path = os.devnull,
+        there: Sequence[str] = (),
+        within: Sequence[str] = (),
+        **settings: str,
+    ) -> None:
         self._suite = suite
+        self._there = there
+        self._within = within
         self._log = Path(log)
         self.address = f"127.0.0.1:{free_port()}"
         self.admin = f"127.0.0.1:{free_port()}"
@@ -46,7 +59,8 @@ class Replica:
         }
         program = str(self._suite.program(f"tempinbox-{self.service}"))
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen([program], env=environment, stdout=log, stderr=log)
+            command = [*self._there, *self._within, program]
+            self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
     def __enter__(self) -> Self:
         self.start()
@@ -70,11 +84,20 @@ class Replica:
 
     def readiness(self) -> tuple[int, dict[str, Any]]:
         """The status and the body of /readyz; 0 and nothing while nobody answers."""
+        if self._there:
+            return self._readiness_there()
         try:
             answer = requests.get(f"http://{self.admin}/readyz", timeout=2)
         except (requests.exceptions.ConnectionError, requests.exceptions.Timeout):
             return 0, {}
         return answer.status_code, answer.json()
+
+    def _readiness_there(self) -> tuple[int, dict[str, Any]]:
+        ask = ["curl", "--silent", "--max-time", "2", "--write-out", "\n%{http_code}"]
+        url = f"http://{self.admin}/readyz"
+        done = subprocess.run([*self._there, *ask, url], capture_output=True, text=True)
+        body, _, status = done.stdout.rpartition("\n")
+        return (int(status), json.loads(body)) if done.returncode == 0 else (0, {})
 
     def metric(self, name: str) -> float:
         """A metric's sum over its labels."""
