@@ -1,5 +1,6 @@
 """Mail to anybody by the login of a capture inbox: AUTH, where it lands, revocation, limits."""
 
+import asyncio
 import itertools
 import smtplib
 import socket
@@ -396,4 +397,78 @@ def test_no_password_is_in_a_log(capture: Capture, tmp_path: Path) -> None:
         plain_response(capture.user, capture.password),
         plain_response(capture.user, wrong),
     ):
+        assert hidden not in lines
+
+
+# Guessing.
+
+_GUESSING_ADDRESSES = [f"127.8.0.{number}" for number in range(1, 101)]
+_SESSIONS_OF_EACH = 10
+_GUESSES_OF_EACH = 3  # in a session; the fourth closes it
+
+
+async def _say_auths(port: int, source: str, auths: list[str]) -> list[str]:
+    """The replies to these AUTHs, in a session of their own."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    try:
+        await reader.readline()
+        writer.write(b"EHLO guesser.example\r\n")
+        while (await reader.readline())[3:4] == b"-":
+            pass
+        replies = []
+        for auth in auths:
+            writer.write(f"{auth}\r\n".encode())
+            replies.append((await reader.readline()).decode().rstrip("\r\n"))
+        return replies
+    finally:
+        writer.close()
+
+
+async def _log_in_during(
+    guessing: asyncio.Future[list[list[str]]], port: int, source: str, auth: str
+) -> list[float]:
+    """Logs in over and over while others guess; how long each took."""
+    times: list[float] = []
+    while not (await asyncio.wait([guessing], timeout=0.1))[0]:
+        began = time.monotonic()
+        assert await _say_auths(port, source, [auth]) == [_GOOD]
+        times.append(time.monotonic() - began)
+    return times
+
+
+def test_guessing_finds_nothing_and_keeps_no_owner_out(capture: Capture, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    port = free_port()
+    wrong = [f"tic_guess{number:033}" for number in range(_SESSIONS_OF_EACH * _GUESSES_OF_EACH)]
+    auths = [capture.auth(password) for password in wrong]
+
+    async def guess_and_log_in() -> tuple[list[list[str]], list[float]]:
+        guessing = asyncio.ensure_future(
+            asyncio.gather(
+                *(
+                    _say_auths(port, source, auths[first : first + _GUESSES_OF_EACH])
+                    for source in _GUESSING_ADDRESSES
+                    for first in range(0, len(auths), _GUESSES_OF_EACH)
+                )
+            )
+        )
+        times = await _log_in_during(guessing, port, _stranger(), capture.auth())
+        return await guessing, times
+
+    with MailIngest(
+        capture.suite,
+        log=log,
+        log_level="debug",
+        audit_log="all",
+        submission_clear_listen=f"127.0.0.1:{port}",
+    ):
+        sessions, times = asyncio.run(guess_and_log_in())
+
+    assert len(sessions) == len(_GUESSING_ADDRESSES) * _SESSIONS_OF_EACH
+    assert {reply for replies in sessions for reply in replies} == {_BAD}
+    # Failures of this user wait for five seconds each, its owner for none.
+    assert sorted(times)[len(times) // 2] < 1
+    lines = log.read_text(encoding="utf-8")
+    assert lines.count("login refused") > len(sessions)
+    for hidden in (*wrong, *(plain_response(capture.user, password) for password in wrong)):
         assert hidden not in lines
