@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import smtplib
+import ssl
 import sys
 import threading
 import time
@@ -31,7 +32,38 @@ _CLIENT_SECONDS = 15  # for a client to send its request
 _MAX_CONNECTIONS = 64
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 _CODE = re.compile(r"[0-9]{6}")
+_TLS = ("none", "starttls", "tls")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """Where mail is handed over, and how."""
+
+    host: str
+    port: int
+    tls: str  # one of _TLS
+    user: str  # empty: without a login
+    password: str
+
+    def connect(self) -> smtplib.SMTP:
+        """Logs in, where there is a login, to a server whose certificate is verified."""
+        if self.tls == "tls":
+            trusting = ssl.create_default_context()
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(
+                self.host, self.port, timeout=_SMTP_SECONDS, context=trusting
+            )
+        else:
+            connection = smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
+        try:
+            if self.tls == "starttls":
+                connection.starttls(context=ssl.create_default_context())
+            if self.user:
+                connection.login(self.user, self.password)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 @dataclass(frozen=True)
@@ -39,7 +71,7 @@ class Settings:
     """The options of the program."""
 
     listen: tuple[str, int]
-    smtp: tuple[str, int]
+    smtp: MailServer
     sender: str
     public_url: str  # of the links in mails; empty for where it listens
 
@@ -144,11 +176,11 @@ def compose(sign_up: SignUp, sender: str, link: str) -> EmailMessage:
     return mail
 
 
-def send(mail: EmailMessage, smtp: tuple[str, int], sender: str, address: str) -> None:
+def send(mail: EmailMessage, smtp: MailServer, sender: str, address: str) -> None:
     """Hands it to the mail server, or refuses the sign-up with what that said."""
-    server = f"the mail server {smtp[0]}:{smtp[1]}"
+    server = f"the mail server {smtp.host}:{smtp.port}"
     try:
-        with smtplib.SMTP(*smtp, timeout=_SMTP_SECONDS) as connection:
+        with smtp.connect() as connection:
             connection.send_message(mail, sender, [address])
     except smtplib.SMTPRecipientsRefused as refusal:
         code, text = next(iter(refusal.recipients.values()))
@@ -365,6 +397,16 @@ def _host_and_port(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
+def _as_given(text: str) -> str:
+    return text
+
+
+def _tls(text: str) -> str:
+    if text not in _TLS:
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(_TLS)}, not {text!r}")
+    return text
+
+
 def _sender(text: str) -> str:
     if len(text) > _MAX_ADDRESS or not _ADDRESS.fullmatch(text):
         raise argparse.ArgumentTypeError(f"must be an address such as a@b.example, not {text!r}")
@@ -384,17 +426,24 @@ def read_settings(arguments: list[str]) -> Settings:
     for name, variable, default, read, means in [
         ("--listen", "SIGNUP_LISTEN", "127.0.0.1:8080", _host_and_port, "port 0: a free one"),
         ("--smtp", "SIGNUP_SMTP", "127.0.0.1:25", _host_and_port, "the mail server"),
+        ("--smtp-tls", "SIGNUP_SMTP_TLS", "none", _tls, f"one of {', '.join(_TLS)}"),
+        ("--smtp-user", "SIGNUP_SMTP_USER", "", _as_given, "of the login there"),
+        ("--smtp-password", "SIGNUP_SMTP_PASSWORD", "", _as_given, "of the login there"),
         ("--sender", "SIGNUP_SENDER", "robot@shop.example", _sender, "From of the mails"),
-        ("--public-url", "SIGNUP_PUBLIC_URL", "", _public_url, "of links, behind a proxy"),
+        ("--public-url", "SIGNUP_PUBLIC_URL", "", _public_url, "of links, if not where it listens"),
     ]:
         parser.add_argument(
             name,
             type=read,
             default=os.environ.get(variable) or default,
-            help=f"{means} (or {variable}; default: {default or 'where it listens'})",
+            help=f"{means} (or {variable}; default: {default or 'none'})",
         )
     chosen = parser.parse_args(arguments)
-    return Settings(chosen.listen, chosen.smtp, chosen.sender, chosen.public_url)
+    if bool(chosen.smtp_user) != bool(chosen.smtp_password):
+        parser.error("--smtp-user and --smtp-password must be given together")
+    host, port = chosen.smtp
+    smtp = MailServer(host, port, chosen.smtp_tls, chosen.smtp_user, chosen.smtp_password)
+    return Settings(chosen.listen, smtp, chosen.sender, chosen.public_url)
 
 
 def main() -> int:

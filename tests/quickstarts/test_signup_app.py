@@ -19,9 +19,11 @@ _API = httpx.Client(
 )
 
 
-def _start(*arguments: str) -> tuple[subprocess.Popen[str], str]:
+def _start(*arguments: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, str(_PROGRAM), "--listen", "127.0.0.1:0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=os.environ | environment, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout
     return process, process.stdout.readline().removeprefix("listening at ").strip()
 
@@ -95,6 +97,44 @@ def test_a_code_can_be_wrong_five_times(app: httpx.Client, address: str) -> None
     assert app.post("/verify", data={"email": address, "code": code}).status_code == 400
 
 
+@pytest.mark.parametrize("tls", ["starttls", "tls"])
+def test_a_staging_application_mails_anybody_into_one_inbox(tls: str) -> None:
+    capture = _API.post("/v1/inboxes", json={"capture": True}).raise_for_status().json()
+    login = capture["capture"]
+    process, url = _start(
+        *("--smtp", f"{login['host']}:{login['ports'][tls][0]}", "--smtp-tls", tls),
+        SIGNUP_SMTP_USER=login["user"],
+        SIGNUP_SMTP_PASSWORD=login["password"],
+        SSL_CERT_FILE=os.environ["TEMPINBOX_TEST_SUBMISSION_CA"],
+    )
+    anybody = [f"user{number}@shop{number}.example" for number in range(5)]
+    with process:
+        for address in anybody:
+            httpx.post(f"{url}/signup", data={"email": address}, timeout=30).raise_for_status()
+        process.terminate()
+
+    path = f"/v1/inboxes/{capture['inboxId']}/emails"
+    listed = _API.get(path).raise_for_status().json()["emails"]
+    assert [email["recipients"] for email in reversed(listed)] == [[it] for it in anybody]
+
+
+def test_a_wrong_password_is_told() -> None:
+    capture = _API.post("/v1/inboxes", json={"capture": True}).raise_for_status().json()
+    login = capture["capture"]
+    process, url = _start(
+        *("--smtp", f"{login['host']}:{login['ports']['tls'][0]}", "--smtp-tls", "tls"),
+        SIGNUP_SMTP_USER=login["user"],
+        SIGNUP_SMTP_PASSWORD=login["user"],
+        SSL_CERT_FILE=os.environ["TEMPINBOX_TEST_SUBMISSION_CA"],
+    )
+    with process:
+        answer = httpx.post(f"{url}/signup", data={"email": "a@b.example"}, timeout=30)
+        process.terminate()
+
+    assert answer.status_code == 502
+    assert "did not take the mail: (535" in answer.text
+
+
 @pytest.mark.parametrize(
     ("form", "says"),
     [
@@ -143,6 +183,8 @@ def test_a_mail_server_that_is_away_is_named() -> None:
     [
         (["--listen", "8080"], "must be HOST:PORT"),
         (["--smtp", "host:99999"], "must be HOST:PORT"),
+        (["--smtp-tls", "ssl"], "must be one of none, starttls, tls"),
+        (["--smtp-user", "cap_x"], "must be given together"),
         (["--sender", "robot"], "must be an address"),
         (["--public-url", "shop.example"], "must be such as https://host/path"),
     ],
