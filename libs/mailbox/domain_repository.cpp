@@ -47,7 +47,7 @@ constexpr postgres::statement find_by_address{"mailbox_find_addresses", R"(
 // Addresses have no join with accounts, so that accounts can be moved apart; the account's state is
 // read by its id.
 constexpr postgres::statement find_owners{"mailbox_find_owners", R"(
-    SELECT g.ordinal, i.email_count, i.email_bytes, s.state
+    SELECT g.ordinal, i.email_count, i.email_bytes, i.drops_oldest, s.state
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS g(account_id, inbox_id, ordinal)
     LEFT JOIN mailbox.inboxes AS i ON i.account_id = g.account_id AND i.inbox_id = g.inbox_id
     LEFT JOIN mailbox.account_states AS s ON s.account_id = g.account_id)"};
@@ -71,6 +71,7 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& addresses
         auto& address = *live.at(column<std::size_t>(row, "ordinal") - 1);
         address.email_count = row["email_count"].as<std::int64_t>(0);
         address.email_bytes = row["email_bytes"].as<std::int64_t>(0);
+        address.drops_oldest = row["drops_oldest"].as<bool>(false);
         if (row["state"].is_null())
             continue;
         accounts::v1::AccountState message;

@@ -30,6 +30,7 @@ struct known_address
     std::optional<plans::account_state> owner; // for live addresses only
     std::int64_t email_count = 0;
     std::int64_t email_bytes = 0;
+    bool drops_oldest = false; // before it is full
 };
 
 // Domains an inbox can be on, and whose an address on them is. Throws if PostgreSQL cannot be

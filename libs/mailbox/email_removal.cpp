@@ -32,6 +32,33 @@ const std::string delete_batch_sql = R"(
         e.size_bytes)";
 const postgres::statement delete_batch{"mailbox_delete_batch", delete_batch_sql.c_str()};
 
+// $4 emails, $5 bytes, $6 the time before which all are to go.
+const std::string delete_oldest_sql = R"(
+    WITH oldest AS MATERIALIZED (
+        SELECT email_id, received_at, row_number() OVER in_order AS rank,
+               sum(size_bytes) OVER in_order - size_bytes AS bytes_before
+        FROM (SELECT email_id, sequence, received_at, size_bytes FROM mailbox.emails
+              WHERE account_id = $1 AND inbox_id = $2
+                  AND email_id >= mailbox.lowest_uuid(
+                      mailbox.from_micros($3) - interval '10 minutes')
+              ORDER BY sequence LIMIT )" +
+                                      std::to_string(removal_batch_size) + R"() AS first
+        WINDOW in_order AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING))
+    DELETE FROM mailbox.emails AS e USING oldest
+    WHERE e.account_id = $1 AND e.email_id = oldest.email_id
+        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+        AND (oldest.rank <= $4::bigint OR oldest.bytes_before < $5::bigint
+             OR oldest.received_at < mailbox.from_micros($6))
+    RETURNING mailbox.to_micros(e.body_hour) AS body_micros, e.body_id, e.is_body_shared,
+        e.size_bytes)";
+const postgres::statement delete_oldest{"mailbox_delete_oldest", delete_oldest_sql.c_str()};
+
+constexpr postgres::statement find_oldest{"mailbox_find_oldest_email", R"(
+    SELECT mailbox.to_micros(received_at) AS received_micros FROM mailbox.emails
+    WHERE account_id = $1 AND inbox_id = $2
+        AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($3) - interval '10 minutes')
+    ORDER BY sequence LIMIT 1)"};
+
 constexpr postgres::statement delete_emails{"mailbox_delete_named_emails", R"(
     SELECT body_micros, body_id, is_body_shared, ordinal FROM mailbox.delete_emails($1, $2))"};
 
@@ -62,7 +89,7 @@ failure email_does_not_exist(email_id id)
 
 std::vector<postgres::statement> removal_statements()
 {
-    return {lock_inbox, delete_batch, delete_emails, count_down};
+    return {lock_inbox, delete_batch, delete_oldest, find_oldest, delete_emails, count_down};
 }
 
 result<removed_mail> remove_emails(pqxx::work& tx, account_id account, inbox_id inbox,
@@ -81,6 +108,25 @@ result<removed_mail> remove_emails(pqxx::work& tx, account_id account, inbox_id 
     if (!deleted.empty())
         finish_removal(tx, account, inbox.text(), deleted);
     return removed;
+}
+
+std::int64_t remove_oldest_emails(pqxx::work& tx, const locked_inbox& inbox, const excess& over)
+{
+    const auto deleted =
+        postgres::exec_prepared(tx, delete_oldest.name, inbox.account.text(), inbox.id.text(),
+                                inbox.created_micros, over.emails, over.bytes, over.before_micros);
+    if (!deleted.empty())
+        finish_removal(tx, inbox.account, inbox.id.text(), deleted);
+    return static_cast<std::int64_t>(deleted.size());
+}
+
+std::optional<std::int64_t> find_oldest_email(pqxx::work& tx, const locked_inbox& inbox)
+{
+    const auto rows = postgres::exec_prepared(tx, find_oldest.name, inbox.account.text(),
+                                              inbox.id.text(), inbox.created_micros);
+    if (rows.empty())
+        return std::nullopt;
+    return column<std::int64_t>(rows[0], "received_micros");
 }
 
 std::vector<result<void>> remove_emails(pqxx::work& tx,

@@ -218,6 +218,9 @@ public:
             open = decide(std::move(open));
             std::move(held.begin(), held.end(), std::back_inserter(open));
         }
+        for (std::size_t i = 0; i < requested_.size(); ++i)
+            if ((requested_[i].login || requested_[i].retention) && results_[i])
+                set_retention(requested_[i], results_[i]->inbox);
         // Logins come last: they lock a row that all accounts share.
         for (std::size_t i = 0; i < requested_.size(); ++i)
             if (requested_[i].login && results_[i])
@@ -262,6 +265,14 @@ private:
         if (known != logins_.end())
             return known->second;
         return logins_[account.account] = count_logins(tx_, account.account);
+    }
+
+    void set_retention(const new_inbox& requested, inbox& created)
+    {
+        const bool is_capture = requested.login.has_value();
+        created.retention = apply(default_retention(is_capture),
+                                  requested.retention.value_or(retention_change()), is_capture);
+        write_retention(tx_, created.account, created.id, created.retention);
     }
 
     void add_login(const new_inbox& requested, inbox& created)
@@ -397,6 +408,8 @@ private:
 std::vector<postgres::statement> creation_statements()
 {
     auto statements = login_statements();
+    for (const auto& statement : retention_statements())
+        statements.push_back(statement);
     for (const auto& statement : {lock_account_states, create_all, find_existing, choose_domain,
                                   take_operator_slot, find_live_address, insert_operator_inbox})
         statements.push_back(statement);

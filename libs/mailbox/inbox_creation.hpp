@@ -7,6 +7,7 @@
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/trace/traceparent.hpp"
+#include "mailbox/retention.hpp"
 #include "mailbox/types.hpp"
 
 #include <chrono>
@@ -38,7 +39,8 @@ struct new_inbox
     std::vector<std::string> tags;
     std::map<std::string, std::string> metadata;
     std::optional<new_login> login; // a capture inbox
-    trace::context cause;           // of its events; not valid: the context in which they are made
+    std::optional<retention_change> retention;
+    trace::context cause; // of its events; not valid: the context in which they are made
 };
 
 // An inbox and the committed events to publish; no events if it had been created before.

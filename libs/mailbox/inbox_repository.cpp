@@ -318,6 +318,9 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
             return ttl.error();
         seconds = std::to_string(ttl->count());
     }
+    if (requested.retention)
+        write_retention(tx, target.account, target.id,
+                        apply(target.retention, *requested.retention, target.login.has_value()));
     const auto changed = postgres::exec_prepared1(
         tx, change_inbox.name, account, requested.id.text(), or_null(target.name),
         postgres::to_array(target.tags), to_json(target.metadata), or_null(seconds));

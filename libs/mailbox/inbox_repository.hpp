@@ -7,6 +7,7 @@
 #include "common/postgres/pool.hpp"
 #include "mailbox/inbox_creation.hpp"
 #include "mailbox/rejection.hpp"
+#include "mailbox/retention.hpp"
 #include "mailbox/types.hpp"
 
 #include <chrono>
@@ -36,6 +37,7 @@ struct inbox_change
     std::optional<std::vector<std::string>> tags;
     bool removes_all_metadata = false;
     std::map<std::string, std::optional<std::string>> metadata; // absent value: remove the key
+    std::optional<retention_change> retention;
 };
 
 enum class inbox_status { all, active, expired };

@@ -77,6 +77,13 @@ inline constexpr row_column<inbox> inbox_columns[] = {
      [](inbox& row, const pqxx::field& value) { row.expired_at = read_time(value); }},
     {"state_version", "state_version",
      [](inbox& row, const pqxx::field& value) { row.state_version = value.as<std::int64_t>(); }},
+    {"max_age_seconds", "max_age_seconds",
+     [](inbox& row, const pqxx::field& value) {
+         if (!value.is_null())
+             row.retention.max_age = std::chrono::seconds(value.as<std::int64_t>());
+     }},
+    {"drops_oldest", "coalesce(drops_oldest, false)",
+     [](inbox& row, const pqxx::field& value) { row.retention.drops_oldest = value.as<bool>(); }},
     {"login", login_of_inbox,
      [](inbox& row, const pqxx::field& value) {
          if (!value.is_null())

@@ -77,6 +77,8 @@ delivery_status parse_status(std::string_view text)
         return delivery_status::repeated;
     if (text == "full")
         return delivery_status::full;
+    if (text == "full_for_now")
+        return delivery_status::full_for_now;
     if (text == "gone")
         return delivery_status::gone;
     throw std::runtime_error("mailbox.store_mail returned the unknown outcome " + quote(text));

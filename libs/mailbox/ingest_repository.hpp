@@ -36,8 +36,9 @@ struct new_message : message_columns
 };
 
 // Repeated: the same message is stored already as the result's `email`, and its sender may not have
-// seen the 250. Unstorable: PostgreSQL refuses it, now and later.
-enum class delivery_status { stored, repeated, gone, full, unstorable };
+// seen the 250. Full_for_now: the inbox's oldest mail is about to go. Unstorable: PostgreSQL
+// refuses it, now and later.
+enum class delivery_status { stored, repeated, gone, full, full_for_now, unstorable };
 
 struct delivery_result
 {

@@ -8,6 +8,7 @@
 #include "common/postgres/session.hpp"
 #include "mailbox/account_lock.hpp"
 #include "mailbox/login_creation.hpp"
+#include "mailbox/retention.hpp"
 
 #include <stdexcept>
 
@@ -165,6 +166,7 @@ result<capture_login> create_in(pqxx::work& tx, const plans::account_state& know
     if (const auto allowed = check_capture_limit(account, count_logins(tx, account.account), now);
         !allowed)
         return allowed.error();
+    write_capture_retention(tx, account.account, inbox);
     return insert_login(tx, account.account, inbox, login);
 }
 
@@ -181,8 +183,9 @@ bool login_owner::is_password(std::string_view digest, time_point now) const
 
 login_repository::login_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : login_statements())
-        db_.prepare(statement);
+    for (const auto& statements : {login_statements(), retention_statements()})
+        for (const auto& statement : statements)
+            db_.prepare(statement);
     for (const auto& statement :
          {lock_account_states, lock_live_inbox, find_live, rotate_password, revoke, find_login,
           read_version, list_changed, record_login_uses})

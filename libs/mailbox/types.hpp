@@ -6,6 +6,7 @@
 #include "mailbox/email_summary.hpp"
 #include "mailbox/header_addresses.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,7 +17,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 13;
+inline constexpr int schema_version = 14;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
@@ -29,6 +30,15 @@ struct capture_login
     std::optional<time_point> last_used_at; // within the hour
     // Until then the password before the last rotation is good; may be past.
     std::optional<time_point> previous_until;
+};
+
+// How long an inbox keeps mail, and what it does when it is full.
+struct retention_policy
+{
+    std::optional<std::chrono::seconds> max_age; // of an email; absent: that of the inbox
+    bool drops_oldest = false; // the oldest mail goes before the inbox is full; else new is refused
+
+    friend bool operator==(const retention_policy&, const retention_policy&) = default;
 };
 
 // An inbox as its account sees it. Whether it is live is decided by the database's clock: a due one
@@ -50,6 +60,7 @@ struct inbox
     time_point expires_at;
     std::optional<time_point> expired_at;
     std::int64_t state_version = 1; // of what inbox.state reports
+    retention_policy retention;
     std::optional<capture_login> login;
 };
 

@@ -17,9 +17,11 @@ core::core(runtime::host& host, const settings& chosen)
       expiry_repository(db, host.instance(), chosen.quarantine),
       partition_repository(db),
       purge_repository(db, host.instance()),
+      retention_repository(db),
       partitions(host, partition_repository),
       expiry(host, expiry_repository, publisher),
       purge(host, purge_repository, publisher, chosen.purge_interval, chosen.quarantine),
+      retention(host, retention_repository, chosen.inbox_bounds, chosen.purge_interval),
       message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
       email_reader(host, emails, message_parser, chosen.view_cache_bytes),
       message_search(host, emails, message_parser,
@@ -35,12 +37,14 @@ void core::start()
     partitions.start();
     expiry.start();
     purge.start();
+    retention.start();
 }
 
 awaitable<void> core::drain(std::chrono::milliseconds timeout)
 {
     co_await expiry.stop();
     co_await purge.stop();
+    co_await retention.stop();
     co_await partitions.stop();
     co_await clock_watch.stop();
     co_await publisher.drain(timeout);

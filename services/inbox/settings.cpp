@@ -32,8 +32,10 @@ settings read_settings(config::reader& reader)
     if (chosen.quarantine < feed_retention)
         reader.add_warning("quarantine is less than the 96h that feeds keep an event: a key with a "
                            "tag, or a filter by tag, does not see events of inboxes that are gone");
-    chosen.purge_interval = reader.duration("purge-interval", 2s, 10ms, 1h,
-                                            "Interval between purges of the mail of ended inboxes");
+    chosen.purge_interval =
+        reader.duration("purge-interval", 2s, 10ms, 1h,
+                        "Interval between purges of mail: that of ended inboxes, and what "
+                        "others keep no longer");
     chosen.mail_readers = static_cast<int>(reader.integer(
         "mail-readers", 2, 1, 64,
         "Threads that parse messages for the API; one account has at most one less"));
@@ -57,12 +59,15 @@ settings read_settings(config::reader& reader)
         reader.duration("search-time", 400ms, 1ms, 4s,
                         "How long one page of a search by text or header opens messages"));
     chosen.view = mime::read_settings(reader);
-    chosen.inbox_bounds.emails = reader.integer(
-        "inbox-max-emails", 10'000, 0, 1'000'000'000,
-        "Emails at which an inbox is shown as full; set it to the value of mail-ingest");
-    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(reader.bytes(
-        "inbox-max-bytes", gib, 0, 1024 * gib,
-        "Bytes at which an inbox is shown as full; set it to the value of mail-ingest"));
+    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
+                                                "Emails at which an inbox is full: shown so, or "
+                                                "trimmed from 90 % to 80 % of them; set it to "
+                                                "the value of mail-ingest");
+    chosen.inbox_bounds.bytes =
+        static_cast<std::int64_t>(reader.bytes("inbox-max-bytes", gib, 0, 1024 * gib,
+                                               "Bytes at which an inbox is full: shown so, or "
+                                               "trimmed from 90 % to 80 % of them; set it to "
+                                               "the value of mail-ingest"));
     return chosen;
 }
 

@@ -185,6 +185,8 @@ private:
             return smtp::recipient_result(smtp::recipient_status::quarantined);
         case 'f':
             return smtp::recipient_result(smtp::recipient_status::full);
+        case 'o':
+            return smtp::recipient_result(smtp::recipient_status::full_for_now);
         case 'r':
             return smtp::recipient_result(smtp::recipient_status::over_rate);
         case 'n':
@@ -221,10 +223,11 @@ private:
         require_clean(envelope.helo, "the client's name is clean");
         if (!limits_.takes_bare_newlines)
             require_whole_lines(*message_);
-        const auto statuses = {smtp::message_status::stored,     smtp::message_status::stored,
-                               smtp::message_status::gone,       smtp::message_status::full,
-                               smtp::message_status::looping,    smtp::message_status::too_large,
-                               smtp::message_status::overloaded, smtp::message_status::unavailable};
+        const auto statuses = {smtp::message_status::stored,       smtp::message_status::stored,
+                               smtp::message_status::gone,         smtp::message_status::full,
+                               smtp::message_status::full_for_now, smtp::message_status::looping,
+                               smtp::message_status::too_large,    smtp::message_status::overloaded,
+                               smtp::message_status::unavailable};
         const auto choice = message_->empty()
                                 ? 0U
                                 : static_cast<unsigned char>(message_->front()) % statuses.size();

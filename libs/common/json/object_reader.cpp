@@ -271,6 +271,16 @@ std::optional<std::vector<value>> object_reader::objects(std::string_view name,
     return items;
 }
 
+std::optional<value> object_reader::object(std::string_view name)
+{
+    auto field = take(name);
+    if (field && !field->is_object()) {
+        fail(std::string(name) + " must be an object, not " + describe(*field));
+        return std::nullopt;
+    }
+    return field;
+}
+
 bool object_reader::has(std::string_view name) const
 {
     const auto found = object_.find(name);

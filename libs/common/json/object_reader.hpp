@@ -47,6 +47,8 @@ public:
     // An array of objects, each to be read by its own object_reader (whose failure the caller
     // passes to `fail`).
     std::optional<std::vector<value>> objects(std::string_view name, std::size_t max_items);
+    // One of them.
+    std::optional<value> object(std::string_view name);
     bool has(std::string_view name) const;
     // Given, and a string: for fields that take a string or something else.
     bool has_text(std::string_view name) const;

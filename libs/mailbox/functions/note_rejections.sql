@@ -3,6 +3,8 @@
 -- A row is added to the one that is there. Inboxes that do not exist and those that ended a day ago
 -- or earlier are left out. An inbox has at most `max_rows` rows; returns how many attempts were
 -- dropped for that.
+-- An inbox that was full and drops its oldest mail is noted for that once more, should a note be
+-- lost or the limits have changed; one that somebody holds is noted with the next refusal.
 CREATE OR REPLACE FUNCTION mailbox.note_rejections(
     batch mailbox.new_rejection[], max_rows integer)
 RETURNS bigint
@@ -47,6 +49,15 @@ BEGIN
             last_at = greatest(r.last_at, excluded.last_at)
     )
     SELECT coalesce(sum(k.attempts), 0) INTO dropped FROM ranked AS k WHERE k.rank > max_rows;
+
+    UPDATE mailbox.inboxes AS i SET needs_trim = true
+    FROM (SELECT f.account_id, f.inbox_id FROM mailbox.inboxes AS f
+          WHERE (f.account_id, f.inbox_id) IN (
+                  SELECT n.account_id, n.inbox_id FROM unnest(batch) AS n
+                  WHERE n.reason = 'inbox_full')
+              AND f.is_live AND f.drops_oldest AND NOT f.needs_trim
+          FOR UPDATE SKIP LOCKED) AS full_ones
+    WHERE i.account_id = full_ones.account_id AND i.inbox_id = full_ones.inbox_id;
     RETURN dropped;
 END
 $$;

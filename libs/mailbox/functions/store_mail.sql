@@ -7,6 +7,7 @@
 --             unacknowledged email: nothing is stored; with that email's id and sequence
 --   gone      the inbox does not live
 --   full      by count or bytes (0: no limit)
+--   full_for_now  the same, of an inbox whose oldest mail is about to go
 -- What is refused of an inbox is the end of its part of the batch, so sequences have no gaps.
 -- A delivery names its message by ordinal, from 1. What it needs of the message is taken out of the
 -- array by the ordinal: a table of the messages would be copied into a CTE and joined three times.
@@ -57,8 +58,9 @@ BEGIN
                coalesce(d.earlier_sequence, i.last_sequence + d.rank) AS sequence,
                CASE WHEN i.is_live IS NOT TRUE OR i.expires_at <= moment THEN 'gone'
                     WHEN d.earlier_email IS NOT NULL THEN 'repeated'
-                    WHEN max_emails > 0 AND i.email_count + d.rank > max_emails THEN 'full'
-                    WHEN max_bytes > 0 AND i.email_bytes + d.bytes_before >= max_bytes THEN 'full'
+                    WHEN max_emails > 0 AND i.email_count + d.rank > max_emails
+                        OR max_bytes > 0 AND i.email_bytes + d.bytes_before >= max_bytes
+                        THEN CASE WHEN i.drops_oldest THEN 'full_for_now' ELSE 'full' END
                     ELSE 'stored' END AS outcome
         FROM ranked AS d
             LEFT JOIN mailbox.inboxes AS i ON i.account_id = d.account AND i.inbox_id = d.inbox
@@ -110,7 +112,10 @@ BEGIN
         UPDATE mailbox.inboxes AS i
         SET last_sequence = t.last, email_count = i.email_count + t.emails,
             email_bytes = i.email_bytes + t.bytes,
-            last_email_at = greatest(i.last_email_at, t.received)
+            last_email_at = greatest(i.last_email_at, t.received),
+            needs_trim = i.needs_trim OR i.drops_oldest IS TRUE AND (
+                max_emails > 0 AND (i.email_count + t.emails) * 10 >= max_emails * 9
+                OR max_bytes > 0 AND (i.email_bytes + t.bytes) * 10 >= max_bytes * 9)
         FROM (SELECT s.account, s.inbox, max(s.sequence) AS last, count(*) AS emails,
                      sum(s.size) AS bytes, max(s.received) AS received
               FROM stored AS s GROUP BY s.account, s.inbox) AS t

@@ -27,6 +27,18 @@ void put_ports(json::writer& out, std::string_view name, const std::vector<std::
     out.end_array();
 }
 
+void put_retention(json::writer& out, const inbox::v1::Retention& retention)
+{
+    out.key("retention").begin_object();
+    if (retention.has_max_age_seconds())
+        out.member("maxAgeSeconds", retention.max_age_seconds());
+    else
+        out.null_member("maxAgeSeconds");
+    const bool drops_oldest = retention.when_full() == inbox::v1::WHEN_FULL_DROP_OLDEST;
+    out.member("whenFull", drops_oldest ? "dropOldest" : "refuse");
+    out.end_object();
+}
+
 // Neither user nor password has a character that a URL escapes.
 std::string url_of(const inbox::v1::Login& login, const capture_server& server,
                    const secret& password)
@@ -74,6 +86,7 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const capture_s
     put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
     put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
     put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    put_retention(out, inbox.retention());
     if (inbox.has_login()) {
         out.key("capture");
         put_login(out, inbox.login(), server, extras.password);

@@ -6,13 +6,14 @@
 #include "gateway/pipeline/tagged_account.hpp"
 #include "gateway/resources/inbox_limits.hpp"
 #include "gateway/resources/path_ids.hpp"
+#include "gateway/resources/retention.hpp"
 
 #include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
 
-constexpr const char* fields[] = {"ttlSeconds", "name", "tags", "metadata"};
+constexpr const char* fields[] = {"ttlSeconds", "name", "tags", "metadata", "retention"};
 
 void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& request)
 {
@@ -70,12 +71,15 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
         request.set_name("");
     read_tags(*body, who, request);
     read_metadata(*body, request);
+    if (const auto retention = read_retention(*body))
+        *request.mutable_retention() = *retention;
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
         return failure{errc::invalid_argument,
-                       "body must have at least one of ttlSeconds, name, tags, metadata"};
+                       "body must have at least one of ttlSeconds, name, tags, metadata, "
+                       "retention"};
     return request;
 }
 

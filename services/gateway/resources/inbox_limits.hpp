@@ -18,6 +18,9 @@ constexpr std::size_t max_metadata = 20;
 constexpr std::size_t max_metadata_key_length = 50;
 constexpr std::size_t max_metadata_value_length = 500;
 constexpr std::int64_t min_ttl = 60;
+// For which an inbox keeps mail, if it has a time of its own for that.
+constexpr std::int64_t min_age_seconds = 60;
+constexpr std::int64_t max_age_seconds = 31'622'400;
 // Inboxes that one request creates.
 constexpr std::size_t max_batch = 100;
 

@@ -11,6 +11,7 @@
 #include "gateway/resources/captures.hpp"
 #include "gateway/resources/inbox_limits.hpp"
 #include "gateway/resources/path_ids.hpp"
+#include "gateway/resources/retention.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -64,6 +65,7 @@ new_inbox read_fields(json::object_reader& body, const caller& who, const captur
     const auto metadata =
         body.text_map("metadata", max_metadata, max_metadata_key_length, max_metadata_value_length);
 
+    const auto retention = read_retention(body);
     const bool is_capture = body.boolean("capture").value_or(false);
     if (const auto served = check_captures(server); is_capture && !served)
         body.fail(served.error().message);
@@ -83,6 +85,8 @@ new_inbox read_fields(json::object_reader& body, const caller& who, const captur
         request.mutable_tags()->Assign(tags->begin(), tags->end());
     if (metadata)
         request.mutable_metadata()->insert(metadata->begin(), metadata->end());
+    if (retention)
+        *request.mutable_retention() = *retention;
     if (is_capture)
         created.password = credentials::make_capture_password();
     return created;

@@ -16,6 +16,9 @@ constexpr int max_headers = 4;
 constexpr std::size_t max_header_name_length = 100;
 constexpr std::size_t digest_length = 32;
 constexpr std::int64_t max_grace_seconds = 86'400;
+// Of mail: as the life of an inbox, which no plan has longer.
+constexpr std::int64_t min_age_seconds = 60;
+constexpr std::int64_t max_age_seconds = 31'622'400;
 
 bool has_control(std::string_view text)
 {
@@ -72,6 +75,24 @@ result<void> check_digest(const std::string& given)
         return {};
     return failure{errc::invalid_argument,
                    "password_sha256 must have 32 bytes, not " + std::to_string(given.size())};
+}
+
+result<mailbox::retention_change> read_retention(const v1::RetentionChange& message)
+{
+    mailbox::retention_change change;
+    change.resets = message.reset();
+    if (message.has_max_age_seconds()) {
+        const auto seconds = message.max_age_seconds();
+        if (seconds != 0 && (seconds < min_age_seconds || seconds > max_age_seconds))
+            return failure{errc::invalid_argument, "max_age_seconds must be 0 or an integer from " +
+                                                       std::to_string(min_age_seconds) + " to " +
+                                                       std::to_string(max_age_seconds) + ", not " +
+                                                       std::to_string(seconds)};
+        change.max_age = std::chrono::seconds(seconds);
+    }
+    if (message.when_full() != v1::WHEN_FULL_UNSPECIFIED)
+        change.drops_oldest = message.when_full() == v1::WHEN_FULL_DROP_OLDEST;
+    return change;
 }
 
 result<void> check_words(const v1::CreateInboxRequest& request)
@@ -169,6 +190,12 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
         parsed.name = request.name();
     parsed.tags.assign(request.tags().begin(), request.tags().end());
     parsed.metadata.insert(request.metadata().begin(), request.metadata().end());
+    if (request.has_retention()) {
+        const auto retention = read_retention(request.retention());
+        if (!retention)
+            return retention.error();
+        parsed.retention = *retention;
+    }
     if (!request.has_login())
         return parsed;
     auto login = read_new_login(request.login());
@@ -270,6 +297,12 @@ result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
         parsed.name = request.name();
     if (request.has_tags())
         parsed.tags.emplace(request.tags().tags().begin(), request.tags().tags().end());
+    if (request.has_retention()) {
+        const auto retention = read_retention(request.retention());
+        if (!retention)
+            return retention.error();
+        parsed.retention = *retention;
+    }
     parsed.removes_all_metadata = request.metadata().remove_all();
     for (const auto& key : request.metadata().removed())
         parsed.metadata.insert_or_assign(key, std::nullopt);

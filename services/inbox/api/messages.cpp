@@ -117,6 +117,11 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
     *message.mutable_expires_at() = rpc::to_timestamp(inbox.expires_at);
     if (inbox.expired_at)
         *message.mutable_expired_at() = rpc::to_timestamp(*inbox.expired_at);
+    auto& retention = *message.mutable_retention();
+    if (inbox.retention.max_age)
+        retention.set_max_age_seconds(inbox.retention.max_age->count());
+    retention.set_when_full(inbox.retention.drops_oldest ? v1::WHEN_FULL_DROP_OLDEST
+                                                         : v1::WHEN_FULL_REFUSE);
     message.set_is_full(inbox.is_live && bounds.are_reached(inbox.email_count, inbox.email_bytes));
     if (inbox.login)
         *message.mutable_login() = to_message(*inbox.login);

@@ -47,6 +47,7 @@ enum class recipient_status {
     quarantined, // was an inbox; answered as unknown, but not held against the sender
     foreign,     // not a domain of ours
     full,
+    full_for_now, // its oldest mail is about to go
     over_rate,
     unavailable // the lookup failed or took too long
 };
@@ -63,13 +64,14 @@ struct recipient_result
 // What became of a message.
 enum class message_status {
     stored,
-    gone,       // all its inboxes have ended
-    full,       // all its inboxes have ended or are full, and one is full
-    looping,    // too many hops, or this server had it before
-    too_large,  // by the limits known at the end of the message
-    unstorable, // PostgreSQL refuses its data, now and later
-    overloaded, // no memory or disk to take it at present
-    unavailable // not committed, or the outcome is unknown at the deadline
+    gone,         // all its inboxes have ended
+    full,         // all its inboxes have ended or are full, and one is full
+    full_for_now, // the same, and the oldest mail of one is about to go
+    looping,      // too many hops, or this server had it before
+    too_large,    // by the limits known at the end of the message
+    unstorable,   // PostgreSQL refuses its data, now and later
+    overloaded,   // no memory or disk to take it at present
+    unavailable   // not committed, or the outcome is unknown at the deadline
 };
 
 struct message_result

@@ -211,6 +211,9 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
             recipients_.evict(delivery.rcpt_to.front());
         if (stored_status == delivery_status::full && status == message_status::gone)
             status = message_status::full;
+        if (stored_status == delivery_status::full_for_now &&
+            (status == message_status::gone || status == message_status::full))
+            status = message_status::full_for_now;
     }
     if (status == message_status::stored)
         taken.in_flight = std::move(in_flight);

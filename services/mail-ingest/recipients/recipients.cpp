@@ -135,7 +135,9 @@ recipient_result recipients::make_result(const std::string& address, address_bat
     if (lookup.found &&
         settings_.inbox_bounds.are_reached(lookup.found->email_count, lookup.found->email_bytes)) {
         addresses_.evict(address);
-        return refused(recipient_status::full, *lookup.found);
+        return refused(lookup.found->drops_oldest ? recipient_status::full_for_now
+                                                  : recipient_status::full,
+                       *lookup.found);
     }
     if (auto result = find_cached_address(address))
         return *result;

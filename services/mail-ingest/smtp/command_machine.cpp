@@ -386,6 +386,8 @@ command_step command_machine::say_result(const recipient_result& result)
         return say_error(replies::relaying_denied);
     case recipient_status::full:
         return say(replies::mailbox_full);
+    case recipient_status::full_for_now:
+        return say(replies::mailbox_full_for_now);
     case recipient_status::over_rate:
         return say(replies::over_rate);
     case recipient_status::unavailable:

@@ -43,6 +43,9 @@ inline constexpr std::string_view over_rate = "450 4.2.1 Mailbox receives too mu
 inline constexpr std::string_view sender_over_rate =
     "450 4.7.1 Too many messages from your address, try again later";
 inline constexpr std::string_view unavailable = "451 4.3.0 Temporary failure, try again later";
+// The oldest mail of the inbox is about to go.
+inline constexpr std::string_view mailbox_full_for_now =
+    "452 4.2.2 Mailbox is full, try again later";
 inline constexpr std::string_view out_of_memory =
     "452 4.3.1 Insufficient system storage, try again later";
 inline constexpr std::string_view too_many_recipients = "452 4.5.3 Too many recipients";

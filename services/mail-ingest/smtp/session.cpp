@@ -35,6 +35,7 @@ std::optional<rejection_reason> reason_of(recipient_status status, std::string_v
     case recipient_status::quarantined:
         return rejection_reason::inbox_ended;
     case recipient_status::full:
+    case recipient_status::full_for_now:
         return rejection_reason::inbox_full;
     case recipient_status::over_rate:
         return rejection_reason::over_rate;
@@ -73,8 +74,8 @@ session_machine::client client_of(port_kind port, bool is_exempt, bool has_certi
 
 std::string_view to_text(recipient_status status)
 {
-    constexpr std::string_view names[] = {"live", "unknown",   "quarantined", "foreign",
-                                          "full", "over_rate", "unavailable"};
+    constexpr std::string_view names[] = {"live", "unknown", "quarantined", "foreign",
+                                          "full", "full",    "over_rate",   "unavailable"};
     return names[static_cast<std::size_t>(status)];
 }
 

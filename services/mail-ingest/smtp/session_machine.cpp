@@ -330,6 +330,8 @@ void session_machine::on_message_result(const message_result& result, time_point
         return end_transaction("gone", replies::unknown_recipient);
     case message_status::full:
         return end_transaction("full", replies::mailbox_full);
+    case message_status::full_for_now:
+        return end_transaction("full", replies::mailbox_full_for_now);
     case message_status::looping:
         return end_transaction("looping", replies::looping);
     case message_status::too_large:

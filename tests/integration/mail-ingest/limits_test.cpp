@@ -1,5 +1,6 @@
 #include "common/events/events.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
+#include "mailbox/retention_repository.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -67,6 +68,37 @@ TEST_CASE("a full inbox is refused after the message that found it so, and then 
     CHECK(client.deliver() == "550 5.2.2 Mailbox is full");
     client.say("MAIL FROM:<>");
     CHECK(client.say("RCPT TO:<box@mail.test>") == "550 5.2.2 Mailbox is full");
+}
+
+TEST_CASE("an inbox that drops its oldest mail is full for a while only, as its sender is told",
+          "[mail-ingest][postgres]")
+{
+    mail_world world;
+    mailbox::new_inbox dropping;
+    dropping.account = world.account;
+    dropping.id = inbox_id::make();
+    dropping.local_part = "box";
+    dropping.retention.emplace().drops_oldest = true;
+    testing::await(world.inboxes.create(dropping, mailbox::seeds::now())).value();
+    mailbox::retention_repository retention(world.scratch.db());
+    mail_ingest::recipient_settings recipient_settings;
+    recipient_settings.inbox_bounds.emails = 2;
+    mail_server server(world.scratch.dsn(), recipient_settings);
+    mail_client client(server.listener.local_address());
+    REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
+    client.say("MAIL FROM:<>");
+    client.say("RCPT TO:<box@mail.test>");
+    REQUIRE(client.deliver().starts_with("250"));
+    const std::string full = "452 4.2.2 Mailbox is full, try again later";
+
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver() == full);
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == full);
+    testing::await(retention.trim(recipient_settings.inbox_bounds));
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver().starts_with("250"));
 }
 
 TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")

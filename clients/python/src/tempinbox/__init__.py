@@ -3,7 +3,7 @@
 from tempinbox._arguments import UNSET
 from tempinbox._async_client import AsyncInbox, AsyncTempinbox
 from tempinbox._client import Inbox, Tempinbox
-from tempinbox._values import AttachmentFile, EmailConditions, NewInbox
+from tempinbox._values import AttachmentFile, EmailConditions, NewInbox, Retention
 from tempinbox.errors import (
     ApiError,
     BadRequest,
@@ -46,6 +46,7 @@ __all__ = [
     "NewInbox",
     "NotFound",
     "RateLimited",
+    "Retention",
     "ServiceUnavailable",
     "Tempinbox",
     "TempinboxError",

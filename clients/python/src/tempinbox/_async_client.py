@@ -20,7 +20,9 @@ from tempinbox._values import (
     LinkConditions,
     LinkKind,
     NewInbox,
+    Retention,
     conditions_of,
+    fields_of,
     in_contract,
     items_of,
     moment,
@@ -161,27 +163,11 @@ class AsyncTempinbox:
         return (await self.get_inbox(inbox)).last_sequence
 
     @asynccontextmanager
-    async def with_inbox(
-        self,
-        *,
-        local_part: str | None = None,
-        domain: str | None = None,
-        ttl_seconds: int | None = None,
-        name: str | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, str] | None = None,
-        capture: bool | None = None,
-    ) -> AsyncIterator["AsyncInbox"]:
-        """An inbox that ends with the block, also when the block fails."""
-        inbox = await self.create_inbox(
-            local_part=local_part,
-            domain=domain,
-            ttl_seconds=ttl_seconds,
-            name=name,
-            tags=tags,
-            metadata=metadata,
-            capture=capture,
-        )
+    async def with_inbox(self, **arguments: "Unpack[NewInbox]") -> AsyncIterator["AsyncInbox"]:
+        """An inbox that ends with the block, also when the block fails; made with the arguments of
+        `create_inbox`.
+        """
+        inbox = await self.create_inbox(**arguments)
         try:
             yield inbox
         except BaseException:
@@ -204,6 +190,7 @@ class AsyncTempinbox:
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
         capture: bool | None = None,
+        retention: Retention | None = None,
         idempotency_key: str | None = None,
     ) -> "AsyncInbox":
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
@@ -217,6 +204,7 @@ class AsyncTempinbox:
             tags=items_of(tags),
             metadata=metadata,
             capture=capture,
+            retention=fields_of(retention),
         )
         return self._inbox(await self._json("createInbox", given, key=idempotency_key))
 
@@ -266,6 +254,7 @@ class AsyncTempinbox:
         name: str | Unset | None = UNSET,
         tags: Sequence[str] | Unset | None = UNSET,
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
+        retention: Retention | Unset | None = UNSET,
     ) -> "AsyncInbox":
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
@@ -274,6 +263,7 @@ class AsyncTempinbox:
                 "name": name,
                 "tags": items_of(tags),
                 "metadata": metadata,
+                "retention": fields_of(retention),
             }
         )
         return self._inbox(await self._json("updateInbox", {"inboxId": id_of(inbox), **change}))

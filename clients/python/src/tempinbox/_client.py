@@ -22,7 +22,9 @@ from tempinbox._values import (
     LinkConditions,
     LinkKind,
     NewInbox,
+    Retention,
     conditions_of,
+    fields_of,
     in_contract,
     items_of,
     moment,
@@ -163,27 +165,11 @@ class Tempinbox:
         return (self.get_inbox(inbox)).last_sequence
 
     @contextmanager
-    def with_inbox(
-        self,
-        *,
-        local_part: str | None = None,
-        domain: str | None = None,
-        ttl_seconds: int | None = None,
-        name: str | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, str] | None = None,
-        capture: bool | None = None,
-    ) -> Iterator["Inbox"]:
-        """An inbox that ends with the block, also when the block fails."""
-        inbox = self.create_inbox(
-            local_part=local_part,
-            domain=domain,
-            ttl_seconds=ttl_seconds,
-            name=name,
-            tags=tags,
-            metadata=metadata,
-            capture=capture,
-        )
+    def with_inbox(self, **arguments: "Unpack[NewInbox]") -> Iterator["Inbox"]:
+        """An inbox that ends with the block, also when the block fails; made with the arguments of
+        `create_inbox`.
+        """
+        inbox = self.create_inbox(**arguments)
         try:
             yield inbox
         except BaseException:
@@ -206,6 +192,7 @@ class Tempinbox:
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, str] | None = None,
         capture: bool | None = None,
+        retention: Retention | None = None,
         idempotency_key: str | None = None,
     ) -> "Inbox":
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
@@ -219,6 +206,7 @@ class Tempinbox:
             tags=items_of(tags),
             metadata=metadata,
             capture=capture,
+            retention=fields_of(retention),
         )
         return self._inbox(self._json("createInbox", given, key=idempotency_key))
 
@@ -268,6 +256,7 @@ class Tempinbox:
         name: str | Unset | None = UNSET,
         tags: Sequence[str] | Unset | None = UNSET,
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
+        retention: Retention | Unset | None = UNSET,
     ) -> "Inbox":
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
@@ -276,6 +265,7 @@ class Tempinbox:
                 "name": name,
                 "tags": items_of(tags),
                 "metadata": metadata,
+                "retention": fields_of(retention),
             }
         )
         return self._inbox(self._json("updateInbox", {"inboxId": id_of(inbox), **change}))

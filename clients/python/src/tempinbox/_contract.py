@@ -49,6 +49,21 @@ OPERATIONS = {
                 "additionalProperties": {"type": "string", "maxLength": 500},
             },
             "capture": {"type": ["boolean", "null"]},
+            "retention": {
+                "type": ["object", "null"],
+                "properties": {
+                    "maxAgeSeconds": {
+                        "type": ["integer", "null"],
+                        "format": "int64",
+                        "minimum": 60,
+                        "maximum": 31622400,
+                    },
+                    "whenFull": {
+                        "type": ["string", "null"],
+                        "enum": ["refuse", "dropOldest", None],
+                    },
+                },
+            },
         },
         has_key=True,
     ),
@@ -100,6 +115,21 @@ OPERATIONS = {
                             "additionalProperties": {"type": "string", "maxLength": 500},
                         },
                         "capture": {"type": ["boolean", "null"]},
+                        "retention": {
+                            "type": ["object", "null"],
+                            "properties": {
+                                "maxAgeSeconds": {
+                                    "type": ["integer", "null"],
+                                    "format": "int64",
+                                    "minimum": 60,
+                                    "maximum": 31622400,
+                                },
+                                "whenFull": {
+                                    "type": ["string", "null"],
+                                    "enum": ["refuse", "dropOldest", None],
+                                },
+                            },
+                        },
                     },
                 },
             }
@@ -134,6 +164,21 @@ OPERATIONS = {
                 "maxProperties": 40,
                 "propertyNames": {"minLength": 1, "maxLength": 50},
                 "additionalProperties": {"type": ["string", "null"], "maxLength": 500},
+            },
+            "retention": {
+                "type": ["object", "null"],
+                "properties": {
+                    "maxAgeSeconds": {
+                        "type": ["integer", "null"],
+                        "format": "int64",
+                        "minimum": 60,
+                        "maximum": 31622400,
+                    },
+                    "whenFull": {
+                        "type": ["string", "null"],
+                        "enum": ["refuse", "dropOldest", None],
+                    },
+                },
             },
         },
         has_key=False,

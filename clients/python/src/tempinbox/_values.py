@@ -20,8 +20,15 @@ class AttachmentFile:
     content: bytes = field(repr=False)
 
 
+class Retention(TypedDict, total=False):
+    """How an inbox keeps mail: what is absent stays; without an age mail lives as long as it."""
+
+    max_age_seconds: int | None
+    when_full: Literal["refuse", "dropOldest"]
+
+
 class NewInbox(TypedDict, total=False):
-    """An inbox to create in a batch: the arguments of `create_inbox`."""
+    """An inbox to create: the arguments of `create_inbox`."""
 
     local_part: str | None
     domain: str | None
@@ -30,6 +37,7 @@ class NewInbox(TypedDict, total=False):
     tags: Sequence[str] | None
     metadata: Mapping[str, str] | None
     capture: bool | None
+    retention: Retention | None
 
 
 class _Conditions(TypedDict, total=False):
@@ -87,7 +95,10 @@ def in_contract(given: Any) -> Any:
     if not isinstance(given, Sequence) or isinstance(given, str):
         return given
     return [
-        {camel_case(str(name)): items_of(value) for name, value in one.items()}
+        {
+            camel_case(str(name)): fields_of(value) if name == "retention" else items_of(value)
+            for name, value in one.items()
+        }
         if isinstance(one, Mapping)
         else one
         for one in given
@@ -97,6 +108,13 @@ def in_contract(given: Any) -> Any:
 def without_none(**given: Any) -> dict[str, Any]:
     """Returns the arguments that are not None."""
     return {name: value for name, value in given.items() if value is not None}
+
+
+def fields_of(given: Any) -> Any:
+    """Returns an object with the names of the API; what is none is left, and refused later."""
+    if not isinstance(given, Mapping):
+        return given
+    return {camel_case(str(name)): value for name, value in given.items()}
 
 
 def items_of(given: Any) -> Any:

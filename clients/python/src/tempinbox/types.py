@@ -60,6 +60,7 @@ __all__ = [
     "Rejection",
     "RejectionList",
     "Replay",
+    "Retention",
     "RotatedSecret",
     "RoutedRule",
     "RulesStep",
@@ -75,6 +76,19 @@ __all__ = [
     "Webhook",
     "WebhookList",
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retention(Answer):
+    """How the inbox keeps mail while it lives."""
+
+    max_age_seconds: int | None
+    """Older emails are deleted, within a minute or so; null if they stay as long as the inbox."""
+    when_full: Literal["refuse", "dropOldest"]
+    """Whether senders are refused once the inbox has as many emails or bytes as an inbox may have
+    (`refuse`), or the oldest emails are deleted before, from nine tenths down to eight
+    (`dropOldest`).
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +150,7 @@ class Inbox(Answer):
     """When it ends by itself."""
     expired_at: datetime | None
     """When it ended; null while it takes mail."""
+    retention: Retention
     capture: Capture | None
     """Its login; null if it has none or has ended."""
 

@@ -109,6 +109,51 @@ TEST_CASE("a merge patch says what changes and what goes", "[gateway][inbox-chan
     CHECK_FALSE(request.metadata().remove_all());
 }
 
+TEST_CASE("how mail is kept can be changed in part, and be as it is by default",
+          "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    arranged.patch(R"({"retention":{"maxAgeSeconds":3600}})");
+    const auto age = arranged.changed.value().retention();
+    arranged.patch(R"({"retention":{"maxAgeSeconds":null,"whenFull":"dropOldest"}})");
+    const auto both = arranged.changed.value().retention();
+    arranged.patch(R"({"retention":null})");
+    const auto none = arranged.changed.value().retention();
+    arranged.patch(R"({"name":"CI"})");
+
+    CHECK(age.max_age_seconds() == 3'600);
+    CHECK(age.when_full() == WHEN_FULL_UNSPECIFIED);
+    CHECK_FALSE(age.reset());
+    CHECK(both.has_max_age_seconds());
+    CHECK(both.max_age_seconds() == 0);
+    CHECK(both.when_full() == WHEN_FULL_DROP_OLDEST);
+    CHECK(none.reset());
+    CHECK_FALSE(none.has_max_age_seconds());
+    CHECK_FALSE(arranged.changed.value().has_retention());
+}
+
+TEST_CASE("a bad retention is refused with the field and what is allowed",
+          "[gateway][inbox-changes]")
+{
+    const auto [body, error] = GENERATE(table<std::string, std::string>({
+        {R"({"retention":7})", "retention must be an object, not 7"},
+        {R"({"retention":{"maxAgeSeconds":59}})",
+         "retention.maxAgeSeconds must be an integer from 60 to 31622400, not 59"},
+        {R"({"retention":{"whenFull":"drop"}})",
+         "retention.whenFull must be one of refuse, dropOldest, not \"drop\""},
+        {R"({"retention":{"age":1}})",
+         "retention has an unknown field \"age\"; known are maxAgeSeconds, whenFull"},
+    }));
+    arranged_changes arranged;
+
+    const auto response = arranged.patch(body);
+
+    CHECK(response.status == 400);
+    CHECK(message(response) == error);
+    CHECK_FALSE(arranged.changed);
+}
+
 TEST_CASE("null takes name, tags and metadata away, and what is absent stays",
           "[gateway][inbox-changes]")
 {

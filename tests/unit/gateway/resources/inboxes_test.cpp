@@ -120,6 +120,24 @@ http::request get(std::vector<std::pair<std::string, std::string>> query)
 
 } // namespace
 
+TEST_CASE("a new inbox can say how it keeps mail", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto response =
+        arranged.post(R"({"retention":{"maxAgeSeconds":86400,"whenFull":"dropOldest"}})");
+    const auto chosen = arranged.created.value().retention();
+    const auto refused = arranged.post(R"({"retention":{"maxAgeSeconds":"day"}})");
+    arranged.post("{}");
+
+    CHECK(response.status == 201);
+    CHECK(chosen.max_age_seconds() == 86'400);
+    CHECK(chosen.when_full() == WHEN_FULL_DROP_OLDEST);
+    CHECK(message(refused) ==
+          "retention.maxAgeSeconds must be an integer from 60 to 31622400, not \"day\"");
+    CHECK_FALSE(arranged.created.value().has_retention());
+}
+
 TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gateway][inboxes]")
 {
     arranged_inboxes arranged;

@@ -47,6 +47,40 @@ TEST_CASE("a request for an inbox is read", "[inbox]")
     CHECK(parsed.metadata.size() == 20);
 }
 
+TEST_CASE("how an inbox keeps mail is read, and what is absent stays", "[inbox]")
+{
+    auto created = good_request();
+    CHECK_FALSE(read_new_inbox(created).value().retention);
+    created.mutable_retention()->set_max_age_seconds(60);
+    v1::UpdateInboxRequest changed;
+    *changed.mutable_account() = created.account();
+    changed.set_inbox_id(created.inbox_id());
+    changed.mutable_retention()->set_reset(true);
+    changed.mutable_retention()->set_max_age_seconds(0);
+    changed.mutable_retention()->set_when_full(v1::WHEN_FULL_REFUSE);
+
+    const auto of_new = read_new_inbox(created).value().retention.value();
+    const auto of_change = read_change(changed).value().retention.value();
+
+    CHECK_FALSE(of_new.resets);
+    CHECK(of_new.max_age == std::chrono::seconds(60));
+    CHECK_FALSE(of_new.drops_oldest);
+    CHECK(of_change.resets);
+    CHECK(of_change.max_age == std::chrono::seconds(0));
+    CHECK(of_change.drops_oldest == false);
+}
+
+TEST_CASE("mail is kept for a minute at least and 366 days at most", "[inbox]")
+{
+    const std::int64_t seconds = GENERATE(-1, 1, 59, 31'622'401);
+    auto request = good_request();
+    request.mutable_retention()->set_max_age_seconds(seconds);
+
+    CHECK(refusal(request) ==
+          "invalid_argument: max_age_seconds must be 0 or an integer from 60 to 31622400, not " +
+              std::to_string(seconds));
+}
+
 TEST_CASE("characters are counted, not bytes", "[inbox]")
 {
     auto request = good_request();

@@ -391,6 +391,7 @@ TEST_CASE("recipients refused for whatever reason are slowed from the 100th, tho
     const auto [status, reply] = GENERATE(table<recipient_status, std::string>({
         {recipient_status::quarantined, unknown},
         {recipient_status::full, "550 5.2.2 Mailbox is full"},
+        {recipient_status::full_for_now, "452 4.2.2 Mailbox is full, try again later"},
         {recipient_status::over_rate, "450 4.2.1 Mailbox receives too much mail just now"},
         {recipient_status::unavailable, "451 4.3.0 Temporary failure, try again later"},
         {recipient_status::unknown, unknown},

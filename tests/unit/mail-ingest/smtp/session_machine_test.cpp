@@ -50,6 +50,7 @@ TEST_CASE("what the store says becomes the reply", "[smtp]")
         {message_status::stored, "250 2.0.0 Ok: queued as id-1"},
         {message_status::gone, unknown},
         {message_status::full, "550 5.2.2 Mailbox is full"},
+        {message_status::full_for_now, "452 4.2.2 Mailbox is full, try again later"},
         {message_status::looping, "554 5.4.6 Too many hops, or a loop"},
         {message_status::too_large, "552 5.3.4 Message is too large"},
         {message_status::overloaded, "452 4.3.1 Insufficient system storage, try again later"},
