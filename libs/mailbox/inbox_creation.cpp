@@ -12,6 +12,7 @@
 #include "mailbox/inbox_events.hpp"
 #include "mailbox/inbox_row.hpp"
 #include "mailbox/login_creation.hpp"
+#include "mailbox/renewal.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -155,6 +156,9 @@ std::vector<candidate> make_candidates(const std::vector<new_inbox>& requested,
                                     error_reason::account_deleted};
         else if (!ttl)
             added.refusal = ttl.error();
+        else if (const auto renewal = check_renewal(account, now);
+                 inbox.renews_on_use.value_or(false) && !renewal)
+            added.refusal = renewal.error();
         else
             added.ttl = *ttl;
     }
@@ -219,8 +223,8 @@ public:
             std::move(held.begin(), held.end(), std::back_inserter(open));
         }
         for (std::size_t i = 0; i < requested_.size(); ++i)
-            if ((requested_[i].login || requested_[i].retention) && results_[i])
-                set_retention(requested_[i], results_[i]->inbox);
+            if (results_[i])
+                set_options(requested_[i], results_[i]->inbox);
         // Logins come last: they lock a row that all accounts share.
         for (std::size_t i = 0; i < requested_.size(); ++i)
             if (requested_[i].login && results_[i])
@@ -267,9 +271,16 @@ private:
         return logins_[account.account] = count_logins(tx_, account.account);
     }
 
-    void set_retention(const new_inbox& requested, inbox& created)
+    void set_options(const new_inbox& requested, inbox& created)
     {
         const bool is_capture = requested.login.has_value();
+        const auto& limits = accounts_.at(created.account).limits_at(now_);
+        created.renews_on_use =
+            requested.renews_on_use.value_or(is_capture && renews_inboxes(limits));
+        if (created.renews_on_use || requested.renews_on_use)
+            write_renewal(tx_, created.account, created.id, created.renews_on_use);
+        if (!is_capture && !requested.retention)
+            return;
         created.retention = apply(default_retention(is_capture),
                                   requested.retention.value_or(retention_change()), is_capture);
         write_retention(tx_, created.account, created.id, created.retention);
@@ -408,8 +419,8 @@ private:
 std::vector<postgres::statement> creation_statements()
 {
     auto statements = login_statements();
-    for (const auto& statement : retention_statements())
-        statements.push_back(statement);
+    for (const auto& more : {retention_statements(), renewal_statements()})
+        statements.insert(statements.end(), more.begin(), more.end());
     for (const auto& statement : {lock_account_states, create_all, find_existing, choose_domain,
                                   take_operator_slot, find_live_address, insert_operator_inbox})
         statements.push_back(statement);

@@ -40,6 +40,7 @@ struct new_inbox
     std::map<std::string, std::string> metadata;
     std::optional<new_login> login; // a capture inbox
     std::optional<retention_change> retention;
+    std::optional<bool> renews_on_use; // absent: if it is a capture, and the plan has renewals
     trace::context cause; // of its events; not valid: the context in which they are made
 };
 

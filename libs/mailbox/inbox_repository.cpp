@@ -12,6 +12,7 @@
 #include "mailbox/email_removal.hpp"
 #include "mailbox/inbox_events.hpp"
 #include "mailbox/inbox_row.hpp"
+#include "mailbox/renewal.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -249,6 +250,7 @@ const std::string change_inbox_sql = R"(
         expires_at = coalesce(
             date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $6::bigint),
             expires_at),
+        ttl_seconds = coalesce($6::bigint, ttl_seconds),
         state_version = state_version + CASE WHEN $6::bigint IS NULL THEN 0 ELSE 1 END
     WHERE account_id = $1 AND inbox_id = $2
     RETURNING )" + select_list(inbox_columns);
@@ -310,14 +312,21 @@ result<changed_inbox> change_in(pqxx::work& tx, const inbox_change& requested, t
         return fits.error();
 
     std::optional<std::string> seconds;
-    if (requested.ttl) {
-        const auto stored = newer_stored_state(tx, requested.account);
-        const auto ttl =
-            choose_ttl((stored ? *stored : requested.account).limits_at(now), requested.ttl);
-        if (!ttl)
-            return ttl.error();
-        seconds = std::to_string(ttl->count());
+    const bool begins_renewal = requested.renews_on_use.value_or(false);
+    if (requested.ttl || begins_renewal) {
+        const auto account_now =
+            newer_stored_state(tx, requested.account).value_or(requested.account);
+        if (requested.ttl) {
+            const auto ttl = choose_ttl(account_now.limits_at(now), requested.ttl);
+            if (!ttl)
+                return ttl.error();
+            seconds = std::to_string(ttl->count());
+        }
+        if (const auto allowed = check_renewal(account_now, now); begins_renewal && !allowed)
+            return allowed.error();
     }
+    if (requested.renews_on_use)
+        write_renewal(tx, target.account, target.id, *requested.renews_on_use);
     if (requested.retention)
         write_retention(tx, target.account, target.id,
                         apply(target.retention, *requested.retention, target.login.has_value()));

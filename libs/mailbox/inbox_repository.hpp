@@ -38,6 +38,7 @@ struct inbox_change
     bool removes_all_metadata = false;
     std::map<std::string, std::optional<std::string>> metadata; // absent value: remove the key
     std::optional<retention_change> retention;
+    std::optional<bool> renews_on_use;
 };
 
 enum class inbox_status { all, active, expired };
@@ -99,7 +100,8 @@ public:
                                         list_order order = list_order::newest_first);
 
     // Applies all changes or none. not_found if the inbox has ended; invalid_argument for a TTL
-    // past the plan's limit, and for more metadata than an inbox can have. The address lives as
+    // past the plan's limit, and for more metadata than an inbox can have; permission_denied for a
+    // renewal that the plan does not have. The address lives as
     // long as its inbox. Another TTL is written to inbox.state.
     awaitable<result<changed_inbox>> change(inbox_change requested, time_point now);
 

@@ -84,6 +84,8 @@ inline constexpr row_column<inbox> inbox_columns[] = {
      }},
     {"drops_oldest", "coalesce(drops_oldest, false)",
      [](inbox& row, const pqxx::field& value) { row.retention.drops_oldest = value.as<bool>(); }},
+    {"renews_on_use", "coalesce(renews_on_use, false)",
+     [](inbox& row, const pqxx::field& value) { row.renews_on_use = value.as<bool>(); }},
     {"login", login_of_inbox,
      [](inbox& row, const pqxx::field& value) {
          if (!value.is_null())

@@ -8,9 +8,12 @@
 #include "common/postgres/session.hpp"
 #include "mailbox/account_lock.hpp"
 #include "mailbox/login_creation.hpp"
+#include "mailbox/renewal.hpp"
 #include "mailbox/retention.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -74,10 +77,13 @@ const postgres::statement revoke{"mailbox_revoke_login", revoke_sql.c_str()};
 
 // The join to the single row of capture_changes returns a row even if there is no such login. Older
 // logins of inboxes that are due count until these are marked as ended.
-constexpr postgres::statement find_login{"mailbox_find_login", R"(
+const std::string find_login_sql = R"(
     SELECT c.version AS changes_version, l.account_id, l.inbox_id, l.login, l.secret_sha256,
         l.previous_sha256, mailbox.to_micros(l.previous_until) AS previous_micros,
-        i.email_address, mailbox.to_micros(i.expires_at) AS expires_micros, s.state, older.position
+        i.email_address, mailbox.to_micros(i.expires_at) AS expires_micros,
+        CASE WHEN i.renews_on_use THEN )" +
+                                   std::string(ttl_of_inbox) + R"( END AS renewed_seconds,
+        s.state, older.position
     FROM mailbox.capture_changes AS c
         LEFT JOIN (mailbox.capture_logins AS l
                    JOIN mailbox.inboxes AS i
@@ -88,7 +94,8 @@ constexpr postgres::statement find_login{"mailbox_find_login", R"(
         LEFT JOIN LATERAL (
             SELECT count(*) AS position FROM mailbox.capture_logins AS o
             WHERE o.account_id = l.account_id AND o.revoked_at IS NULL
-                AND (o.created_at, o.login_id) <= (l.created_at, l.login_id)) AS older ON true)"};
+                AND (o.created_at, o.login_id) <= (l.created_at, l.login_id)) AS older ON true)";
+const postgres::statement find_login{"mailbox_find_login", find_login_sql.c_str()};
 
 constexpr postgres::statement read_version{"mailbox_read_capture_version",
                                            "SELECT version FROM mailbox.capture_changes"};
@@ -138,6 +145,8 @@ login_owner read_owner(const pqxx::row& row, account_id account)
     read_column(row, "email_address", owner.address);
     read_column(row, "expires_micros", owner.expires_at);
     owner.account = read_state(row, account);
+    if (const auto seconds = column<std::optional<std::int64_t>>(row, "renewed_seconds"))
+        owner.renewed_ttl = std::chrono::seconds(*seconds);
     read_column(row, "position", owner.position);
     owner.password_sha256 = postgres::bytes_of(row["secret_sha256"]);
     owner.previous_sha256 = read_bytes(row["previous_sha256"]);
@@ -167,6 +176,8 @@ result<capture_login> create_in(pqxx::work& tx, const plans::account_state& know
         !allowed)
         return allowed.error();
     write_capture_retention(tx, account.account, inbox);
+    if (renews_inboxes(account.limits_at(now)))
+        write_capture_renewal(tx, account.account, inbox);
     return insert_login(tx, account.account, inbox, login);
 }
 
@@ -181,9 +192,19 @@ bool login_owner::is_password(std::string_view digest, time_point now) const
     return is_current || is_previous;
 }
 
+bool login_owner::is_renewal_due(time_point now) const
+{
+    const auto& limits = account.limits_at(now);
+    if (!renewed_ttl || !renews_inboxes(limits))
+        return false;
+    const std::chrono::microseconds ttl = std::min(*renewed_ttl, limits.max_ttl);
+    return expires_at - now <= ttl / 10 * 9;
+}
+
 login_repository::login_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statements : {login_statements(), retention_statements()})
+    for (const auto& statements :
+         {login_statements(), retention_statements(), renewal_statements()})
         for (const auto& statement : statements)
             db_.prepare(statement);
     for (const auto& statement :

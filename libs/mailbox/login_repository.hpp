@@ -24,8 +24,9 @@ struct login_owner
 {
     std::string user;
     inbox_id inbox;
-    std::string address;          // of the inbox
-    time_point expires_at;        // of the inbox
+    std::string address;                             // of the inbox
+    time_point expires_at;                           // of the inbox
+    std::optional<std::chrono::seconds> renewed_ttl; // of the inbox, if its use moves the end
     plans::account_state account; // without limits, if its state has not come yet
     // 1 for the account's oldest login. Those past the plan's number are kept, but not accepted.
     std::int64_t position = 0;
@@ -41,6 +42,8 @@ struct login_owner
         return !account.is_deleted && now < expires_at && (!captures || position <= *captures);
     }
     bool is_as_found(time_point now) const { return now < expires_at; }
+    // Whether a tenth of its life has passed since its end was set.
+    bool is_renewal_due(time_point now) const;
     // In constant time.
     bool is_password(std::string_view digest, time_point now) const;
 };

@@ -9,6 +9,7 @@
 #include "inbox/lifecycle/expiry.hpp"
 #include "inbox/lifecycle/partition_maintenance.hpp"
 #include "inbox/lifecycle/purge.hpp"
+#include "inbox/lifecycle/renewal.hpp"
 #include "inbox/lifecycle/retention.hpp"
 #include "inbox/reading/email_reader.hpp"
 #include "inbox/reading/message_parser.hpp"
@@ -21,6 +22,7 @@
 #include "mailbox/inbox_repository.hpp"
 #include "mailbox/partition_repository.hpp"
 #include "mailbox/purge_repository.hpp"
+#include "mailbox/renewal_repository.hpp"
 #include "mailbox/retention_repository.hpp"
 
 #include <chrono>
@@ -51,10 +53,12 @@ public:
     mailbox::partition_repository partition_repository;
     mailbox::purge_repository purge_repository;
     mailbox::retention_repository retention_repository;
+    mailbox::renewal_repository renewal_repository;
     partition_maintenance partitions;
     inbox::expiry expiry;
     inbox::purge purge;
     inbox::retention retention;
+    inbox::renewal renewal;
     inbox::message_parser message_parser;
     inbox::email_reader email_reader;
     inbox::message_search message_search;

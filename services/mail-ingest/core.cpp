@@ -69,7 +69,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       session_metrics(host.metrics()),
       session_context{host,        chosen.session, recipients,          ingest,         rejections,
                       clock_watch, client_limiter, certificate.current, session_metrics},
-      submission(chosen, look_up_db, session_context),
+      submission(chosen, look_up_db, publisher, session_context),
       listener(host, session_metrics, ports_of(chosen, session_context, submission.context()),
                chosen.proxy, database_watch)
 {

@@ -17,7 +17,7 @@ postgres::settings changes_settings(const settings& chosen)
 } // namespace
 
 submission::submission(const settings& chosen, postgres::pool& look_up_db,
-                       smtp::session_context& mail)
+                       outbox::publisher& publisher, smtp::session_context& mail)
     : client_limiter_(chosen.submission.client_limits),
       certificate_(chosen.takes_logins()
                        ? smtp::watch_certificate(mail.host, chosen.submission.certificate_file,
@@ -30,7 +30,7 @@ submission::submission(const settings& chosen, postgres::pool& look_up_db,
     if (!chosen.takes_logins())
         return;
     changes_db_.emplace(mail.host, changes_settings(chosen));
-    logins_.emplace(mail.host, look_up_db, chosen.look_up_connections, *changes_db_,
+    logins_.emplace(mail.host, look_up_db, chosen.look_up_connections, *changes_db_, publisher,
                     chosen.submission.logins);
     context_.logins = &*logins_;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
 #include "common/tls/certificate.hpp"
@@ -18,7 +19,8 @@ class submission
 {
 public:
     // `mail` is what sessions without a login have. All that is given outlives it.
-    submission(const settings& chosen, postgres::pool& look_up_db, smtp::session_context& mail);
+    submission(const settings& chosen, postgres::pool& look_up_db, outbox::publisher& publisher,
+               smtp::session_context& mail);
     submission(const submission&) = delete;
 
     void start();

@@ -3,6 +3,7 @@ docs/events/access.md the suite, the operator's tools and a consumer of another 
 nothing else does.
 """
 
+import base64
 import contextlib
 import functools
 import json
@@ -37,6 +38,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from dev import paths
+from dev.ports import free_port
 from harness import (
     Api,
     Authority,
@@ -45,6 +47,7 @@ from harness import (
     Receiver,
     Replica,
     SecureSuite,
+    SmtpSession,
     Suite,
     eventually,
     send,
@@ -87,6 +90,7 @@ class _Guarded:
     database: str
     kafka: AuthorizingKafka
     services: SecureSuite
+    submission: str
 
     def client_of(self, name: str) -> dict[str, str | int | float | bool]:
         return self.kafka.client_of(_user(name))
@@ -129,6 +133,7 @@ def guarded(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         kafka = running.enter_context(AuthorizingKafka(_user(name) for name in _USERS))
         _add_acls(kafka, folder / "acls")
         database = running.enter_context(Cluster(suite))
+        submission = f"127.0.0.1:{free_port()}"
 
         def settings_of(service: str) -> Settings:
             user = "tools" if service == "operator" else service
@@ -136,12 +141,13 @@ def guarded(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             if user in _PROGRAMS:
                 settings |= kafka.settings_of(_user(user))
             if service == "mail-ingest":
-                return settings | {"spool_directory": str(folder / "spool")}
+                logins = {"submission_clear_listen": submission}
+                return settings | logins | {"spool_directory": str(folder / "spool")}
             return settings | rpc_tls_settings(authority.issue(service, f"DNS:{HOST}"))
 
         services = running.enter_context(SecureSuite(suite, settings_of))
         _make_topics_of_the_consumer(kafka)
-        yield _Guarded(suite, database.dsn, kafka, services)
+        yield _Guarded(suite, database.dsn, kafka, services, submission)
 
 
 def _make_topics_of_the_consumer(kafka: AuthorizingKafka) -> None:
@@ -308,10 +314,26 @@ def test_an_account_is_followed_with_the_rights_alone_and_while_kafka_is_away(
     assert set(seen.values()) == {1}
 
 
+def _renew_by_login(api: Api, submission: str) -> None:
+    """Logs in until the end of a capture has moved, which takes a tenth of its life."""
+    inbox = api.new_inbox(capture=True, ttlSeconds=60)
+    user, password = inbox["capture"]["user"], inbox["capture"]["password"]
+    auth = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
+
+    def is_renewed() -> bool:
+        with SmtpSession(submission) as session:
+            assert session.say(f"AUTH PLAIN {auth}").startswith("235 ")
+        now: str = api.get("/v1/inboxes/" + inbox["inboxId"])["expiresAt"]
+        return now > inbox["expiresAt"]
+
+    _eventually(is_renewed, "a login renews its capture")
+
+
 @pytest.fixture(scope="module")
 def used(guarded: _Guarded) -> _Guarded:
-    """Prepares the topics: one inbox has come and gone, another has a mail, a feed has both, and
-    each topic of events holds a record that nobody can read.
+    """Prepares the topics: one inbox has come and gone, another has a mail, a feed has both, a
+    capture is about to be renewed by its login, and each topic of events holds a record that nobody
+    can read.
     """
     services = guarded.services
     api = Api(f"http://{services.gateway.address}", services.make_key("pro", 1_000_000))
@@ -320,6 +342,7 @@ def used(guarded: _Guarded) -> _Guarded:
     for to in (inbox["emailAddress"], kept["emailAddress"]):
         assert send(guarded.suite, to, server=services.ingest.address).is_accepted
     api.delete("/v1/inboxes/" + inbox["inboxId"])
+    _renew_by_login(api, guarded.submission)
     assert _write(guarded, "tools", _EVENTS) == dict.fromkeys(_EVENTS)
     return guarded
 

@@ -20,6 +20,7 @@ INBOX: dict[str, Any] = {
     "createdAt": "2026-11-21T10:00:00.123Z",
     "expiresAt": "2026-11-21T11:00:00.123Z",
     "expiredAt": None,
+    "renewOnUse": False,
     "retention": {"maxAgeSeconds": None, "whenFull": "refuse"},
     "capture": None,
 }

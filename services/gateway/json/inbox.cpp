@@ -86,6 +86,7 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const capture_s
     put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
     put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
     put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    out.member("renewOnUse", inbox.renew_on_use());
     put_retention(out, inbox.retention());
     if (inbox.has_login()) {
         out.key("capture");

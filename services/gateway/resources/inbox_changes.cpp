@@ -13,7 +13,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr const char* fields[] = {"ttlSeconds", "name", "tags", "metadata", "retention"};
+constexpr const char* fields[] = {"ttlSeconds", "name",      "tags",
+                                  "metadata",   "retention", "renewOnUse"};
 
 void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& request)
 {
@@ -73,13 +74,17 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
     read_metadata(*body, request);
     if (const auto retention = read_retention(*body))
         *request.mutable_retention() = *retention;
+    if (body->has_null("renewOnUse"))
+        body->fail("renewOnUse must be true or false, not null");
+    if (const auto renews = body->boolean("renewOnUse"))
+        request.set_renew_on_use(*renews);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
         return failure{errc::invalid_argument,
                        "body must have at least one of ttlSeconds, name, tags, metadata, "
-                       "retention"};
+                       "retention, renewOnUse"};
     return request;
 }
 

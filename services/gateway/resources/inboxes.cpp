@@ -66,6 +66,7 @@ new_inbox read_fields(json::object_reader& body, const caller& who, const captur
         body.text_map("metadata", max_metadata, max_metadata_key_length, max_metadata_value_length);
 
     const auto retention = read_retention(body);
+    const auto renews = body.boolean("renewOnUse");
     const bool is_capture = body.boolean("capture").value_or(false);
     if (const auto served = check_captures(server); is_capture && !served)
         body.fail(served.error().message);
@@ -87,6 +88,8 @@ new_inbox read_fields(json::object_reader& body, const caller& who, const captur
         request.mutable_metadata()->insert(metadata->begin(), metadata->end());
     if (retention)
         *request.mutable_retention() = *retention;
+    if (renews)
+        request.set_renew_on_use(*renews);
     if (is_capture)
         created.password = credentials::make_capture_password();
     return created;

@@ -88,10 +88,11 @@ std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 } // namespace
 
 email_rpc::email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts,
-                     message_search& search)
+                     message_search& search, renewal& renewals)
     : emails_(emails),
       texts_(texts),
       search_(search),
+      renewal_(renewals),
       memory_(max_raw_bytes),
       lists_(host.executor(), lists_policy, "emails not listed",
              [this](std::vector<mailbox::email_query> queries) {
@@ -129,6 +130,8 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
     if (request.include_text())
         query->max_bytes = max_bytes_with_text;
     const auto account = query->account;
+    if (query->inbox)
+        renewal_.note_read(account, *query->inbox);
     const bool is_filtered = query->filter != mailbox::email_filter() || request.has_tag();
 
     const auto listed = co_await read_page(std::move(*query));
@@ -214,6 +217,8 @@ email_rpc::list_versions(v1::GetListVersionsRequest request)
     auto inboxes = read_inbox_names(request.inboxes());
     if (!inboxes)
         co_return inboxes.error();
+    for (const auto& [account, inbox] : *inboxes)
+        renewal_.note_read(account, inbox);
 
     v1::GetListVersionsResponse response;
     for (auto& version : co_await emails_.find_versions(std::move(*inboxes)))
@@ -257,6 +262,7 @@ awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest reque
     const auto read = co_await texts_.read(key->account, key->id, limit_of(request));
     if (!read)
         co_return read.error();
+    renewal_.note_read(key->account, read->email.summary.inbox);
     v1::GetEmailResponse response;
     if (!read->view) {
         response.set_omitted_bytes(

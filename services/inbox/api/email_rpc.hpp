@@ -5,6 +5,7 @@
 #include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
+#include "inbox/lifecycle/renewal.hpp"
 #include "inbox/reading/email_reader.hpp"
 #include "inbox/reading/message_search.hpp"
 #include "mailbox/email_repository.hpp"
@@ -18,7 +19,7 @@ class email_rpc
 {
 public:
     email_rpc(runtime::host& host, mailbox::email_repository& emails, email_reader& texts,
-              message_search& search);
+              message_search& search, renewal& renewals);
 
     void add_to(rpc::server& server);
 
@@ -52,6 +53,7 @@ private:
     mailbox::email_repository& emails_;
     email_reader& texts_;
     message_search& search_;
+    renewal& renewal_;
     memory_budget memory_; // for whole messages that are being sent
     async::batcher<mailbox::email_query, result<mailbox::email_page>, async::unit_item_weight,
                    account_of>

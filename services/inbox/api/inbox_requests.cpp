@@ -196,6 +196,8 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
             return retention.error();
         parsed.retention = *retention;
     }
+    if (request.has_renew_on_use())
+        parsed.renews_on_use = request.renew_on_use();
     if (!request.has_login())
         return parsed;
     auto login = read_new_login(request.login());
@@ -303,6 +305,8 @@ result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
             return retention.error();
         parsed.retention = *retention;
     }
+    if (request.has_renew_on_use())
+        parsed.renews_on_use = request.renew_on_use();
     parsed.removes_all_metadata = request.metadata().remove_all();
     for (const auto& key : request.metadata().removed())
         parsed.metadata.insert_or_assign(key, std::nullopt);

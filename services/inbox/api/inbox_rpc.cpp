@@ -9,13 +9,14 @@ namespace tempinbox::inbox {
 inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
                      mailbox::login_repository& logins, expiry& ending,
                      outbox::publisher& publisher, partition_maintenance& partitions,
-                     mailbox::inbox_bounds bounds)
+                     renewal& renewals, mailbox::inbox_bounds bounds)
     : clock_(host.clock()),
       inboxes_(inboxes),
       logins_(logins),
       expiry_(ending),
       publisher_(publisher),
       partitions_(partitions),
+      renewal_(renewals),
       bounds_(bounds),
       creator_(host, inboxes, publisher, partitions)
 {}
@@ -66,6 +67,8 @@ awaitable<result<v1::GetInboxResponse>> inbox_rpc::get(v1::GetInboxRequest reque
     const auto found = co_await inboxes_.find(account, id);
     if (!found)
         co_return found.error();
+    if (found->renews_on_use)
+        renewal_.note_read(account, id);
     v1::GetInboxResponse response;
     *response.mutable_inbox() = to_message(*found, bounds_);
     co_return response;

@@ -6,6 +6,7 @@
 #include "inbox/lifecycle/expiry.hpp"
 #include "inbox/lifecycle/inbox_creator.hpp"
 #include "inbox/lifecycle/partition_maintenance.hpp"
+#include "inbox/lifecycle/renewal.hpp"
 #include "mailbox/inbox_repository.hpp"
 #include "mailbox/login_repository.hpp"
 
@@ -19,7 +20,7 @@ class inbox_rpc
 public:
     inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
               mailbox::login_repository& logins, expiry& ending, outbox::publisher& publisher,
-              partition_maintenance& partitions, mailbox::inbox_bounds bounds);
+              partition_maintenance& partitions, renewal& renewals, mailbox::inbox_bounds bounds);
 
     void add_to(rpc::server& server);
 
@@ -45,6 +46,7 @@ private:
     expiry& expiry_;
     outbox::publisher& publisher_;
     partition_maintenance& partitions_;
+    renewal& renewal_;
     mailbox::inbox_bounds bounds_;
     inbox_creator creator_;
 };

@@ -117,6 +117,7 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
     *message.mutable_expires_at() = rpc::to_timestamp(inbox.expires_at);
     if (inbox.expired_at)
         *message.mutable_expired_at() = rpc::to_timestamp(*inbox.expired_at);
+    message.set_renew_on_use(inbox.renews_on_use);
     auto& retention = *message.mutable_retention();
     if (inbox.retention.max_age)
         retention.set_max_age_seconds(inbox.retention.max_age->count());

@@ -65,6 +65,7 @@ search_rpc::find_first(v1::FindFirstEmailsRequest request)
         searches.push_back(std::move(*search));
     }
 
+    renewal_.note_read(account, inbox);
     const auto found = co_await search_.find_first(account, inbox, std::move(searches));
     if (!found)
         co_return found.error();

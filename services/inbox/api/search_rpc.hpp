@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
+#include "inbox/lifecycle/renewal.hpp"
 #include "inbox/reading/message_search.hpp"
 #include "mailbox/email_repository.hpp"
 
@@ -13,9 +14,10 @@ namespace tempinbox::inbox {
 class search_rpc
 {
 public:
-    search_rpc(mailbox::email_repository& emails, message_search& search)
+    search_rpc(mailbox::email_repository& emails, message_search& search, renewal& renewals)
         : emails_(emails),
-          search_(search)
+          search_(search),
+          renewal_(renewals)
     {}
 
     void add_to(rpc::server& server);
@@ -27,6 +29,7 @@ private:
 
     mailbox::email_repository& emails_;
     message_search& search_;
+    renewal& renewal_;
 };
 
 } // namespace tempinbox::inbox

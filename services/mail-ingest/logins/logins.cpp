@@ -72,11 +72,16 @@ kind_of_logins(runtime::host& host, mailbox::login_repository& look_ups,
 } // namespace
 
 logins::logins(runtime::host& host, postgres::pool& look_up_db, std::size_t look_up_connections,
-               postgres::pool& changes_db, const login_settings& chosen)
+               postgres::pool& changes_db, outbox::publisher& publisher,
+               const login_settings& chosen)
     : host_(host),
       settings_(chosen),
       look_ups_(look_up_db),
       changes_(changes_db),
+      renewals_(look_up_db, host.instance()),
+      publisher_(publisher),
+      renewed_(host.metrics().counter("tempinbox_mail_ingest_inboxes_renewed_total",
+                                      "Inboxes whose end moved since their login was used")),
       strangers_(host,
                  host.metrics().counter("tempinbox_mail_ingest_login_lookups_refused_total",
                                         "Look-ups of unknown logins refused: too many at once"),
@@ -242,6 +247,8 @@ awaitable<bool> logins::await_rate(inbox_id inbox)
 void logins::note_use(const mailbox::login_owner& known)
 {
     const auto now = host_.clock().now();
+    if (known.is_renewal_due(now) && due_renewals_.size() < max_unwritten_uses)
+        due_renewals_.insert({known.account.account, known.inbox});
     const auto* noted = noted_uses_.find(known.user);
     if ((noted && now - *noted < use_interval) || unwritten_uses_.size() >= max_unwritten_uses)
         return;
@@ -257,7 +264,25 @@ awaitable<std::chrono::microseconds> logins::write_uses()
         co_await look_ups_.record_uses(unwritten_uses_);
     unwritten_uses_.erase(unwritten_uses_.begin(),
                           unwritten_uses_.begin() + static_cast<std::ptrdiff_t>(count));
+    co_await renew_inboxes();
     co_return use_write_interval;
+}
+
+awaitable<void> logins::renew_inboxes()
+{
+    while (!due_renewals_.empty()) {
+        std::vector<mailbox::inbox_use> uses;
+        for (auto use = due_renewals_.begin();
+             use != due_renewals_.end() && uses.size() < mailbox::renewal_repository::max_uses;
+             ++use)
+            uses.push_back(*use);
+        auto renewed =
+            co_await renewals_.renew(uses, mailbox::use_kind::login, host_.clock().now());
+        for (const auto& use : uses)
+            due_renewals_.erase(use);
+        renewed_.Increment(static_cast<double>(renewed.inboxes.size()));
+        publisher_.publish(std::move(renewed.events));
+    }
 }
 
 } // namespace tempinbox::mail_ingest

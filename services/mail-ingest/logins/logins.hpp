@@ -5,16 +5,19 @@
 #include "common/core/token_bucket.hpp"
 #include "common/credentials/credential_cache.hpp"
 #include "common/credentials/lookup_limiter.hpp"
+#include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/envelope/login.hpp"
 #include "mail-ingest/logins/login_failures.hpp"
 #include "mailbox/login_repository.hpp"
+#include "mailbox/renewal_repository.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,7 +33,8 @@ struct login_settings
 };
 
 // Who may submit mail: checks logins against PostgreSQL through a cache that learns of revocations
-// within 1 s, slows down whoever guesses, and bounds the sessions and the rate of each login. Never
+// within 1 s, slows down whoever guesses, and bounds the sessions and the rate of each login. Good
+// logins renew their inboxes. Never
 // throws; what cannot be checked is `unavailable`. On the loop.
 class logins
 {
@@ -40,7 +44,7 @@ public:
     // `changes_db` is used by nothing else; of the connections of `look_up_db` unknown users get a
     // quarter.
     logins(runtime::host& host, postgres::pool& look_up_db, std::size_t look_up_connections,
-           postgres::pool& changes_db, const login_settings& chosen);
+           postgres::pool& changes_db, outbox::publisher& publisher, const login_settings& chosen);
 
     void start();
     awaitable<void> stop();
@@ -67,11 +71,15 @@ private:
     awaitable<bool> await_rate(inbox_id inbox);
     void note_use(const mailbox::login_owner& known);
     awaitable<std::chrono::microseconds> write_uses();
+    awaitable<void> renew_inboxes();
 
     runtime::host& host_;
     login_settings settings_;
     mailbox::login_repository look_ups_;
     mailbox::login_repository changes_;
+    mailbox::renewal_repository renewals_;
+    outbox::publisher& publisher_;
+    prometheus::Counter& renewed_;
     credentials::lookup_limiter strangers_;
     credentials::credential_cache<mailbox::login_owner> cache_;
     login_failures failures_;
@@ -80,6 +88,7 @@ private:
     token_bucket<inbox_id> rates_; // of this replica alone
     lru_cache<std::string, time_point> noted_uses_;
     std::vector<mailbox::login_repository::use> unwritten_uses_;
+    std::set<mailbox::inbox_use> due_renewals_;
     async::periodic_task use_writer_;
 };
 

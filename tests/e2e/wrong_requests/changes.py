@@ -10,7 +10,7 @@ _WEBHOOK = "/v1/webhooks/{webhook}"
 _ROTATION = _WEBHOOK + "/rotate-secret"
 
 _INBOX_CHANGES: list[tuple[Any, str]] = [
-    ({}, "at least one of ttlSeconds, name, tags, metadata, retention"),
+    ({}, "at least one of ttlSeconds, name, tags, metadata, retention, renewOnUse"),
     ([], "body must be a JSON object"),
     ([{"op": "replace", "path": "/name", "value": "x"}], "body must be a JSON object"),
     (None, "body must be a JSON object"),

@@ -402,3 +402,49 @@ TEST_CASE("wrong passwords for a known user are among its inbox's rejections",
                listed->front().reply == bad;
     }));
 }
+
+TEST_CASE("a good login renews its inbox once a tenth of its life has passed",
+          "[mail-ingest][postgres][logins]")
+{
+    capture_world world;
+    world.account.version = 2;
+    world.account.limits.api_access = true;
+    mailbox::new_inbox requested;
+    requested.account = world.account;
+    requested.id = inbox_id::make();
+    requested.ttl = 1h;
+    const auto password = credentials::make_capture_password().reveal();
+    requested.login = {login_id::make(), credentials::capture_password_digest(password)};
+    const auto fresh =
+        testing::await(world.inboxes.create(requested, mailbox::seeds::now())).value().inbox;
+    REQUIRE(fresh.renews_on_use);
+    const auto age = [&](const std::string& minutes) {
+        for (const auto* column : {"created_at", "first_expires_at", "expires_at"})
+            world.scratch.execute("UPDATE mailbox.inboxes SET " + std::string(column) + " = " +
+                                  column + " - interval '" + minutes +
+                                  " minutes' WHERE inbox_id = '" + fresh.id.text() + "'");
+        world.scratch.execute("UPDATE mailbox.capture_logins SET version = "
+                              "mailbox.next_capture_version()");
+        return world.read(fresh).expires_at;
+    };
+    const auto young = age("5"), old = age("2");
+    submission_server server(world.scratch.dsn());
+    const auto send = [&] {
+        mail_client client(server.clear());
+        REQUIRE(client.log_in(fresh.login->user, password) == good);
+        client.say("MAIL FROM:<ann@sender.test>");
+        client.say("RCPT TO:<alice@shop.example>");
+        REQUIRE(client.deliver().starts_with("250"));
+    };
+    CHECK(young > old);
+
+    send();
+
+    REQUIRE(testing::eventually([&] { return world.read(fresh).expires_at > old; }, 20s));
+    const auto renewed = world.read(fresh).expires_at;
+    CHECK(renewed > mailbox::seeds::now() + 59min);
+    CHECK(world.count("outbox WHERE topic = 'inbox.state' AND key = '" + fresh.id.text() + "'") ==
+          2);
+    CHECK(world.count("outbox WHERE topic = 'inbox.created' AND key = '" + fresh.id.text() + "'") ==
+          1);
+}

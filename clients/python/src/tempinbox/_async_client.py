@@ -191,6 +191,7 @@ class AsyncTempinbox:
         metadata: Mapping[str, str] | None = None,
         capture: bool | None = None,
         retention: Retention | None = None,
+        renew_on_use: bool | None = None,
         idempotency_key: str | None = None,
     ) -> "AsyncInbox":
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
@@ -205,6 +206,7 @@ class AsyncTempinbox:
             metadata=metadata,
             capture=capture,
             retention=fields_of(retention),
+            renewOnUse=renew_on_use,
         )
         return self._inbox(await self._json("createInbox", given, key=idempotency_key))
 
@@ -255,6 +257,7 @@ class AsyncTempinbox:
         tags: Sequence[str] | Unset | None = UNSET,
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
         retention: Retention | Unset | None = UNSET,
+        renew_on_use: bool | Unset = UNSET,
     ) -> "AsyncInbox":
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
@@ -264,6 +267,7 @@ class AsyncTempinbox:
                 "tags": items_of(tags),
                 "metadata": metadata,
                 "retention": fields_of(retention),
+                "renewOnUse": renew_on_use,
             }
         )
         return self._inbox(await self._json("updateInbox", {"inboxId": id_of(inbox), **change}))

@@ -193,6 +193,7 @@ class Tempinbox:
         metadata: Mapping[str, str] | None = None,
         capture: bool | None = None,
         retention: Retention | None = None,
+        renew_on_use: bool | None = None,
         idempotency_key: str | None = None,
     ) -> "Inbox":
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
@@ -207,6 +208,7 @@ class Tempinbox:
             metadata=metadata,
             capture=capture,
             retention=fields_of(retention),
+            renewOnUse=renew_on_use,
         )
         return self._inbox(self._json("createInbox", given, key=idempotency_key))
 
@@ -257,6 +259,7 @@ class Tempinbox:
         tags: Sequence[str] | Unset | None = UNSET,
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
         retention: Retention | Unset | None = UNSET,
+        renew_on_use: bool | Unset = UNSET,
     ) -> "Inbox":
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
@@ -266,6 +269,7 @@ class Tempinbox:
                 "tags": items_of(tags),
                 "metadata": metadata,
                 "retention": fields_of(retention),
+                "renewOnUse": renew_on_use,
             }
         )
         return self._inbox(self._json("updateInbox", {"inboxId": id_of(inbox), **change}))

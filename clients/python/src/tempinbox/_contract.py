@@ -49,6 +49,7 @@ OPERATIONS = {
                 "additionalProperties": {"type": "string", "maxLength": 500},
             },
             "capture": {"type": ["boolean", "null"]},
+            "renewOnUse": {"type": ["boolean", "null"]},
             "retention": {
                 "type": ["object", "null"],
                 "properties": {
@@ -115,6 +116,7 @@ OPERATIONS = {
                             "additionalProperties": {"type": "string", "maxLength": 500},
                         },
                         "capture": {"type": ["boolean", "null"]},
+                        "renewOnUse": {"type": ["boolean", "null"]},
                         "retention": {
                             "type": ["object", "null"],
                             "properties": {
@@ -165,6 +167,7 @@ OPERATIONS = {
                 "propertyNames": {"minLength": 1, "maxLength": 50},
                 "additionalProperties": {"type": ["string", "null"], "maxLength": 500},
             },
+            "renewOnUse": {"type": "boolean"},
             "retention": {
                 "type": ["object", "null"],
                 "properties": {

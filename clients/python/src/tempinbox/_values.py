@@ -38,6 +38,7 @@ class NewInbox(TypedDict, total=False):
     metadata: Mapping[str, str] | None
     capture: bool | None
     retention: Retention | None
+    renew_on_use: bool | None
 
 
 class _Conditions(TypedDict, total=False):

@@ -150,6 +150,10 @@ class Inbox(Answer):
     """When it ends by itself."""
     expired_at: datetime | None
     """When it ended; null while it takes mail."""
+    renew_on_use: bool
+    """Whether its use moves `expiresAt` to `ttlSeconds` from then, once a tenth of that has
+    passed: a login where it has one, else a read by the API
+    """
     retention: Retention
     capture: Capture | None
     """Its login; null if it has none or has ended."""

@@ -25,7 +25,7 @@ constexpr const char* full_inbox =
     R"("metadata":{"z":"1","a":"2"},"status":"INBOX_STATUS_EXPIRED","emailCount":"3","lastSequence":"9",)"
     R"("lastEmailAt":"2026-11-21T10:00:00.123456Z","createdAt":"2026-11-21T09:00:00Z",)"
     R"("expiresAt":"2026-11-22T09:00:00Z","expiredAt":"2026-11-22T09:00:00.5Z",)"
-    R"("retention":{"maxAgeSeconds":"604800","whenFull":"WHEN_FULL_DROP_OLDEST"}})";
+    R"("retention":{"maxAgeSeconds":"604800","whenFull":"WHEN_FULL_DROP_OLDEST"},"renewOnUse":true})";
 
 const capture_server no_captures;
 
@@ -76,7 +76,7 @@ TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")
         R"({"inboxId":"i1","emailAddress":"a@x.test","name":null,"tags":[],"metadata":{},"status":"active",)"
         R"("emailCount":0,"lastSequence":0,"lastEmailAt":null,"createdAt":"2026-11-21T09:00:00.000Z",)"
         R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null,)"
-        R"("retention":{"maxAgeSeconds":null,"whenFull":"refuse"},"capture":null})");
+        R"("renewOnUse":false,"retention":{"maxAgeSeconds":null,"whenFull":"refuse"},"capture":null})");
 }
 
 TEST_CASE("an inbox with everything", "[gateway][json]")
@@ -86,7 +86,7 @@ TEST_CASE("an inbox with everything", "[gateway][json]")
         R"({"inboxId":"i1","emailAddress":"a@x.test","name":"Sign-up","tags":["ci","b"],"metadata":{"a":"2","z":"1"},)"
         R"("status":"expired","emailCount":3,"lastSequence":9,"lastEmailAt":"2026-11-21T10:00:00.123Z",)"
         R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z",)"
-        R"("retention":{"maxAgeSeconds":604800,"whenFull":"dropOldest"},"capture":null})");
+        R"("renewOnUse":true,"retention":{"maxAgeSeconds":604800,"whenFull":"dropOldest"},"capture":null})");
 }
 
 TEST_CASE("whether an inbox is full is shown only where it is requested", "[gateway][json]")

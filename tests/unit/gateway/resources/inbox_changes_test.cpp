@@ -133,6 +133,28 @@ TEST_CASE("how mail is kept can be changed in part, and be as it is by default",
     CHECK_FALSE(arranged.changed.value().has_retention());
 }
 
+TEST_CASE("whether an inbox is renewed can be changed, and is true or false",
+          "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    arranged.patch(R"({"renewOnUse":true})");
+    const auto on = arranged.changed.value();
+    arranged.patch(R"({"renewOnUse":false})");
+    const auto off = arranged.changed.value();
+    arranged.patch(R"({"name":"CI"})");
+    const auto absent = arranged.changed.value();
+
+    CHECK(on.renew_on_use());
+    CHECK(off.has_renew_on_use());
+    CHECK_FALSE(off.renew_on_use());
+    CHECK_FALSE(absent.has_renew_on_use());
+    CHECK(message(arranged.patch(R"({"renewOnUse":null})")) ==
+          "renewOnUse must be true or false, not null");
+    CHECK(message(arranged.patch(R"({"renewOnUse":1})")) ==
+          "renewOnUse must be true or false, not 1");
+}
+
 TEST_CASE("a bad retention is refused with the field and what is allowed",
           "[gateway][inbox-changes]")
 {
