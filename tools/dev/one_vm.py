@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dev import image, one_vm_load, pages, paths, version
+from dev import image, one_vm_load, one_vm_logins, pages, paths, version
 from dev.docker import Docker
 from dev.one_vm_load import Plan
 from dev.ports import free_port
@@ -42,6 +42,8 @@ class OneVm:
     environment: dict[str, str]
     api: int
     smtp: int
+    submission: int
+    submissions: int
     ids: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -126,9 +128,16 @@ class OneVm:
 
     def start_load(self, plan: Plan) -> subprocess.Popen[str]:
         """Starts it; `answer` has what it says."""
-        command = [sys.executable, *one_vm_load.arguments(plan)]
+        return self._start(one_vm_load.arguments(plan))
+
+    def try_logins(self) -> dict[str, Any]:
+        """Sends mail by login over both ports, and returns what its reader saw."""
+        arguments = one_vm_logins.arguments(self.plan(), self.submission, self.submissions)
+        return answer(self._start(arguments))
+
+    def _start(self, arguments: list[str]) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.docker.inside(*command),
+            self.docker.inside(sys.executable, *arguments),
             env=self.environment | {"PYTHONPATH": str(paths.ROOT / "tools")},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -149,7 +158,7 @@ class OneVm:
         return found
 
 
-def answer(load: subprocess.Popen[str], seconds: float = 600) -> dict[str, float]:
+def answer(load: subprocess.Popen[str], seconds: float = 600) -> dict[str, Any]:
     """Waits for a load, and returns what it says."""
     try:
         said, problem = load.communicate(timeout=seconds)
@@ -159,7 +168,7 @@ def answer(load: subprocess.Popen[str], seconds: float = 600) -> dict[str, float
         fail(f"the load did not end in {seconds:.0f} s")
     if load.returncode != 0:
         fail(f"the load failed:\n{said[-2000:]}{problem[-2000:]}")
-    found: dict[str, float] = json.loads(said)
+    found: dict[str, Any] = json.loads(said)
     return found
 
 
@@ -218,11 +227,13 @@ def installed(docker: Docker) -> Iterator[OneVm]:
                 "BIND_ADDRESS": "127.0.0.1",
                 "API_PORT": str(api := free_port()),
                 "SMTP_PORT": str(smtp := free_port()),
-                "SUBMISSION_PORT": str(free_port()),
-                "SUBMISSIONS_PORT": str(free_port()),
+                "SUBMISSION_PORT": str(submission := free_port()),
+                "SUBMISSIONS_PORT": str(submissions := free_port()),
             },
             api,
             smtp,
+            submission,
+            submissions,
         )
         try:
             pages.run(
@@ -251,6 +262,7 @@ def try_kills(docker: Docker, *, rate: float = 20.0) -> str:
     250.
     """
     with installed(docker) as vm:
+        vm.try_logins()
         began = time.monotonic()
         load = vm.start_load(vm.plan(rate=rate, seconds=_LOAD_SECONDS))
         under_load = 0
@@ -267,7 +279,7 @@ def try_kills(docker: Docker, *, rate: float = 20.0) -> str:
     if found["missing"]:
         fail(f"{found['missing']:.0f} of {found['acknowledged']:.0f} acknowledged mails are lost")
     return (
-        f"the page's commands, backup and restore; {len(KEPT)} containers killed in "
-        f"{seconds:.0f} s, {under_load} of them under load; "
+        "the page's commands, backup and restore; mail by login on both ports; "
+        f"{len(KEPT)} containers killed in {seconds:.0f} s, {under_load} of them under load; "
         f"{sent['acknowledged']:.0f} mails acknowledged, none lost"
     )

@@ -57,7 +57,7 @@ def arguments(plan: Plan) -> list[str]:
     return ["-B", "-m", "dev.one_vm_load", json.dumps(asdict(plan))]
 
 
-def _call(plan: Plan, method: str, path: str, body: Any = None) -> Any:
+def call(plan: Plan, method: str, path: str, body: Any = None) -> Any:
     """Calls the API until it answers with a success."""
     context = ssl.create_default_context(cafile=plan.authority)
     end = time.monotonic() + _GIVE_UP_SECONDS
@@ -123,7 +123,7 @@ def _send_share(plan: Plan, share: int, inboxes: list[tuple[str, str]], sent: _S
 
 def send(plan: Plan) -> dict[str, float]:
     """Sends all of it; what was acknowledged is in the ledger."""
-    made = _call(plan, "POST", "/v1/inboxes:batch", {"inboxes": [{"name": "load"}] * _INBOXES})
+    made = call(plan, "POST", "/v1/inboxes:batch", {"inboxes": [{"name": "load"}] * _INBOXES})
     inboxes = [(one["inbox"]["inboxId"], one["inbox"]["emailAddress"]) for one in made["results"]]
     sent = _Sent()
     began = time.monotonic()
@@ -152,7 +152,7 @@ def look_for(plan: Plan) -> dict[str, float]:
     for inbox, subjects in expected.items():
         cursor = ""
         while True:
-            page = _call(plan, "GET", f"/v1/inboxes/{inbox}/emails?limit=100{cursor}")
+            page = call(plan, "GET", f"/v1/inboxes/{inbox}/emails?limit=100{cursor}")
             subjects -= {one["subject"] for one in page["emails"]}
             if not page.get("nextCursor"):
                 break
