@@ -14,16 +14,7 @@ core::core(runtime::host& host, const settings& chosen)
       domains(db),
       inboxes(db, host.instance()),
       emails(db),
-      expiry_repository(db, host.instance(), chosen.quarantine),
-      partition_repository(db),
-      purge_repository(db, host.instance()),
-      retention_repository(db),
-      renewal_repository(db, host.instance()),
-      partitions(host, partition_repository),
-      expiry(host, expiry_repository, publisher),
-      purge(host, purge_repository, publisher, chosen.purge_interval, chosen.quarantine),
-      retention(host, retention_repository, chosen.inbox_bounds, chosen.purge_interval),
-      renewal(host, renewal_repository, publisher, partitions),
+      maintenance(host, db, publisher, chosen),
       message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),
       email_reader(host, emails, message_parser, chosen.view_cache_bytes),
       message_search(host, emails, message_parser,
@@ -36,20 +27,12 @@ void core::start()
 {
     clock_watch.start();
     publisher.start();
-    partitions.start();
-    expiry.start();
-    purge.start();
-    retention.start();
-    renewal.start();
+    maintenance.start();
 }
 
 awaitable<void> core::drain(std::chrono::milliseconds timeout)
 {
-    co_await expiry.stop();
-    co_await purge.stop();
-    co_await retention.stop();
-    co_await renewal.stop();
-    co_await partitions.stop();
+    co_await maintenance.stop();
     co_await clock_watch.stop();
     co_await publisher.drain(timeout);
     co_await producer.flush(timeout / 2);

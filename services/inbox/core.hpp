@@ -6,11 +6,7 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/lifecycle/expiry.hpp"
-#include "inbox/lifecycle/partition_maintenance.hpp"
-#include "inbox/lifecycle/purge.hpp"
-#include "inbox/lifecycle/renewal.hpp"
-#include "inbox/lifecycle/retention.hpp"
+#include "inbox/maintenance.hpp"
 #include "inbox/reading/email_reader.hpp"
 #include "inbox/reading/message_parser.hpp"
 #include "inbox/reading/message_search.hpp"
@@ -18,18 +14,13 @@
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/domain_repository.hpp"
 #include "mailbox/email_repository.hpp"
-#include "mailbox/expiry_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
-#include "mailbox/partition_repository.hpp"
-#include "mailbox/purge_repository.hpp"
-#include "mailbox/renewal_repository.hpp"
-#include "mailbox/retention_repository.hpp"
 
 #include <chrono>
 
 namespace tempinbox::inbox {
 
-// The mailbox and what keeps it in order: expiry, purge, partitions; and its events.
+// The mailbox, what keeps it in order, and its events.
 class core
 {
 public:
@@ -49,16 +40,7 @@ public:
     mailbox::domain_repository domains;
     mailbox::inbox_repository inboxes;
     mailbox::email_repository emails;
-    mailbox::expiry_repository expiry_repository;
-    mailbox::partition_repository partition_repository;
-    mailbox::purge_repository purge_repository;
-    mailbox::retention_repository retention_repository;
-    mailbox::renewal_repository renewal_repository;
-    partition_maintenance partitions;
-    inbox::expiry expiry;
-    inbox::purge purge;
-    inbox::retention retention;
-    inbox::renewal renewal;
+    inbox::maintenance maintenance;
     inbox::message_parser message_parser;
     inbox::email_reader email_reader;
     inbox::message_search message_search;
