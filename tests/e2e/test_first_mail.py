@@ -19,6 +19,8 @@ _INBOX_FIELDS = {
     "createdAt",
     "expiresAt",
     "expiredAt",
+    "renewOnUse",
+    "retention",
     "capture",
 }
 _SUMMARY_FIELDS = {

@@ -317,14 +317,14 @@ def test_an_account_is_followed_with_the_rights_alone_and_while_kafka_is_away(
 def _renew_by_login(api: Api, submission: str) -> None:
     """Logs in until the end of a capture has moved, which takes a tenth of its life."""
     inbox = api.new_inbox(capture=True, ttlSeconds=60)
+    path, end = "/v1/inboxes/" + inbox["inboxId"], str(inbox["expiresAt"])
     user, password = inbox["capture"]["user"], inbox["capture"]["password"]
     auth = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
 
     def is_renewed() -> bool:
         with SmtpSession(submission) as session:
             assert session.say(f"AUTH PLAIN {auth}").startswith("235 ")
-        now: str = api.get("/v1/inboxes/" + inbox["inboxId"])["expiresAt"]
-        return now > inbox["expiresAt"]
+        return str(api.get(path)["expiresAt"]) != end
 
     _eventually(is_renewed, "a login renews its capture")
 
