@@ -109,7 +109,7 @@ def test_a_renewal_is_another_state_of_the_inbox(account: Account) -> None:
         nonlocal begin
         page = api.get("/v1/events", after=begin, waitSeconds=5)
         begin = page["nextCursor"]
-        seen.extend(event["type"] for event in page["events"])
+        seen.extend(event["payload"]["event"] for event in page["events"])
         return "inbox.expired" in seen
 
     eventually(has_ended, "the feed has the end of the inbox", seconds=30)
