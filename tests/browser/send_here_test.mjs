@@ -53,13 +53,14 @@ async function fact(name) {
     .textContent();
 }
 
+/** A session that began before the login ended is sent away at its next mail, with 421. */
 async function isRefused(oldLogin) {
   try {
     await sendByLogin(oldLogin, { to: 'anybody@shop.example', subject: 'Refused' });
     return false;
   } catch (error) {
-    assert.equal(error.responseCode, 535, error.message);
-    return true;
+    assert.ok([421, 535].includes(error.responseCode), error.message);
+    return error.responseCode === 535;
   }
 }
 
