@@ -3,7 +3,6 @@ docs/events/access.md the suite, the operator's tools and a consumer of another 
 nothing else does.
 """
 
-import base64
 import contextlib
 import functools
 import json
@@ -50,6 +49,7 @@ from harness import (
     SmtpSession,
     Suite,
     eventually,
+    plain_response,
     send,
     write_acl_tool,
 )
@@ -319,7 +319,7 @@ def _renew_by_login(api: Api, submission: str) -> None:
     inbox = api.new_inbox(capture=True, ttlSeconds=60)
     path, end = "/v1/inboxes/" + inbox["inboxId"], str(inbox["expiresAt"])
     user, password = inbox["capture"]["user"], inbox["capture"]["password"]
-    auth = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
+    auth = plain_response(user, password)
 
     def is_renewed() -> bool:
         with SmtpSession(submission) as session:

@@ -1,11 +1,10 @@
 """Inboxes that live on for as long as they are used."""
 
-import base64
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from harness import Account, SmtpSession, Suite, eventually
+from harness import Account, SmtpSession, Suite, eventually, plain_response
 
 _LIFE = timedelta(seconds=60)  # the shortest that there is; a tenth of it is six seconds
 
@@ -19,7 +18,7 @@ def _end(inbox: dict[str, Any]) -> datetime:
 
 
 def _log_in(suite: Suite, capture: dict[str, Any]) -> None:
-    auth = base64.b64encode(f"\0{capture['user']}\0{capture['password']}".encode()).decode()
+    auth = plain_response(capture["user"], capture["password"])
     server = f"{suite['SUBMISSION_HOST']}:{suite['SUBMISSION_PORT']}"
     with SmtpSession(server) as session:
         assert session.say(f"AUTH PLAIN {auth}").startswith("235 ")

@@ -95,6 +95,21 @@ result<mailbox::retention_change> read_retention(const v1::RetentionChange& mess
     return change;
 }
 
+// How long an inbox and its mail live, of a new inbox or a change.
+template <class Request, class Parsed>
+result<void> read_life(const Request& request, Parsed& parsed)
+{
+    if (request.has_retention()) {
+        const auto retention = read_retention(request.retention());
+        if (!retention)
+            return retention.error();
+        parsed.retention = *retention;
+    }
+    if (request.has_renew_on_use())
+        parsed.renews_on_use = request.renew_on_use();
+    return {};
+}
+
 result<void> check_words(const v1::CreateInboxRequest& request)
 {
     if (request.has_name())
@@ -190,14 +205,8 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
         parsed.name = request.name();
     parsed.tags.assign(request.tags().begin(), request.tags().end());
     parsed.metadata.insert(request.metadata().begin(), request.metadata().end());
-    if (request.has_retention()) {
-        const auto retention = read_retention(request.retention());
-        if (!retention)
-            return retention.error();
-        parsed.retention = *retention;
-    }
-    if (request.has_renew_on_use())
-        parsed.renews_on_use = request.renew_on_use();
+    if (const auto read = read_life(request, parsed); !read)
+        return read.error();
     if (!request.has_login())
         return parsed;
     auto login = read_new_login(request.login());
@@ -299,14 +308,8 @@ result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
         parsed.name = request.name();
     if (request.has_tags())
         parsed.tags.emplace(request.tags().tags().begin(), request.tags().tags().end());
-    if (request.has_retention()) {
-        const auto retention = read_retention(request.retention());
-        if (!retention)
-            return retention.error();
-        parsed.retention = *retention;
-    }
-    if (request.has_renew_on_use())
-        parsed.renews_on_use = request.renew_on_use();
+    if (const auto read = read_life(request, parsed); !read)
+        return read.error();
     parsed.removes_all_metadata = request.metadata().remove_all();
     for (const auto& key : request.metadata().removed())
         parsed.metadata.insert_or_assign(key, std::nullopt);
