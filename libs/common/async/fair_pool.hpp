@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace tempinbox::async {
@@ -46,17 +47,20 @@ public:
 
     // Runs the job on a thread in its key's turn, and rethrows what it throws. False if there is no
     // room, or if the deadline passed first: a job that has not begun is never run, one that has
-    // ends on its own. So a job owns what it uses; it is destroyed on the loop.
+    // ends on its own. So a job owns what it uses; it is destroyed on the loop, by stop() at the
+    // latest.
     awaitable<bool> run(Key key, std::function<void()> job, deadline until)
     {
         return state::run(state_, std::move(key), std::move(job), until);
     }
 
-    // Takes no more jobs, drops those that have not begun, and joins the threads.
+    // Takes no more jobs, drops those that have not begun, and joins the threads. No job is left
+    // afterwards, so what jobs refer to need only outlive this.
     void stop()
     {
         state_->drop_waiting();
         threads_.join();
+        state_->drop_begun();
     }
 
 private:
@@ -110,6 +114,7 @@ private:
         boost::asio::thread_pool* threads = nullptr; // null once stopped
         fair_queue<Key, std::shared_ptr<task>> waiting;
         std::map<Key, std::size_t> running; // no key without a thread is in it
+        std::set<std::shared_ptr<task>> begun;
         const job_bounds bounds;
         std::size_t jobs = 0;
         std::map<Key, std::size_t> jobs_of_keys; // no key without a job is in it
@@ -172,6 +177,7 @@ private:
             next->has_begun = true;
             --free;
             ++running[next->key];
+            begun.insert(next);
             boost::asio::post(*threads, [self = this->shared_from_this(), mine = next]() mutable {
                 try {
                     mine->job();
@@ -181,20 +187,21 @@ private:
                 }
                 const auto executor = self->loop;
                 boost::asio::post(executor, [own = std::move(self), ended = std::move(mine)] {
-                    own->end(*ended);
+                    own->end(ended);
                 });
             });
         }
 
-        void end(task& ended)
+        void end(const std::shared_ptr<task>& ended)
         {
-            ended.job = nullptr;
-            ended.has_ended = true;
+            ended->job = nullptr;
+            ended->has_ended = true;
             ++free;
-            const auto found = running.find(ended.key);
+            begun.erase(ended);
+            const auto found = running.find(ended->key);
             if (--found->second == 0)
                 running.erase(found);
-            ended.done.set();
+            ended->done.set();
             if (threads)
                 begin_waiting();
         }
@@ -204,6 +211,13 @@ private:
             threads = nullptr;
             for (; !waiting.empty(); waiting.pop())
                 waiting.front()->done.set();
+        }
+
+        // Once the threads have ended; the loop may come to end() later, or never.
+        void drop_begun()
+        {
+            for (const auto& each : begun)
+                each->job = nullptr;
         }
     };
 

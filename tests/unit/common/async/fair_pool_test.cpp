@@ -141,6 +141,25 @@ TEST_CASE("a job that has begun ends though nobody waits for it", "[async]")
     CHECK(testing::eventually([&] { return held.use_count() == 1; }));
 }
 
+TEST_CASE("no job is left once a pool has stopped", "[async]")
+{
+    ended_jobs ended;
+    std::latch begun(1), released(1);
+    const auto held = std::make_shared<int>();
+    pool threads(testing::test_host().executor(), 1, 1);
+    begin(threads, "a", ended, [&begun, &released, held] {
+        begun.count_down();
+        released.wait();
+    });
+    REQUIRE(testing::eventually([&] { return begun.try_wait(); }));
+
+    released.count_down();
+    threads.stop();
+
+    CHECK(held.use_count() == 1); // the loop has not run since
+    CHECK(testing::eventually([&] { return ended.run.size() == 1; }));
+}
+
 TEST_CASE("what a job throws comes to whoever waits, and the next one runs", "[async]")
 {
     ended_jobs ended;
