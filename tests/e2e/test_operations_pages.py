@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from dev import librdkafka, pages, paths, postgres
+from dev import librdkafka, pages, paths
 from dev.pages import Block
 from dev.ports import free_port
 from harness import (
@@ -66,7 +66,9 @@ class _Shell:
         self._write_tool(tools / "tempinboxctl", [str(paths.ROOT / "dev"), "ctl", "--"])
         write_acl_tool(tools)
         programs = self.suite.program("tempinbox-gateway").parent
-        path = [str(tools), str(programs), str(postgres.PROGRAMS), os.environ["PATH"]]
+        # PostgreSQL's tools refuse a server of a later version than their own.
+        server = Path(f"/proc/{self.suite['POSTGRES_PID']}/exe").resolve().parent
+        path = [str(tools), str(programs), str(server), os.environ["PATH"]]
         self.environment = dict(os.environ) | {"PATH": ":".join(path)}
 
     @staticmethod
