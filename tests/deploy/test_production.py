@@ -97,6 +97,19 @@ def test_mail_by_login_is_taken_where_users_are_sent() -> None:
     assert re.findall(r"^SUBMISSIONS?_PORT=(\d+)$", _ENV, flags=re.MULTILINE) == ["587", "465"]
 
 
+def test_doctor_sees_the_certificates_by_the_names_of_the_page() -> None:
+    page = _COMPOSE.parents[1] / "docs" / "operations" / "one-vm.md"
+    named = re.findall(r"--submission-ca (\S+?)/\w+\.pem", page.read_text(encoding="utf-8"))
+    mounts = _PRODUCTION["services"]["ctl"]["volumes"]
+
+    assert named == [mount["target"] for mount in mounts]
+    assert mounts == [
+        mount
+        for mount in _PRODUCTION["services"]["mail-ingest"]["volumes"]
+        if isinstance(mount, dict)
+    ]
+
+
 def test_webhooks_reach_public_addresses_by_tls_alone() -> None:
     environment = _PRODUCTION["services"]["webhook-dispatcher"]["environment"]
 
@@ -134,7 +147,7 @@ def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
     for name in ("compose.yaml", "production.yaml"):
         shutil.copy(_COMPOSE / name, tmp_path)
     (tmp_path / ".env").write_text(_ENV, encoding="utf-8")
-    config = ["docker-compose", "config"]
+    config = ["docker-compose", "--profile", "ctl", "config"]
     path = {"PATH": "/usr/bin:/bin"}
 
     refused = subprocess.run(config, cwd=tmp_path, env=path, capture_output=True, text=True)
@@ -152,6 +165,10 @@ def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
     }
     assert merged["gateway"]["environment"]["TEMPINBOX_SIGNUP"] == "closed"
     assert merged["gateway"]["read_only"] is True
+    # What the base has, and the certificates.
+    mounts = merged["ctl"]["volumes"]
+    targets = [it["target"] if isinstance(it, dict) else it.split(":")[1] for it in mounts]
+    assert sorted(targets) == ["/account", "/certificates", "/rpc"]
 
 
 # What it refuses.
