@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import time
 
 import pytest
 import requests
@@ -82,6 +83,13 @@ def test_partitions_are_made_hours_ahead(suite: Suite, service: str, table: str)
     hour = 3600
     assert _value(text, f'tempinbox_partitions_ahead_seconds{{table="{table}"}}') > 20 * hour
     assert _value(text, f'tempinbox_default_partition_rows{{table="{table}"}}') == 0
+
+
+def test_the_certificate_of_the_ports_for_logins_shows_when_it_ends(suite: Suite) -> None:
+    file = suite["SUBMISSION_CA"]
+    series = f'tempinbox_certificate_expiry_timestamp_seconds{{file="{file}"}}'
+
+    assert _value(_metrics(suite, "mail-ingest"), series) > time.time()
 
 
 def test_calls_between_services_are_measured_by_their_outcome(suite: Suite) -> None:
