@@ -309,15 +309,20 @@ def test_the_end_of_the_inbox(capture: Capture, session: SmtpSession) -> None:
 # Limits and settings.
 
 
-def test_rate_and_sessions_of_a_login(capture: Capture) -> None:
+def test_rate_of_a_login(suite: Suite, capture: Capture) -> None:
     """100 at once and 10 a second: MAIL waits, and no library meets a refusal."""
-    with SmtpSession(capture.server()) as one:
+    address = f"127.0.0.1:{free_port()}"
+    limited = MailIngest(suite, submission_clear_listen=address, capture_rate_per_minute="600")
+    with limited, SmtpSession(address) as one:
         assert one.say(capture.auth()) == _GOOD
         began = time.monotonic()
         for number in range(130):
             assert one.say(f"MAIL FROM:<{SENDER}>").startswith("250 "), number
             one.say("RSET")
         assert 2 < time.monotonic() - began < 20
+
+
+def test_sessions_of_a_login(capture: Capture) -> None:
     sessions = [SmtpSession(capture.server()) for _ in range(21)]
     try:
         answers = []

@@ -155,6 +155,7 @@ def _settings(replica: Replica, replicas: list[Replica], context: ServiceContext
             # Every test and bench sends from loopback, into few inboxes.
             "exempt-networks": LOOPBACK,
             "inbox-rate-per-minute": "0",
+            "capture-rate-per-minute": "0",
             "inbox-max-emails": "0",
             "inbox-max-bytes": "0",
         },
