@@ -19,7 +19,7 @@ from typing import Any
 from dev.terminal import fail
 from dev.waiting import wait_until
 
-from chaos.load import Inbox, Mail
+from chaos.load import Capture, Inbox, Mail
 
 _CE_ID = re.compile(r"\bce_id=([0-9a-f-]{36})")
 BY_KEY = re.compile(r"^([0-9a-f-]{36}) ")  # of the topics of inboxes
@@ -68,6 +68,20 @@ class Mailboxes:
         """Fresh inboxes."""
         made = [json.loads(self._call("POST", "/v1/inboxes", {})[1]) for _ in range(count)]
         return [Inbox(inbox["inboxId"], inbox["emailAddress"]) for inbox in made]
+
+    def create_captures(self, count: int) -> list[Capture]:
+        """Fresh inboxes with a login each."""
+        body = {"capture": True}
+        made = [json.loads(self._call("POST", "/v1/inboxes", body)[1]) for _ in range(count)]
+        return [
+            Capture(
+                inbox["inboxId"],
+                inbox["emailAddress"],
+                inbox["capture"]["user"],
+                inbox["capture"]["password"],
+            )
+            for inbox in made
+        ]
 
     def add_webhook(self, url: str) -> None:
         """An endpoint that is told of every email."""

@@ -3,12 +3,14 @@ mail.
 """
 
 import asyncio
+import base64
 import itertools
 import re
+import ssl
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _REPLY_SECONDS = 60.0  # past the server's own timeout for a commit
@@ -16,6 +18,8 @@ _RECONNECT_DELAY_SECONDS = 0.1
 _LARGE_EVERY, _SHARED_EVERY = 50, 10
 _SMALL_LINES, _LARGE_LINES = 40, 6000  # about 3 and 450 KB: the larger ones are spooled
 _BUSY_RATE, _BUSY_CONNECTIONS = 300, 16
+_MAILS_A_LOGIN = 20  # then the sender logs in anew
+_FOREIGN_RECIPIENTS = 5  # of every tenth mail by login; the others have one
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,30 @@ class Inbox:
     address: str
 
 
+@dataclass(frozen=True)
+class Capture(Inbox):
+    """An inbox with a login: whatever is sent with it, to whomever, lands there."""
+
+    user: str
+    password: str
+
+
+@dataclass(frozen=True)
+class SubmissionListener:
+    """Where a mail server takes mail from logins alone: TLS begins with the first byte, or by
+    STARTTLS. Its certificate is verified.
+    """
+
+    server: str
+    is_tls_at_once: bool
+    trusted: ssl.SSLContext
+
+
 @dataclass
 class Mail:
     """An attempt to send one mail; never repeated.
 
-    `email_id` is what a 250 named, in the first inbox.
+    `email_id` is what a 250 named, in the first inbox. `recipients` are whom it is sent to.
     """
 
     chaos_id: str
@@ -40,6 +63,10 @@ class Mail:
     dot_was_sent: bool = False
     seconds: float = 0.0
     refused: str = ""  # the reply that ended it
+    recipients: list[str] = field(default_factory=list)  # none: those of the inboxes
+
+    def __post_init__(self) -> None:
+        self.recipients = self.recipients or [inbox.address for inbox in self.inboxes]
 
     @property
     def may_be_stored(self) -> bool:
@@ -55,6 +82,8 @@ class Load:
     """`rate` mails a second for `seconds`, over so many connections, spread over the servers and
     inboxes.
     """
+
+    _mails_a_session: int | None = None
 
     def __init__(
         self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: float, connections: int
@@ -99,13 +128,13 @@ class Load:
             if time.monotonic() >= self._began + self._seconds:
                 return
             try:
-                session = await _Session.open(server)
+                session = await self._open(server, number)
             except (OSError, EOFError, TimeoutError, TurnedAway) as problem:
                 self.failures.append((time.monotonic(), problem))
                 await asyncio.sleep(_RECONNECT_DELAY_SECONDS)
                 continue
             try:
-                for mail in self._mails_to_send():
+                for mail in itertools.islice(self._mails_to_send(number), self._mails_a_session):
                     await asyncio.sleep(max(0.0, mail[0] - time.monotonic()))
                     started = time.monotonic()
                     await session.send(mail[1])
@@ -116,24 +145,60 @@ class Load:
             finally:
                 session.close()
 
-    def _mails_to_send(self) -> Iterator[tuple[float, Mail]]:
+    async def _open(self, server: str, _sender: int) -> "_Session":
+        return await _Session.open(server)
+
+    def _mails_to_send(self, sender: int) -> Iterator[tuple[float, Mail]]:
         """The next mails with the time each is due, until the run is over."""
         while time.monotonic() < self._began + self._seconds:
             number = next(self._numbers)
-            mail = self._make(number)
+            mail = self._make(number, sender)
             self._mails.append(mail)
             yield (
                 self._began + number / self._rate,
                 mail,
             )  # in the past after an outage: what it held up follows at once
 
-    def _make(self, number: int) -> Mail:
+    def _make(self, number: int, _sender: int) -> Mail:
         count = len(self._inboxes)
         inboxes = [self._inboxes[number % count]]
         if number % _SHARED_EVERY == 0:
             inboxes.append(self._inboxes[(number + 1 + number // count % (count - 1)) % count])
-        is_large = number % _LARGE_EVERY == _LARGE_EVERY - 1
-        return _make_mail(inboxes, _LARGE_LINES if is_large else _SMALL_LINES)
+        return _make_mail(inboxes, _lines_of(number))
+
+
+class LoginLoad(Load):
+    """The same by senders that log in, each with a capture of its own and to the listeners in turn;
+    they write to people at foreign domains, nobody of which exists.
+    """
+
+    _mails_a_session = _MAILS_A_LOGIN
+
+    def __init__(
+        self,
+        listeners: Iterable[SubmissionListener],
+        captures: list[Capture],
+        rate: int,
+        seconds: float,
+    ) -> None:
+        self._listeners = {listener.server: listener for listener in listeners}
+        self._captures = captures
+        super().__init__(list(self._listeners), [*captures], rate, seconds, len(captures))
+
+    async def _open(self, server: str, sender: int) -> "_Session":
+        listener = self._listeners[server]
+        session = await _Session.open(server, listener.trusted if listener.is_tls_at_once else None)
+        try:
+            await session.log_in(listener, self._captures[sender])
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _make(self, number: int, sender: int) -> Mail:
+        count = _FOREIGN_RECIPIENTS if number % _SHARED_EVERY == 0 else 1
+        recipients = [f"user-{number}@shop-{place}.example" for place in range(count)]
+        return _make_mail([self._inboxes[sender]], _lines_of(number), recipients)
 
 
 class BusyInbox(Load):
@@ -142,20 +207,25 @@ class BusyInbox(Load):
     def __init__(self, servers: list[str], inbox: Inbox, seconds: float) -> None:
         super().__init__(servers, [inbox], _BUSY_RATE, seconds, _BUSY_CONNECTIONS)
 
-    def _make(self, _number: int) -> Mail:
+    def _make(self, _number: int, _sender: int) -> Mail:
         return _make_mail(self._inboxes, _SMALL_LINES)
 
 
-def _make_mail(inboxes: list[Inbox], lines: int) -> Mail:
+def _lines_of(number: int) -> int:
+    return _LARGE_LINES if number % _LARGE_EVERY == _LARGE_EVERY - 1 else _SMALL_LINES
+
+
+def _make_mail(inboxes: list[Inbox], lines: int, recipients: Iterable[str] = ()) -> Mail:
     chaos_id = uuid.uuid4().hex
     body = "".join(
         f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines)
     )
     head = (
         f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\n"
-        f"To: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
+        f"To: {next(iter(recipients), inboxes[0].address)}\r\nSubject: chaos {chaos_id}\r\n"
     )
-    return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
+    octets = (head + "\r\n" + body).encode("ascii")
+    return Mail(chaos_id, inboxes, octets, recipients=list(recipients))
 
 
 def send_to_each(servers: list[str], inboxes: Iterable[Inbox]) -> list[Mail]:
@@ -192,10 +262,10 @@ class _Session:
         self._writer = writer
 
     @classmethod
-    async def open(cls, server: str) -> "_Session":
+    async def open(cls, server: str, tls: ssl.SSLContext | None = None) -> "_Session":
         host, _, port = server.rpartition(":")
         reader, writer = await asyncio.wait_for(
-            asyncio.open_connection(host, int(port)), _REPLY_SECONDS
+            asyncio.open_connection(host, int(port), ssl=tls), _REPLY_SECONDS
         )
         session = cls(reader, writer)
         try:
@@ -205,6 +275,19 @@ class _Session:
             session.close()
             raise
         return session
+
+    async def log_in(self, listener: SubmissionListener, capture: Capture) -> None:
+        """Under TLS, which begins here where the listener has STARTTLS."""
+        if not listener.is_tls_at_once:
+            await self._start_tls(listener.server.rpartition(":")[0], listener.trusted)
+        response = base64.b64encode(f"\0{capture.user}\0{capture.password}".encode())
+        await self._say(f"AUTH PLAIN {response.decode()}", "235")
+
+    async def _start_tls(self, host: str, trusted: ssl.SSLContext) -> None:
+        await self._say("STARTTLS", "220")
+        handshake = self._writer.start_tls(trusted, server_hostname=host)
+        await asyncio.wait_for(handshake, _REPLY_SECONDS)
+        await self._say("EHLO sender.example", "250")
 
     def close(self) -> None:
         self._writer.close()
@@ -219,8 +302,8 @@ class _Session:
 
     async def _transact(self, mail: Mail) -> None:
         await self._say("MAIL FROM:<chaos@sender.example>", "250")
-        for inbox in mail.inboxes:
-            await self._say(f"RCPT TO:<{inbox.address}>", "250")
+        for recipient in mail.recipients:
+            await self._say(f"RCPT TO:<{recipient}>", "250")
         await self._say("DATA", "354")
         self._writer.write(mail.octets)
         await self._writer.drain()

@@ -22,13 +22,14 @@ from chaos import (
     events,
     faults,
     freezes,
+    logins,
     restore,
     upgrade,
     webhooks,
 )
 from chaos import calls as api_calls
 from chaos.checks import Mailboxes
-from chaos.load import Load, Mail
+from chaos.load import Load, LoginLoad, Mail
 
 _INBOXES = 32
 _REPLICAS = {
@@ -115,17 +116,26 @@ def _load_of(name: str, course: Course) -> str:
 
 
 def _run_mail(suite: Suite, course: Course) -> int:
-    suite.operate("plan", "set", "premium", "--requests-per-day", "100000000")
+    numbers = ["--requests-per-day", "100000000", "--captures", str(course.connections)]
+    suite.operate("plan", "set", "premium", *numbers)
     account = suite.record.account
     assert account
     mailboxes = Mailboxes(next(services.of("gateway", suite.replicas)).listener, account.api_key)
     inboxes = mailboxes.create(_INBOXES)
+    captures = mailboxes.create_captures(_half(course.connections))
     servers = [replica.listener for replica in services.of("mail-ingest", suite.replicas)]
 
     heading("Breaking")
-    load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
+    rate = _half(course.rate)
+    load = Load(servers, inboxes, rate, course.seconds, len(captures))
+    login_load = LoginLoad(logins.listeners(suite), captures, rate, course.seconds)
     gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
-    calls = api_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
+    calls = api_calls.Calls(
+        gateways,
+        account.api_key,
+        _CALL_ROUNDS_A_SECOND,
+        lambda: load.confirmed() + login_load.confirmed(),
+    )
     busy = mailboxes.create(len(freezes.moments(course.seconds, course.rounds)))
     planned = freezes.schedule(
         {
@@ -140,22 +150,26 @@ def _run_mail(suite: Suite, course: Course) -> int:
     )
     counts: Counter[str] = Counter()
     mails: list[Mail] = []
+    login_mails: list[Mail] = []
     busy_mails: list[Mail] = []
     began = time.monotonic()
 
     def end() -> None:
         load.end()
+        login_load.end()
         calls.end()
 
     work: list[Callable[[], object]] = [
         partial(faults.carry_out, suite, planned, began, counts),
         partial(calls.run, course.seconds),
         lambda: mails.extend(load.run()),
+        lambda: login_mails.extend(login_load.run()),
         lambda: busy_mails.extend(freezes.load_inboxes(servers, busy, planned, began)),
     ]
     concurrent_tasks.run_all(work, end)
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
-    _say_load(mails, course)
+    _say_load("mails", mails, course)
+    _say_load("mails by login", login_mails, course)
     item("busy inboxes", freezes.fact(busy_mails))
     mails += busy_mails
 
@@ -164,8 +178,8 @@ def _run_mail(suite: Suite, course: Course) -> int:
     deadline = started + _SETTLING_SECONDS
     _wait_healthy(suite, deadline)
     item("suite", f"ready again after {time.monotonic() - started:.1f} s")
-    confirmed = {mail.email_id for mail in mails if mail.email_id}
-    emails = checks.stored(mails, mailboxes)
+    confirmed = {mail.email_id for mail in mails + login_mails if mail.email_id}
+    emails = checks.stored(mails + login_mails, mailboxes)
     # If a mail's process was killed before it published the events, they come when the lease of
     # their outbox row ends.
     expected = confirmed | {email_id for _, email_id in emails}
@@ -177,17 +191,22 @@ def _run_mail(suite: Suite, course: Course) -> int:
     )
 
     heading("Counting")
-    report = checks.check(mails, emails, mailboxes, published)
+    report = checks.check(mails + login_mails, emails, mailboxes, published)
     _check_calls(report, calls, suite, mailboxes, deadline)
     for line in report.facts:
         item(*line)
-    if not confirmed:
+    if not any(mail.email_id for mail in mails):
         report.violations.append("no mail was accepted")
+    report.violations += logins.check(login_mails, login_load.failures, mailboxes)
     report.violations += freezes.check_course(counts, busy_mails)
     for violation in report.violations[:20]:
         say(paint("violation: ", "red") + violation)
     say(f"\n{len(confirmed)} mails answered 250, {len(report.violations)} violations")
     return 1 if report.violations else 0
+
+
+def _half(number: int) -> int:
+    return max(1, number // 2)
 
 
 def _check_calls(
@@ -210,11 +229,11 @@ def _check_calls(
         report.violations.append("no inbox was made")
 
 
-def _say_load(mails: list[Mail], course: Course) -> None:
+def _say_load(name: str, mails: list[Mail], course: Course) -> None:
     confirmed = sum(mail.email_id is not None for mail in mails)
     unconfirmed = sum(mail.may_be_stored for mail in mails)
     item(
-        "mails",
+        name,
         f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} "
         "unconfirmed, the rest turned away before the dot",
     )

@@ -1,11 +1,12 @@
 """What `./dev chaos` breaks, as its help says it."""
 
 HELP = (
-    "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
-    "gateway replicas all the time, PostgreSQL restarted twice,"
-    "\n             Kafka killed once and frozen twice while an inbox is busy; every mail "
-    "answered 250 must be readable exactly once, whole, with its event on Kafka,"
-    "\n             and every inbox made or deleted be so, once, with its events"
+    "\n\n  mail       steady SMTP load, half of it by logins under TLS, and API calls; kill -9 "
+    "of mail-ingest, inbox and gateway replicas all the time,"
+    "\n             PostgreSQL restarted twice, Kafka killed once and frozen twice while an "
+    "inbox is busy; every mail answered 250 must be readable"
+    "\n             exactly once, whole, with its event on Kafka, no good login be refused, "
+    "and every inbox made or deleted be so, once, with its events"
     "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
     "webhook-dispatcher replicas all the time, one removed and added"
     "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
