@@ -12,12 +12,18 @@ for Postfix.
 With --hostile it measures something else: how long ordinary mail of one client address waits for
 its 250, alone and while 100 mails that are made to take long to read are under way from another.
 
+With --logins it measures what logins cost: CPU of a mail by login to people elsewhere beside one to
+a named inbox, by turns at the same even rate, and how many logins a second a core of mail-ingest
+takes; all in the clear, so TLS is no part of it.
+
 Usage: ./dev bench smtp [--quick] [--rounds 3] [--seconds 3 | --messages N] [--no-postfix]
        ./dev bench smtp --hostile [--rounds 3] [--seconds 10]
+       ./dev bench smtp --logins [--rounds 3] [--seconds 10]
 """
 
 import argparse
 import asyncio
+import base64
 import contextlib
 import http.client
 import json
@@ -27,9 +33,10 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
-from measuring import figures, hostile_mail, peers, processes, smtp_source, targets
+from measuring import figures, hostile_mail, login_cost, peers, processes, smtp_source, targets
 from measuring.percentiles import percentile
 from measuring.smtp_source import Load
 
@@ -77,25 +84,35 @@ class Outcome:
     peak_megabytes: float = 0.0
 
 
-def create_inboxes(count: int) -> list[str]:
-    """Addresses of fresh inboxes."""
+def _call(method: str, path: str, body: Any = None) -> Any:
     connection = http.client.HTTPConnection(
         urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=10
     )
-    found = []
-    for _ in range(count):
-        connection.request(
-            "POST",
-            "/v1/inboxes",
-            "{}",
-            {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"},
-        )
-        answer = connection.getresponse()
-        body = json.loads(answer.read())
-        if answer.status != 201:
-            raise SystemExit(f"POST /v1/inboxes answered {answer.status}: {body['message']}")
-        found.append(body["emailAddress"])
-    return found
+    headers = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse()
+    content = json.loads(answer.read())
+    if answer.status >= 300:
+        raise SystemExit(f"{method} {path} answered {answer.status}: {content['message']}")
+    return content
+
+
+def create_inboxes(count: int) -> list[str]:
+    """Addresses of fresh inboxes."""
+    return [_call("POST", "/v1/inboxes", {})["emailAddress"] for _ in range(count)]
+
+
+@contextlib.contextmanager
+def captures(count: int) -> Iterator[list[str]]:
+    """The responses of AUTH PLAIN of fresh captures, which end with the block: a plan has few."""
+    with contextlib.ExitStack() as ending:
+        found = []
+        for _ in range(count):
+            inbox = _call("POST", "/v1/inboxes", {"capture": True})
+            ending.callback(_call, "DELETE", f"/v1/inboxes/{inbox['inboxId']}")
+            login = f"\0{inbox['capture']['user']}\0{inbox['capture']['password']}"
+            found.append(base64.b64encode(login.encode()).decode())
+        yield found
 
 
 def measure(server: Server, load: Load, messages: int) -> Outcome:
@@ -140,15 +157,20 @@ def measure_by_turns(
     return found
 
 
+def _groups() -> dict[str, int]:
+    """What takes and stores mail, by name."""
+    return {
+        name: int(os.environ[f"TEMPINBOX_{name.upper().replace('-', '_')}_PID"])
+        for name in ("mail-ingest-1", "postgres", "kafka")
+    }
+
+
 @contextlib.contextmanager
 def servers(with_postfix: bool) -> Iterator[list[Server]]:
     """Ours twice, then the peers."""
     domain = os.environ["TEMPINBOX_DOMAIN"]
     inboxes = create_inboxes(_INBOXES)
-    groups = {
-        name: int(os.environ[f"TEMPINBOX_{name.upper().replace('-', '_')}_PID"])
-        for name in ("mail-ingest-1", "postgres", "kafka")
-    }
+    groups = _groups()
     ours = os.environ["TEMPINBOX_SMTP"]
     others = [f"user{number}@{domain}" for number in range(_INBOXES)]
     with contextlib.ExitStack() as open_peers:
@@ -253,6 +275,21 @@ def measure_hostile(rounds: int, seconds: float) -> int:
     return 0 if targets.at_most(what, statistics.median(ratios), _MAX_TIMES_ALONE) else 1
 
 
+def measure_logins(rounds: int, seconds: float) -> int:
+    """Mail by login beside mail to named inboxes, and logins."""
+    clear = f"{os.environ['TEMPINBOX_SUBMISSION_HOST']}:{os.environ['TEMPINBOX_SUBMISSION_PORT']}"
+    inboxes = create_inboxes(_INBOXES)
+    foreign = [f"user{number:03}@shop{number % 5}.example" for number in range(1000)]
+    with captures(_INBOXES) as logins:
+        measurement = login_cost.Measurement(
+            _groups(),
+            login_cost.Way("to a named inbox", os.environ["TEMPINBOX_SMTP"], inboxes),
+            login_cost.Way("by login", clear, foreign, logins),
+            seconds,
+        )
+        return 0 if measurement.run(rounds) else 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./dev bench smtp",
@@ -277,9 +314,12 @@ def main() -> int:
     parser.add_argument(
         "--hostile", action="store_true", help="ordinary mail beside mail made to take long"
     )
+    parser.add_argument(
+        "--logins", action="store_true", help="mail by login beside mail to named inboxes"
+    )
     options = parser.parse_args()
     options.seconds = options.seconds or (
-        10.0 if options.hostile else 2.0 if options.quick else 3.0
+        10.0 if options.hostile or options.logins else 2.0 if options.quick else 3.0
     )
     if not 1 <= options.rounds <= 20:
         parser.error("--rounds must be 1 to 20")
@@ -289,6 +329,8 @@ def main() -> int:
         parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
     if options.hostile:
         return measure_hostile(options.rounds, options.seconds)
+    if options.logins:
+        return measure_logins(options.rounds, options.seconds)
     if not options.no_postfix and os.geteuid() != 0:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from measuring import many_rows, plans, processes, wrk
+from measuring import login_cost, many_rows, plans, processes, wrk
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections
@@ -114,6 +114,15 @@ class NumbersOfPlans(unittest.TestCase):
     def test_a_gateway_that_never_knows_is_named(self) -> None:
         with gateway_with([6]) as gateway, self.assertRaisesRegex(TimeoutError, gateway):
             plans.wait_known(7, [gateway], seconds=0.1)
+
+
+class LoginLookups(unittest.TestCase):
+    def test_they_are_those_of_postgresql_alone(self) -> None:
+        refused = "tempinbox_mail_ingest_login_lookups_refused_total 9\n"
+
+        self.assertEqual(login_cost.read_lookups(refused), 0)
+        counted = refused + "tempinbox_mail_ingest_login_lookups_total 16\nother 1\n"
+        self.assertEqual(login_cost.read_lookups(counted), 16)
 
 
 class Quiet(unittest.TestCase):

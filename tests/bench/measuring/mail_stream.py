@@ -28,15 +28,33 @@ def _message(number: int, address: str) -> bytes:
     return head + text
 
 
-async def _send_share(
-    smtp: str, addresses: Sequence[str], numbers: range, began: float, rate: float
-) -> float:
-    """Sends the messages with these numbers, each when it is due; the most seconds one was late."""
+async def open_session(
+    smtp: str, login: str = ""
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Opens a session past EHLO, and past AUTH PLAIN where its response is given."""
     host, _, port = smtp.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     await reply(reader, "220")
     writer.write(b"EHLO bench.example\r\n")
     await reply(reader, "250")
+    if login:
+        writer.write(f"AUTH PLAIN {login}\r\n".encode())
+        await reply(reader, "235")
+    return reader, writer
+
+
+async def close_session(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """QUIT."""
+    writer.write(b"QUIT\r\n")
+    await reply(reader, "221")
+    writer.close()
+
+
+async def _send_share(
+    smtp: str, login: str, addresses: Sequence[str], numbers: range, began: float, rate: float
+) -> float:
+    """Sends the messages with these numbers, each when it is due; the most seconds one was late."""
+    reader, writer = await open_session(smtp, login)
     late = 0.0
     for number in numbers:
         due = began + number / rate
@@ -45,23 +63,34 @@ async def _send_share(
         writer.write(_message(number, addresses[number * 7919 % len(addresses)]))
         for _ in range(_REPLIES_A_MESSAGE):
             await reply(reader, "250")
-    writer.write(b"QUIT\r\n")
-    await reply(reader, "221")
-    writer.close()
+    await close_session(reader, writer)
     return late
 
 
 async def send(
-    smtp: str, addresses: Sequence[str], messages: int, rate: float, connections: int
+    smtp: str,
+    addresses: Sequence[str],
+    messages: int,
+    rate: float,
+    connections: int,
+    logins: Sequence[str] = ("",),
 ) -> float:
-    """Sends so many messages at `rate` a second; returns what the rate really was.
+    """Sends so many messages at `rate` a second; returns what the rate really was. The connections
+    log in with these responses of AUTH PLAIN by turns.
 
     Ends the program where a message is refused.
     """
     began = time.monotonic() + 0.1
     await asyncio.gather(
         *(
-            _send_share(smtp, addresses, range(first, messages, connections), began, rate)
+            _send_share(
+                smtp,
+                logins[first % len(logins)],
+                addresses,
+                range(first, messages, connections),
+                began,
+                rate,
+            )
             for first in range(connections)
         )
     )
