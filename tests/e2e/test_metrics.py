@@ -7,6 +7,7 @@ import time
 import pytest
 import requests
 from generate import alert_pages
+from harness.api import Api
 from harness.suite import Suite
 
 _SERVICES = ("gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher")
@@ -92,7 +93,9 @@ def test_the_certificate_of_the_ports_for_logins_shows_when_it_ends(suite: Suite
     assert _value(_metrics(suite, "mail-ingest"), series) > time.time()
 
 
-def test_calls_between_services_are_measured_by_their_outcome(suite: Suite) -> None:
+def test_calls_between_services_are_measured_by_their_outcome(suite: Suite, api: Api) -> None:
+    api.new_inbox()
+
     text = _metrics(suite, "gateway")
 
     assert re.search(
