@@ -310,10 +310,10 @@ def main() -> int:
 
     plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
     key, other = make_keys(2)
-    caller = Caller(key)
-    fill(caller, options.emails)
+    fill(Caller(key), options.emails)
     if options.strangers:
         many_rows.load(os.environ["TEMPINBOX_DATABASE"], options.strangers, 0, lambda: False)
+    caller = Caller(key)  # a connection from before would have been idle for too long
     print("against the targets:")
     outcomes = [
         judge_pages(caller, options.emails),
