@@ -23,6 +23,20 @@ bool is_label(std::string_view label)
            });
 }
 
+constexpr std::size_t max_domain_length = 254 - 63 - 1;
+
+// Sorted. Hosts of an operator, and what clients look for below a domain.
+constexpr std::string_view reserved_labels[] = {
+    "abuse",      "admin",        "administrator", "api",        "app",       "auth",
+    "autoconfig", "autodiscover", "cdn",           "dashboard",  "dns",       "docs",
+    "ftp",        "help",         "hostmaster",    "imap",       "imaps",     "localhost",
+    "login",      "mail",         "mailer",        "metrics",    "mta",       "mta-sts",
+    "mx1",        "mx2",          "mx3",           "ns1",        "ns2",       "ns3",
+    "ns4",        "pop",          "pop3",          "postmaster", "relay",     "root",
+    "security",   "smtp",         "smtps",         "ssl",        "static",    "status",
+    "submission", "support",      "tls-rpt",       "webmail",    "webmaster", "wpad",
+    "www"};
+
 // Sorted.
 constexpr std::string_view reserved[] = {
     "abuse",    "admin",      "administrator", "autoconfig", "autodiscover",
@@ -42,19 +56,19 @@ result<std::string> parse_local_part(std::string_view given)
                           return is_name_character(c) || c == '.' || c == '_' || c == '-';
                       });
     if (!fits)
-        return failure{errc::invalid_argument,
-                       "localPart must be 1 to 63 letters, digits, dots, hyphens or underscores, "
-                       "begin with a letter or digit "
-                       "and hold no dot at its end or beside another, not " +
-                           quote(given)};
+        return failure{
+            errc::invalid_argument,
+            "localPart must be 1 to 63 letters, digits, dots, hyphens or underscores, "
+            "begin with a letter or digit "
+            "and hold no dot at its end or beside another, or be * for a catch-all, not " +
+                quote(given)};
     return local;
 }
 
 result<std::string> parse_domain(std::string_view given)
 {
-    constexpr std::size_t max_length = 254 - 63 - 1;
     std::string domain = to_lower_ascii(given);
-    bool fits = domain.size() <= max_length && domain.find('.') != std::string::npos;
+    bool fits = domain.size() <= max_domain_length && domain.find('.') != std::string::npos;
     for (std::size_t at = 0; fits && at <= domain.size();) {
         const auto end = std::min(domain.find('.', at), domain.size());
         fits = is_label(std::string_view(domain).substr(at, end - at));
@@ -63,15 +77,52 @@ result<std::string> parse_domain(std::string_view given)
     if (!fits)
         return failure{errc::invalid_argument,
                        "domain must be a name such as mail.example.com, at most " +
-                           std::to_string(max_length) +
+                           std::to_string(max_domain_length) +
                            " characters in ASCII form (xn-- for others), not " + quote(given)};
     return domain;
+}
+
+std::string catch_all_address(std::string_view domain)
+{
+    return std::string(catch_all_local_part) + "@" + std::string(domain);
+}
+
+result<std::string> parse_subdomain(std::string_view given)
+{
+    auto domain = parse_domain(given);
+    if (!domain)
+        return domain;
+    constexpr std::size_t min_length = 3;
+    constexpr std::size_t max_length = 40;
+    const auto label = std::string_view(*domain).substr(0, domain->find('.'));
+    if (label.size() < min_length || label.size() > max_length || !is_lower(label.front()) ||
+        label.find("--") != std::string_view::npos)
+        return failure{errc::invalid_argument,
+                       "domain must begin with a name of " + std::to_string(min_length) + " to " +
+                           std::to_string(max_length) +
+                           " letters, digits and single hyphens, a letter first, not " +
+                           quote(label)};
+    if (std::binary_search(std::begin(reserved_labels), std::end(reserved_labels), label))
+        return failure{errc::invalid_argument,
+                       "domain must not begin with " + quote(label) + ", which is reserved"};
+    return domain;
+}
+
+std::string_view parent_domain(std::string_view domain)
+{
+    const auto dot = domain.find('.');
+    return dot == std::string_view::npos ? std::string_view() : domain.substr(dot + 1);
 }
 
 bool is_reserved(std::string_view local_part)
 {
     return local_part.starts_with("ssl") ||
            std::binary_search(std::begin(reserved), std::end(reserved), local_part);
+}
+
+bool is_operators(std::string_view local_part)
+{
+    return local_part == "postmaster" || local_part == "abuse";
 }
 
 std::string make_local_part(const name_entropy& entropy)

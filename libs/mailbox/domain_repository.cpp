@@ -16,8 +16,8 @@ namespace {
 using postgres::column;
 
 constexpr postgres::statement list_domains{"mailbox_list_domains", R"(
-    SELECT domain, is_default, operator_account_id FROM mailbox.domains
-    ORDER BY is_default DESC, domain)"};
+    SELECT domain, is_default, operator_account_id, takes_subdomains, has_subdomains
+    FROM mailbox.domains ORDER BY is_default DESC, domain)"};
 
 // Serializes additions, so that exactly one domain becomes the default.
 constexpr const char* lock_domains = "LOCK TABLE mailbox.domains IN SHARE ROW EXCLUSIVE MODE";
@@ -27,7 +27,19 @@ constexpr postgres::statement add_domain{"mailbox_add_domain", R"(
     VALUES ($1, NOT EXISTS (SELECT 1 FROM mailbox.domains WHERE is_default), $2)
     ON CONFLICT (domain) DO UPDATE
         SET operator_account_id = coalesce(excluded.operator_account_id, d.operator_account_id)
-    RETURNING domain, is_default, operator_account_id)"};
+    RETURNING domain, is_default, operator_account_id, takes_subdomains, has_subdomains)"};
+
+constexpr postgres::statement find_holder{"mailbox_find_subdomain_holder", R"(
+    SELECT 1 FROM mailbox.subdomains WHERE domain = $1 AND (live_inboxes > 0 OR until > now()))"};
+
+constexpr postgres::statement set_taking{"mailbox_set_subdomains", R"(
+    UPDATE mailbox.domains SET takes_subdomains = $2, has_subdomains = has_subdomains OR $2
+    WHERE domain = $1
+    RETURNING domain, is_default, operator_account_id, takes_subdomains, has_subdomains)"};
+
+constexpr postgres::statement list_held_names{"mailbox_list_held_subdomains", R"(
+    SELECT domain FROM mailbox.subdomains WHERE account_id = $1 AND live_inboxes > 0
+    ORDER BY domain)"};
 
 domain read_domain(const pqxx::row& row)
 {
@@ -35,6 +47,8 @@ domain read_domain(const pqxx::row& row)
     read.name = column<std::string>(row, "domain");
     read.is_default = column<bool>(row, "is_default");
     read.operator_account = column<std::optional<account_id>>(row, "operator_account_id");
+    read.takes_subdomains = column<bool>(row, "takes_subdomains");
+    read.has_subdomains = column<bool>(row, "has_subdomains");
     return read;
 }
 
@@ -86,7 +100,8 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& addresses
 
 domain_repository::domain_repository(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {list_domains, add_domain, find_by_address, find_owners})
+    for (const auto& statement : {list_domains, add_domain, find_holder, set_taking,
+                                  list_held_names, find_by_address, find_owners})
         db_.prepare(statement);
 }
 
@@ -100,14 +115,39 @@ awaitable<std::vector<domain>> domain_repository::list()
     });
 }
 
-awaitable<domain> domain_repository::add(std::string name,
-                                         std::optional<account_id> operator_account)
+awaitable<result<domain>> domain_repository::add(std::string name,
+                                                 std::optional<account_id> operator_account)
 {
-    return db_.transact([name = std::move(name), operator_account](pqxx::work& tx) {
+    return db_.transact([name = std::move(name),
+                         operator_account](pqxx::work& tx) -> result<domain> {
         const auto owner =
             operator_account ? std::optional<std::string>{operator_account->text()} : std::nullopt;
         tx.exec0(lock_domains);
+        if (!postgres::exec_prepared(tx, find_holder.name, name).empty())
+            return failure{errc::conflict, "An account holds " + name + " as a subdomain"};
         return read_domain(postgres::exec_prepared1(tx, add_domain.name, name, or_null(owner)));
+    });
+}
+
+awaitable<result<domain>> domain_repository::set_subdomains(std::string name, bool takes_subdomains)
+{
+    return db_.transact(
+        [name = std::move(name), takes_subdomains](pqxx::work& tx) -> result<domain> {
+            const auto rows = postgres::exec_prepared(tx, set_taking.name, name, takes_subdomains);
+            if (rows.empty())
+                return failure{errc::not_found, "Domain " + name + " does not exist"};
+            return read_domain(rows[0]);
+        });
+}
+
+awaitable<std::vector<std::string>> domain_repository::list_held(account_id account)
+{
+    return postgres::run_autocommit<std::vector<std::string>>(db_, [account](
+                                                                       pqxx::nontransaction& tx) {
+        std::vector<std::string> names;
+        for (const auto& row : postgres::exec_prepared(tx, list_held_names.name, account.text()))
+            names.push_back(column<std::string>(row, "domain"));
+        return names;
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/errors.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
@@ -17,6 +18,8 @@ struct domain
     std::string name; // lower case, A-labels
     bool is_default = false;
     std::optional<account_id> operator_account;
+    bool takes_subdomains = false; // new ones
+    bool has_subdomains = false;   // took some at some time
 };
 
 // The inbox an address belongs to, with what accepting a mail for it needs.
@@ -44,8 +47,15 @@ public:
     awaitable<std::vector<domain>> list();
 
     // Idempotent; the first domain becomes the default. `operator_account`, if given, replaces the
-    // stored one.
-    awaitable<domain> add(std::string name, std::optional<account_id> operator_account);
+    // stored one. conflict if an account holds the name as a subdomain.
+    awaitable<result<domain>> add(std::string name, std::optional<account_id> operator_account);
+
+    // Whether accounts may hold names below the domain; those that are held stay. not_found if
+    // there is no such domain.
+    awaitable<result<domain>> set_subdomains(std::string name, bool takes_subdomains);
+
+    // The subdomains that the account holds, by name.
+    awaitable<std::vector<std::string>> list_held(account_id account);
 
     // Addresses in lower case without tags. Those that are neither live nor in quarantine are left
     // out. Two statements, however many addresses.

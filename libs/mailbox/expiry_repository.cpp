@@ -108,6 +108,23 @@ constexpr postgres::statement free_inbox_slots{"mailbox_free_inbox_slots", R"(
     SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
     FROM locked WHERE u.account_id = locked.account_id)"};
 
+// A subdomain is free once the quarantine of its last address is over.
+constexpr postgres::statement leave_subdomains{"mailbox_leave_subdomains", R"(
+    WITH ended AS (
+        SELECT e.account_id, split_part(e.address, '@', 2) AS domain, count(*) AS inboxes,
+               max(e.at) AS at
+        FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS e (account_id, address, at)
+        GROUP BY 1, 2),
+    locked AS MATERIALIZED (
+        SELECT s.account_id, s.domain, ended.inboxes, ended.at
+        FROM mailbox.subdomains AS s JOIN ended USING (account_id, domain)
+        ORDER BY s.domain FOR UPDATE OF s)
+    UPDATE mailbox.subdomains AS s
+    SET live_inboxes = greatest(0, s.live_inboxes - locked.inboxes),
+        until = greatest(
+            s.until, mailbox.from_micros(locked.at) + make_interval(secs => $4::bigint))
+    FROM locked WHERE s.account_id = locked.account_id AND s.domain = locked.domain)"};
+
 constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses", R"(
     UPDATE mailbox.addresses AS a
     SET state = 'quarantined',
@@ -171,6 +188,9 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     if (batch.ended.empty())
         return batch;
     postgres::exec_prepared0(tx, free_inbox_slots.name, postgres::to_array(accounts));
+    postgres::exec_prepared0(tx, leave_subdomains.name, postgres::to_array(accounts),
+                             postgres::to_array(addresses), postgres::to_array(times),
+                             static_cast<std::int64_t>(quarantine.count()));
     postgres::exec_prepared0(tx, quarantine_addresses.name, postgres::to_array(addresses),
                              postgres::to_array(ids), postgres::to_array(times),
                              static_cast<std::int64_t>(quarantine.count()));
@@ -240,9 +260,10 @@ expiry_repository::expiry_repository(postgres::pool& db, std::string outbox_owne
       outbox_owner_(std::move(outbox_owner)),
       quarantine_(quarantine)
 {
-    for (const auto& statement : {claim_due, claim_named, claim_tagged, lock_deleted_accounts,
-                                  claim_of_deleted, purge_deleted_accounts, unmark_living_account,
-                                  free_inbox_slots, quarantine_addresses, end_logins, next_due})
+    for (const auto& statement :
+         {claim_due, claim_named, claim_tagged, lock_deleted_accounts, claim_of_deleted,
+          purge_deleted_accounts, unmark_living_account, free_inbox_slots, leave_subdomains,
+          quarantine_addresses, end_logins, next_due})
         db_.prepare(statement);
 }
 

@@ -13,6 +13,7 @@
 #include "mailbox/inbox_row.hpp"
 #include "mailbox/login_creation.hpp"
 #include "mailbox/renewal.hpp"
+#include "mailbox/subdomain_creation.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -43,7 +44,10 @@ const postgres::statement find_existing{"mailbox_find_created_inboxes", find_exi
 
 constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
     SELECT domain FROM mailbox.domains
-    WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END)"};
+    WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END
+    UNION ALL
+    SELECT domain FROM mailbox.subdomains
+    WHERE domain = $1 AND account_id = $2 AND live_inboxes > 0)"};
 
 constexpr postgres::statement take_operator_slot{"mailbox_take_operator_slot", R"(
     INSERT INTO mailbox.live_inbox_counts AS u (account_id, live_inboxes) VALUES ($1, 1)
@@ -133,6 +137,7 @@ struct candidate
 {
     std::size_t index = 0; // in the batch
     std::string local_part;
+    std::optional<std::string> domain; // a random one of a catch-all, once there is one
     std::chrono::seconds ttl{0};
     std::optional<failure> refusal; // unless it was created before
     event_id event = event_id::make();
@@ -149,7 +154,9 @@ std::vector<candidate> make_candidates(const std::vector<new_inbox>& requested,
         auto& added = all.emplace_back();
         added.index = i;
         added.local_part = inbox.local_part ? *inbox.local_part : make_random_local_part();
-        added.tries_left = inbox.local_part ? 1 : tries_of_random_names;
+        added.domain = inbox.domain;
+        const bool has_random_name = !inbox.local_part || (inbox.is_catch_all() && !inbox.domain);
+        added.tries_left = has_random_name ? tries_of_random_names : 1;
         const auto ttl = choose_ttl(account.limits_at(now), inbox.ttl);
         if (account.is_deleted)
             added.refusal = failure{errc::permission_denied, "The account was deleted",
@@ -163,6 +170,22 @@ std::vector<candidate> make_candidates(const std::vector<new_inbox>& requested,
             added.ttl = *ttl;
     }
     return all;
+}
+
+// The catch-alls are alone: what comes behind may be in their subdomains.
+std::vector<std::vector<candidate>> split_at_catch_alls(const std::vector<new_inbox>& requested,
+                                                        std::vector<candidate> all)
+{
+    std::vector<std::vector<candidate>> parts;
+    bool is_open = false;
+    for (auto& one : all) {
+        const bool is_catch_all = requested[one.index].is_catch_all();
+        if (is_catch_all || !is_open)
+            parts.emplace_back();
+        parts.back().push_back(std::move(one));
+        is_open = !is_catch_all;
+    }
+    return parts;
 }
 
 // What became of a candidate; create_inboxes.sql says when.
@@ -216,12 +239,12 @@ public:
 
     std::vector<result<created_inbox>> run()
     {
-        auto open = make_candidates(requested_, accounts_, now_);
-        for (auto passes = open.size() + spare_passes; !open.empty() && passes > 0; --passes) {
-            auto held = hold_beyond_captures(open);
-            open = decide(std::move(open));
-            std::move(held.begin(), held.end(), std::back_inserter(open));
-        }
+        if (std::any_of(requested_.begin(), requested_.end(),
+                        [](const new_inbox& each) { return each.is_catch_all(); }))
+            lock_live_inbox_counts(tx_, accounts_);
+        for (auto& part :
+             split_at_catch_alls(requested_, make_candidates(requested_, accounts_, now_)))
+            decide_all(std::move(part));
         for (std::size_t i = 0; i < requested_.size(); ++i)
             if (results_[i])
                 set_options(requested_[i], results_[i]->inbox);
@@ -234,6 +257,30 @@ public:
     }
 
 private:
+    void decide_all(std::vector<candidate> open)
+    {
+        for (auto passes = open.size() + spare_passes; !open.empty() && passes > 0; --passes) {
+            auto held = hold_beyond_captures(open);
+            if (!open.empty() && requested_[open.front().index].is_catch_all())
+                take_subdomain_for(open.front());
+            open = decide(std::move(open));
+            std::move(held.begin(), held.end(), std::back_inserter(open));
+        }
+    }
+
+    void take_subdomain_for(candidate& inbox)
+    {
+        const auto& requested = requested_[inbox.index];
+        if (inbox.refusal)
+            return;
+        auto taken =
+            take_subdomain(tx_, accounts_.at(requested.account.account), requested.domain, now_);
+        if (taken)
+            inbox.domain = std::move(*taken);
+        else
+            inbox.refusal = taken.error();
+    }
+
     // Takes those out of `open` whose login has no place left in the plan unless others that have
     // one fail: they wait for these. Refuses those that have none.
     std::vector<candidate> hold_beyond_captures(std::vector<candidate>& open)
@@ -312,8 +359,9 @@ private:
         return left;
     }
 
-    // Gives a candidate whose random name is taken another name while it has tries left.
-    static bool is_undecided(candidate& inbox, creation_outcome outcome, bool is_any_lost)
+    // Gives a candidate whose random name is taken another name while it has tries left; a
+    // catch-all takes another subdomain.
+    bool is_undecided(candidate& inbox, creation_outcome outcome, bool is_any_lost) const
     {
         switch (outcome) {
         case creation_outcome::again:
@@ -324,7 +372,8 @@ private:
         case creation_outcome::taken:
             if (--inbox.tries_left == 0)
                 return false;
-            inbox.local_part = make_random_local_part();
+            if (!requested_[inbox.index].is_catch_all())
+                inbox.local_part = make_random_local_part();
             return true;
         case creation_outcome::created:
         case creation_outcome::existing:
@@ -375,7 +424,7 @@ private:
             const bool is_reserved_name =
                 requested.local_part && is_reserved(*requested.local_part);
             rows.add_row(requested.account.account, requested.id, inbox.refusal.has_value(),
-                         inbox.local_part, requested.domain, is_reserved_name,
+                         inbox.local_part, inbox.domain, is_reserved_name,
                          static_cast<std::int64_t>(inbox.ttl.count()),
                          static_cast<std::int64_t>(limits.live_inboxes), requested.name,
                          requested.tags, to_json(requested.metadata), inbox.event);
@@ -419,7 +468,7 @@ private:
 std::vector<postgres::statement> creation_statements()
 {
     auto statements = login_statements();
-    for (const auto& more : {retention_statements(), renewal_statements()})
+    for (const auto& more : {retention_statements(), renewal_statements(), subdomain_statements()})
         statements.insert(statements.end(), more.begin(), more.end());
     for (const auto& statement : {lock_account_states, create_all, find_existing, choose_domain,
                                   take_operator_slot, find_live_address, insert_operator_inbox})
@@ -457,8 +506,11 @@ result<void> check_new_inbox(pqxx::work& tx, const new_inbox& requested, time_po
 {
     if (const auto ttl = choose_ttl(requested.account.limits_at(now), requested.ttl); !ttl)
         return ttl.error();
+    if (requested.is_catch_all())
+        return check_subdomain(tx, requested.domain);
     const char* const domain = or_null(requested.domain);
-    if (postgres::exec_prepared(tx, choose_domain.name, domain).empty())
+    if (postgres::exec_prepared(tx, choose_domain.name, domain, requested.account.account.text())
+            .empty())
         return domain_not_available(requested.domain);
     return {};
 }

@@ -7,6 +7,7 @@
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/trace/traceparent.hpp"
+#include "mailbox/address_rules.hpp"
 #include "mailbox/retention.hpp"
 #include "mailbox/types.hpp"
 
@@ -26,7 +27,8 @@ struct new_login
 };
 
 // An inbox to create. What is absent gets a random local part, the default domain, the plan's
-// default TTL.
+// default TTL. Local part `*` makes a catch-all, of the subdomain that `domain` names, or of a
+// random one.
 struct new_inbox
 {
     plans::account_state
@@ -42,6 +44,8 @@ struct new_inbox
     std::optional<retention_change> retention;
     std::optional<bool> renews_on_use; // absent: if it is a capture, and the plan has renewals
     trace::context cause; // of its events; not valid: the context in which they are made
+
+    bool is_catch_all() const { return local_part == catch_all_local_part; }
 };
 
 // An inbox and the committed events to publish; no events if it had been created before.

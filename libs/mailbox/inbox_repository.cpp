@@ -131,8 +131,8 @@ const postgres::statement& list_statement(inbox_status status, list_order order)
     return order == list_order::oldest_first ? list_any_oldest_first : list_any;
 }
 
-// An address belongs to the one inbox that had it last: it is not reused while that inbox can be
-// read.
+// An address belongs to the one inbox that had it last: only below a subdomain is it reused while
+// that inbox can be read.
 const std::string find_by_address_sql =
     "SELECT" + select_list(inbox_columns) + R"( FROM mailbox.inboxes
     WHERE account_id = $1

@@ -64,7 +64,9 @@ public:
 
     // Writes address, inbox, inbox.created and inbox.state in one transaction; idempotent on the
     // id. Fails with permission_denied if the plan's live inboxes are used up (exact under any
-    // concurrency), conflict (one text) if the address is taken, quarantined or reserved.
+    // concurrency), conflict (one text) if the address is taken, quarantined or reserved. A
+    // catch-all needs a subdomain, too (take_subdomain); the holder of a subdomain may have an
+    // address in it again at once.
     awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
 
     // The same for a batch, in the order of the requests, as if one after the other; in one

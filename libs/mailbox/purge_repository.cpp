@@ -73,6 +73,15 @@ const std::string free_addresses_sql = R"(
     WHERE a.address = free.address)";
 const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
 
+const std::string free_subdomains_sql = R"(
+    DELETE FROM mailbox.subdomains AS s
+    USING (SELECT account_id, domain FROM mailbox.subdomains
+           WHERE live_inboxes = 0 AND until <= now()
+           ORDER BY until LIMIT )" + batch_limit +
+                                        R"( FOR UPDATE SKIP LOCKED) AS free
+    WHERE s.account_id = free.account_id AND s.domain = free.domain)";
+const postgres::statement free_subdomains{"mailbox_free_subdomains", free_subdomains_sql.c_str()};
+
 const std::string purge_rejections_sql = R"(
     DELETE FROM mailbox.rejections AS r
     USING (SELECT account_id, inbox_id, reason, mail_from FROM mailbox.rejections
@@ -152,8 +161,9 @@ purge_repository::purge_repository(postgres::pool& db, std::string outbox_owner)
     : db_(db),
       outbox_owner_(std::move(outbox_owner))
 {
-    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
-                                  purge_ended, free_addresses, purge_rejections, purge_logins})
+    for (const auto& statement :
+         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_subdomains,
+          free_addresses, purge_rejections, purge_logins})
         db_.prepare(statement);
 }
 
@@ -179,13 +189,15 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
                                  postgres::to_array(ids));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
+        const auto subdomains =
+            postgres::written_rows(postgres::exec_prepared(tx, free_subdomains.name));
         const auto addresses =
             postgres::written_rows(postgres::exec_prepared(tx, free_addresses.name));
         const auto rejections =
             postgres::written_rows(postgres::exec_prepared(tx, purge_rejections.name));
         batch.inboxes = static_cast<std::int64_t>(inboxes);
-        batch.is_full =
-            std::max({inboxes, addresses, rejections}) == static_cast<std::size_t>(batch_size);
+        batch.is_full = std::max({inboxes, subdomains, addresses, rejections}) ==
+                        static_cast<std::size_t>(batch_size);
         return batch;
     });
 }

@@ -35,7 +35,8 @@ public:
     awaitable<purge_batch> purge_mail();
 
     // Inboxes that ended more than `retention` ago and whose mail is purged, with the tombstones of
-    // inbox.state; addresses whose quarantine is over, and rejections that are a day old.
+    // inbox.state; addresses and subdomains whose quarantine is over, and rejections that are a day
+    // old.
     awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
 private:

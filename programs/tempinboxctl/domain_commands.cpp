@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/core/text.hpp"
 #include "common/rpc/inbox_methods.hpp"
 #include "tempinboxctl/session.hpp"
 
@@ -11,7 +12,9 @@ namespace {
 record to_record(const inbox::v1::Domain& shown)
 {
     record fields;
-    fields.add("domain", shown.domain()).add("isDefault", shown.is_default());
+    fields.add("domain", shown.domain())
+        .add("isDefault", shown.is_default())
+        .add("takesSubdomains", shown.takes_subdomains());
     return fields;
 }
 
@@ -29,6 +32,21 @@ awaitable<result<command_result>> add(session& suite, arguments given)
     if (!added)
         co_return added.error();
     co_return command_result(to_record(added->domain()));
+}
+
+awaitable<result<command_result>> set(session& suite, arguments given)
+{
+    const auto word = given.value("subdomains").value_or("");
+    if (word != "on" && word != "off")
+        co_return failure{errc::invalid_argument,
+                          "--subdomains must be on or off, not " + quote(word)};
+    inbox::v1::SetSubdomainsRequest request;
+    request.set_domain(given.at("DOMAIN"));
+    request.set_takes_subdomains(word == "on");
+    const auto changed = co_await suite.inbox().call(inbox_methods::set_subdomains, request);
+    if (!changed)
+        co_return changed.error();
+    co_return command_result(to_record(changed->domain()));
 }
 
 awaitable<result<command_result>> list(session& suite, arguments)
@@ -56,6 +74,14 @@ std::vector<command> domain_commands()
         "account that gets postmaster@ and abuse@ of it, as inboxes that never expire",
         option::kind::optional);
     adding.run = add;
+
+    auto& setting = commands.emplace_back("domain set", "Changes what a domain is used for");
+    setting.positionals.emplace_back("DOMAIN", "the domain");
+    setting.options.emplace_back("subdomains", "on|off",
+                                 "whether accounts may have catch-alls, each on a name below it "
+                                 "that it alone holds; those that there are stay",
+                                 option::kind::required);
+    setting.run = set;
 
     auto& listing = commands.emplace_back("domain list", "Lists the domains an inbox can use");
     listing.run = list;

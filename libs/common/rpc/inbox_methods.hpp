@@ -57,6 +57,8 @@ inline constexpr rpc::method<inbox::v1::AddDomainRequest, inbox::v1::AddDomainRe
     "tempinbox.inbox.v1.InboxService/AddDomain"};
 inline constexpr rpc::method<inbox::v1::ListDomainsRequest, inbox::v1::ListDomainsResponse>
     list_domains{"tempinbox.inbox.v1.InboxService/ListDomains"};
+inline constexpr rpc::method<inbox::v1::SetSubdomainsRequest, inbox::v1::SetSubdomainsResponse>
+    set_subdomains{"tempinbox.inbox.v1.InboxService/SetSubdomains"};
 inline constexpr rpc::method<inbox::v1::GetEmailSummariesRequest,
                              inbox::v1::GetEmailSummariesResponse>
     get_email_summaries{"tempinbox.inbox.v1.InboxService/GetEmailSummaries"};

@@ -3,7 +3,7 @@
 --   created    with its address and times; its account's live inboxes are counted
 --   existing   its account has an inbox of that id; nothing is written
 --   refused    as the caller said
---   no_domain  the domain is not one of ours
+--   no_domain  the domain is neither one of ours nor a subdomain that the account holds
 --   limit      the account has as many live inboxes as it may
 --   taken      the address is an inbox's, quarantined or reserved
 --   again      another inbox of the batch has its id, or its free address: to be asked for once
@@ -11,6 +11,8 @@
 --   lost       another transaction took the address meanwhile, so the ranks of its account's later
 --              inboxes may be wrong: it and those at the limit are to be asked for again
 -- An inbox counts against the limit in the order of the batch, and only if its address is free.
+-- The holder of a subdomain may have an address in it again at once, though it is quarantined.
+-- Of a catch-all, `*`, the caller has taken the subdomain (subdomain_creation.hpp).
 CREATE OR REPLACE FUNCTION mailbox.create_inboxes(
     requested mailbox.new_inbox[], latest_end timestamptz)
 RETURNS TABLE (
@@ -25,19 +27,30 @@ BEGIN
     PERFORM 1 FROM mailbox.live_inbox_counts AS c
     WHERE c.account_id IN (SELECT r.account_id FROM unnest(requested) AS r)
     ORDER BY c.account_id FOR UPDATE;
+    PERFORM 1 FROM mailbox.subdomains AS s
+    WHERE s.domain = ANY (ARRAY(
+            SELECT r.domain FROM unnest(requested) AS r WHERE r.domain IS NOT NULL))
+        AND s.account_id = ANY (ARRAY(SELECT r.account_id FROM unnest(requested) AS r))
+    ORDER BY s.domain FOR UPDATE;
     moment := date_trunc('milliseconds', clock_timestamp());
 
     RETURN QUERY
     WITH given AS (
-        SELECT r.*, r.local_part || '@' || d.domain AS address,
+        SELECT r.*, s.domain AS subdomain,
+               r.local_part || '@' || coalesce(d.domain, s.domain) AS address,
                least(moment + make_interval(secs => r.ttl_seconds), latest_end) AS past
         FROM unnest(requested) WITH ORDINALITY
                  AS r(account, inbox, is_refused, local_part, domain, is_reserved, ttl_seconds,
                       max_live, name, tags, metadata, created_event, ordinal)
             LEFT JOIN mailbox.domains AS d ON d.domain = coalesce(r.domain, default_domain)
+            LEFT JOIN mailbox.subdomains AS s
+                ON d.domain IS NULL AND s.domain = r.domain AND s.account_id = r.account
+                    AND (s.live_inboxes > 0 OR r.local_part = '*')
     ), examined AS (
         SELECT g.*, coalesce(c.live_inboxes, 0) AS live, i.inbox_id IS NOT NULL AS is_existing,
-               g.is_reserved OR coalesce(a.state = 'live' OR a.until > now(), false) AS is_taken
+               g.is_reserved OR coalesce(
+                   a.state = 'live' OR a.until > now() AND (
+                       g.subdomain IS NULL OR a.account_id <> g.account), false) AS is_taken
         FROM given AS g
             LEFT JOIN mailbox.inboxes AS i ON i.account_id = g.account AND i.inbox_id = g.inbox
             LEFT JOIN mailbox.addresses AS a ON a.address = g.address
@@ -73,7 +86,10 @@ BEGIN
         ON CONFLICT (address) DO UPDATE
             SET account_id = excluded.account_id, inbox_id = excluded.inbox_id, state = 'live',
                 until = excluded.until
-            WHERE a.state = 'quarantined' AND a.until <= now()
+            WHERE a.state = 'quarantined' AND (a.until <= now() OR EXISTS (
+                SELECT 1 FROM mailbox.subdomains AS s
+                WHERE s.account_id = a.account_id AND s.account_id = excluded.account_id
+                    AND s.domain = split_part(a.address, '@', 2)))
         RETURNING a.address
     ), new_inbox AS (
         INSERT INTO mailbox.inboxes (
@@ -90,6 +106,13 @@ BEGIN
         GROUP BY n.account_id ORDER BY n.account_id
         ON CONFLICT (account_id) DO UPDATE
             SET live_inboxes = u.live_inboxes + excluded.live_inboxes
+    ), counted_below AS (
+        UPDATE mailbox.subdomains AS s SET live_inboxes = s.live_inboxes + n.inboxes
+        FROM (SELECT j.account, j.subdomain, count(*) AS inboxes
+              FROM judged AS j JOIN new_address AS a ON a.address = j.address
+              WHERE j.outcome = 'created' AND j.subdomain IS NOT NULL
+              GROUP BY j.account, j.subdomain) AS n
+        WHERE s.account_id = n.account AND s.domain = n.subdomain
     )
     SELECT j.ordinal,
            CASE WHEN j.outcome = 'created' AND n.address IS NULL THEN 'lost' ELSE j.outcome END,

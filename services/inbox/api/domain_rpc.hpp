@@ -25,7 +25,8 @@ public:
 
 private:
     awaitable<result<v1::AddDomainResponse>> add(v1::AddDomainRequest request);
-    awaitable<result<v1::ListDomainsResponse>> list();
+    awaitable<result<v1::ListDomainsResponse>> list(v1::ListDomainsRequest request);
+    awaitable<result<v1::SetSubdomainsResponse>> set_subdomains(v1::SetSubdomainsRequest request);
 
     mailbox::domain_repository& domains_;
     mailbox::inbox_repository& inboxes_;

@@ -233,6 +233,7 @@ v1::Domain to_message(const mailbox::domain& domain)
     v1::Domain message;
     message.set_domain(domain.name);
     message.set_is_default(domain.is_default);
+    message.set_takes_subdomains(domain.takes_subdomains);
     return message;
 }
 

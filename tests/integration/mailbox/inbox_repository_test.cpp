@@ -295,10 +295,11 @@ TEST_CASE("the first domain is the default, and adding one again changes nothing
     seeds::world world;
     const auto owner = account_id::make();
 
-    CHECK_FALSE(testing::await(world.domains.add("another.test", owner)).is_default);
-    CHECK(testing::await(world.domains.add("mail.test", std::nullopt)).is_default);
-    CHECK(testing::await(world.domains.add("another.test", std::nullopt)).operator_account ==
-          owner);
+    CHECK_FALSE(testing::await(world.domains.add("another.test", owner)).value().is_default);
+    CHECK(testing::await(world.domains.add("mail.test", std::nullopt)).value().is_default);
+    CHECK(
+        testing::await(world.domains.add("another.test", std::nullopt)).value().operator_account ==
+        owner);
     const auto all = testing::await(world.domains.list());
 
     REQUIRE(all.size() == 2);

@@ -111,7 +111,7 @@ struct world
     expiry_repository endings{scratch.db(), "test", std::chrono::hours(24 * 30)};
     ingest_repository mail{testing::test_host(), scratch.db(), {}};
 
-    world() { testing::await(domains.add("mail.test", std::nullopt)); }
+    world() { testing::await(domains.add("mail.test", std::nullopt)).value(); }
 
     result<created_inbox> try_create(const plans::account_state& state,
                                      std::optional<std::string> local_part = std::nullopt)
@@ -135,6 +135,17 @@ struct world
         requested.account = state;
         requested.id = inbox_id::make();
         requested.tags = std::move(tags);
+        return testing::await(inboxes.create(requested, now())).value().inbox;
+    }
+
+    // `*`: a catch-all; the domain then has to take subdomains.
+    inbox create_on(const plans::account_state& state, std::string local_part, std::string domain)
+    {
+        new_inbox requested;
+        requested.account = state;
+        requested.id = inbox_id::make();
+        requested.local_part = std::move(local_part);
+        requested.domain = std::move(domain);
         return testing::await(inboxes.create(requested, now())).value().inbox;
     }
 

@@ -98,3 +98,46 @@ TEST_CASE("random local parts do not repeat", "[mailbox]")
         names.insert(make_random_local_part());
     CHECK(names.size() == 10'000);
 }
+
+// CA/Browser Forum Baseline Requirements 3.2.2.4.4: an authority issues a certificate for a domain
+// to whoever reads the mail of these. RFC 2142 has the others.
+TEST_CASE("a catch-all gets no mail by which an authority validates its subdomain", "[mailbox]")
+{
+    for (const auto* name : {"admin", "administrator", "webmaster", "hostmaster", "postmaster",
+                             "abuse", "root", "security", "ssladmin", "sslwebmaster"})
+        CHECK(is_reserved(name));
+    CHECK(is_operators("postmaster"));
+    CHECK(is_operators("abuse"));
+    CHECK_FALSE(is_operators("admin"));
+    CHECK(catch_all_address("ci.mail.test") == "*@ci.mail.test");
+    CHECK_FALSE(parse_local_part(catch_all_local_part));
+}
+
+TEST_CASE("a subdomain begins with a name of 3 to 40 letters, digits and single hyphens",
+          "[mailbox]")
+{
+    CHECK(parse_subdomain("CI-2.Mail.test").value() == "ci-2.mail.test");
+    CHECK(parse_subdomain("abc.mail.test").value() == "abc.mail.test");
+    CHECK(parse_subdomain(std::string(40, 'a') + ".mail.test"));
+    for (const auto& given : {std::string("ab.mail.test"), std::string(41, 'a') + ".mail.test",
+                              std::string("xn--a.mail.test"), std::string("a--b.mail.test"),
+                              std::string("4th.mail.test"), std::string("-ab.mail.test"),
+                              std::string("ab-.mail.test"), std::string("a_b.mail.test"),
+                              std::string("*.mail.test"), std::string("mta-sts.mail.test"),
+                              std::string("www.mail.test"), std::string("Autodiscover.mail.test"),
+                              std::string("smtp.mail.test"), std::string("alone"), std::string()}) {
+        CAPTURE(given);
+        const auto refused = parse_subdomain(given);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == errc::invalid_argument);
+        CHECK(refused.error().message.starts_with("domain "));
+    }
+    CHECK(parent_domain("ci.mail.test") == "mail.test");
+    CHECK(parent_domain("test").empty());
+}
+
+TEST_CASE("a random local part may be asked for as a subdomain", "[mailbox]")
+{
+    for (int i = 0; i < 100; ++i)
+        CHECK(parse_subdomain(make_random_local_part() + ".mail.test"));
+}
