@@ -1,5 +1,6 @@
 #include "inbox/settings.hpp"
 
+#include "common/core/text.hpp"
 #include "inbox/reading/message_parser.hpp"
 #include "mime/settings.hpp"
 
@@ -68,6 +69,12 @@ settings read_settings(config::reader& reader)
                                                "Bytes at which an inbox is full: shown so, or "
                                                "trimmed from 90 % to 80 % of them; set it to "
                                                "the value of mail-ingest"));
+    chosen.reserved_subdomains = reader.list(
+        "reserved-subdomains", "",
+        "Names below the mail domains that no account may hold, beside the usual ones: such as "
+        "hosts of yours");
+    for (auto& label : chosen.reserved_subdomains)
+        label = to_lower_ascii(label);
     return chosen;
 }
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace tempinbox::inbox {
 
@@ -29,6 +30,7 @@ struct settings
     std::chrono::milliseconds search_time{400};
     mime::view_limits view;
     mailbox::inbox_bounds inbox_bounds;
+    std::vector<std::string> reserved_subdomains; // first labels, beside those that all suites have
 };
 
 settings read_settings(config::reader& reader);

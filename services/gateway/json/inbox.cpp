@@ -143,6 +143,8 @@ void put_domain(json::writer& out, const inbox::v1::Domain& domain)
     out.begin_object()
         .member("domain", domain.domain())
         .member("isDefault", domain.is_default())
+        .member("takesSubdomains", domain.takes_subdomains())
+        .member("isSubdomain", domain.is_subdomain())
         .end_object();
 }
 

@@ -325,14 +325,16 @@ awaitable<http::response> list_rejections(const http::request& received, const c
 }
 
 // GET /v1/domains
-awaitable<http::response> list_domains(const http::request& received, const caller&,
+awaitable<http::response> list_domains(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
     const auto query = expect_no_query(received);
     if (!query)
         co_return http::error_response(query.error());
 
-    const auto found = co_await inboxes.call(inbox_methods::list_domains, {});
+    inbox::v1::ListDomainsRequest request;
+    request.set_account_id(who.account().text());
+    const auto found = co_await inboxes.call(inbox_methods::list_domains, std::move(request));
     if (!found)
         co_return http::error_response(found.error());
 

@@ -5,6 +5,8 @@
 #include "common/rules/rules.hpp"
 #include "mailbox/address_rules.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 namespace {
 
@@ -174,7 +176,8 @@ result<void> read_message_conditions(const v1::EmailFilter& message, mailbox::em
 
 } // namespace
 
-result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
+result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request,
+                                          const std::vector<std::string>& reserved_subdomains)
 {
     mailbox::new_inbox parsed;
     auto account = plans::from_proto(request.account());
@@ -185,16 +188,25 @@ result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
     if (!id)
         return id.error();
     parsed.id = *id;
-    if (request.has_local_part()) {
+    if (request.local_part() == mailbox::catch_all_local_part) {
+        parsed.local_part = request.local_part();
+    } else if (request.has_local_part()) {
         auto local_part = mailbox::parse_local_part(request.local_part());
         if (!local_part)
             return local_part.error();
         parsed.local_part = std::move(*local_part);
     }
     if (request.has_domain()) {
-        auto domain = mailbox::parse_domain(request.domain());
+        auto domain = parsed.is_catch_all() ? mailbox::parse_subdomain(request.domain())
+                                            : mailbox::parse_domain(request.domain());
         if (!domain)
             return domain.error();
+        const auto label = domain->substr(0, domain->find('.'));
+        if (parsed.is_catch_all() &&
+            std::find(reserved_subdomains.begin(), reserved_subdomains.end(), label) !=
+                reserved_subdomains.end())
+            return failure{errc::invalid_argument,
+                           "domain must not begin with " + quote(label) + ", which is reserved"};
         parsed.domain = std::move(*domain);
     }
     if (request.has_ttl_seconds())

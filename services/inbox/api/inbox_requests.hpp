@@ -6,6 +6,9 @@
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
+#include <string>
+#include <vector>
+
 namespace tempinbox::inbox {
 
 // Whose inboxes a request is about: all of an account, or those with a tag. Where the request has a
@@ -24,7 +27,9 @@ result<inbox_owner> read_owner(const Request& request)
 }
 
 // Parse and validate requests; failures name the field, what was given and what is allowed.
-result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request);
+// `reserved_subdomains`: names of a catch-all's subdomain that are refused, beside the usual ones.
+result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request,
+                                          const std::vector<std::string>& reserved_subdomains = {});
 result<mailbox::new_login> read_new_login(const v1::NewLogin& login);
 result<mailbox::login_rotation> read_rotation(const v1::RotateLoginRequest& request);
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request,

@@ -9,7 +9,8 @@ namespace tempinbox::inbox {
 inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
                      mailbox::login_repository& logins, expiry& ending,
                      outbox::publisher& publisher, partition_maintenance& partitions,
-                     renewal& renewals, mailbox::inbox_bounds bounds)
+                     renewal& renewals, mailbox::inbox_bounds bounds,
+                     std::vector<std::string> reserved_subdomains)
     : clock_(host.clock()),
       inboxes_(inboxes),
       logins_(logins),
@@ -18,6 +19,7 @@ inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
       partitions_(partitions),
       renewal_(renewals),
       bounds_(bounds),
+      reserved_subdomains_(std::move(reserved_subdomains)),
       creator_(host, inboxes, publisher, partitions)
 {}
 
@@ -39,7 +41,7 @@ void inbox_rpc::add_to(rpc::server& server)
 
 awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequest request)
 {
-    auto parsed = read_new_inbox(request);
+    auto parsed = read_new_inbox(request, reserved_subdomains_);
     if (!parsed)
         co_return parsed.error();
     if (request.check_only()) {

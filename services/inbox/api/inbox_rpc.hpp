@@ -12,6 +12,9 @@
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
+#include <string>
+#include <vector>
+
 namespace tempinbox::inbox {
 
 // RPC handlers for inboxes.
@@ -20,7 +23,8 @@ class inbox_rpc
 public:
     inbox_rpc(runtime::host& host, mailbox::inbox_repository& inboxes,
               mailbox::login_repository& logins, expiry& ending, outbox::publisher& publisher,
-              partition_maintenance& partitions, renewal& renewals, mailbox::inbox_bounds bounds);
+              partition_maintenance& partitions, renewal& renewals, mailbox::inbox_bounds bounds,
+              std::vector<std::string> reserved_subdomains);
 
     void add_to(rpc::server& server);
 
@@ -48,6 +52,7 @@ private:
     partition_maintenance& partitions_;
     renewal& renewal_;
     mailbox::inbox_bounds bounds_;
+    std::vector<std::string> reserved_subdomains_;
     inbox_creator creator_;
 };
 

@@ -32,7 +32,7 @@ OPERATIONS = {
                 "type": ["string", "null"],
                 "minLength": 1,
                 "maxLength": 63,
-                "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9_-]|\\.(?!\\.|$))*$",
+                "pattern": "^(?:\\*|[A-Za-z0-9](?:[A-Za-z0-9_-]|\\.(?!\\.|$))*)$",
             },
             "domain": {"type": ["string", "null"], "minLength": 1, "maxLength": 190},
             "ttlSeconds": {"type": ["integer", "null"], "format": "int64", "minimum": 60},
@@ -95,7 +95,7 @@ OPERATIONS = {
                             "type": ["string", "null"],
                             "minLength": 1,
                             "maxLength": 63,
-                            "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9_-]|\\.(?!\\.|$))*$",
+                            "pattern": "^(?:\\*|[A-Za-z0-9](?:[A-Za-z0-9_-]|\\.(?!\\.|$))*)$",
                         },
                         "domain": {"type": ["string", "null"], "minLength": 1, "maxLength": 190},
                         "ttlSeconds": {

@@ -516,6 +516,10 @@ class Domain(Answer):
     domain: str
     is_default: bool
     """Whether inboxes get it when you name none."""
+    takes_subdomains: bool
+    """Whether you may have catch-alls on names below it."""
+    is_subdomain: bool
+    """Whether it is a subdomain that your account alone holds."""
 
 
 @dataclass(frozen=True, kw_only=True)

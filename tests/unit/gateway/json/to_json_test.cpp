@@ -107,9 +107,13 @@ TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
     CHECK(to_json(message_of<inbox::v1::ListEmailsResponse>(R"({"nextCursor":"abc"})")) ==
           R"({"emails":[],"nextCursor":"abc"})");
     CHECK(to_json(webhooks::v1::ListWebhooksResponse()) == R"({"webhooks":[],"nextCursor":null})");
-    CHECK(to_json(message_of<inbox::v1::ListDomainsResponse>(
-              R"({"domains":[{"domain":"x.test","isDefault":true}]})")) ==
-          R"({"domains":[{"domain":"x.test","isDefault":true}]})");
+    CHECK(
+        to_json(message_of<inbox::v1::ListDomainsResponse>(
+            R"({"domains":[{"domain":"x.test","isDefault":true,"takesSubdomains":true},)"
+            R"({"domain":"ci.x.test","isSubdomain":true}]})")) ==
+        R"({"domains":[)"
+        R"({"domain":"x.test","isDefault":true,"takesSubdomains":true,"isSubdomain":false},)"
+        R"({"domain":"ci.x.test","isDefault":false,"takesSubdomains":false,"isSubdomain":true}]})");
 }
 
 TEST_CASE("rejections show sender and reply as texts", "[gateway][json]")

@@ -81,6 +81,27 @@ TEST_CASE("mail is kept for a minute at least and 366 days at most", "[inbox]")
               std::to_string(seconds));
 }
 
+TEST_CASE("a catch-all may name its subdomain, which has rules of its own", "[inbox]")
+{
+    auto request = good_request();
+    request.set_local_part("*");
+    CHECK(read_new_inbox(request).value().is_catch_all());
+    CHECK_FALSE(read_new_inbox(request).value().domain);
+
+    request.set_domain("Team-1.Mail.Test");
+    CHECK(read_new_inbox(request).value().domain == "team-1.mail.test");
+    request.set_domain("www.mail.test");
+    CHECK(refusal(request).starts_with("invalid_argument: domain "));
+    request.set_local_part("ann");
+    CHECK(refusal(request) == "none");
+    request.set_local_part("*");
+    request.set_domain("intra.mail.test");
+    CHECK(read_new_inbox(request));
+    CHECK_FALSE(read_new_inbox(request, {"vpn", "intra"}));
+    request.set_local_part("**");
+    CHECK(refusal(request).starts_with("invalid_argument: localPart "));
+}
+
 TEST_CASE("characters are counted, not bytes", "[inbox]")
 {
     auto request = good_request();
