@@ -1,6 +1,7 @@
 #include "mail-ingest/recipients/domains.hpp"
 
 #include "common/log/log.hpp"
+#include "mailbox/address_rules.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -15,10 +16,21 @@ domains::domains(runtime::host& host, mailbox::domain_repository& store,
       refresh_(host.executor(), {timeout}, [this](std::monostate) { return read_list(); })
 {}
 
+std::string_view domains::parent_of(std::string_view domain) const
+{
+    if (cached_.contains(domain))
+        return {};
+    const auto parent = mailbox::parent_domain(domain);
+    const auto known = cached_.find(parent);
+    return known != cached_.end() && known->second ? parent : std::string_view();
+}
+
 // An empty name means the default domain.
 awaitable<domains::status> domains::find(std::string domain)
 {
-    const auto is_cached = [&] { return domain.empty() ? !default_.empty() : has(domain); };
+    const auto is_cached = [&] {
+        return domain.empty() ? !default_.empty() : has(domain) || !parent_of(domain).empty();
+    };
     const auto is_fresh = [&] {
         return refreshed_at_ && std::chrono::steady_clock::now() - *refreshed_at_ < max_age;
     };
@@ -38,7 +50,7 @@ awaitable<bool> domains::read_list()
         const auto previous = std::exchange(cached_, {});
         default_.clear();
         for (const auto& one : found) {
-            cached_.insert(one.name);
+            cached_.emplace(one.name, one.has_subdomains);
             if (one.is_default)
                 default_ = one.name;
             if (!one.operator_account && !previous.contains(one.name))

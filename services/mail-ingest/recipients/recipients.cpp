@@ -3,6 +3,7 @@
 #include "common/events/events.hpp"
 #include "common/log/log.hpp"
 #include "common/rpc/timestamp.hpp"
+#include "mailbox/address_rules.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -49,37 +50,58 @@ recipients::recipients(runtime::host& host, postgres::pool& db, const recipient_
                                                 "Events that could not be read"))
 {}
 
-// `name@domain` if the domain is cached as ours; else absent.
-std::optional<std::string> recipients::address_of(const smtp::smtp_path& path) const
+// Absent unless the domain is cached as ours and an inbox may get this mail. Names by which an
+// authority validates a domain are never caught; those of RFC 2142 go to the domain's operator.
+std::optional<address_keys> recipients::keys_of(const smtp::smtp_path& path) const
 {
     const auto& domain = path.domain.empty() ? domains_.default_domain() : path.domain;
-    auto name = smtp::inbox_name(path.local);
-    if (!name || domain.empty() || !domains_.has(domain))
+    const auto name = smtp::inbox_name(path.local);
+    if (domain.empty())
         return std::nullopt;
-    return std::move(*name) + "@" + domain;
+    if (domains_.has(domain))
+        return name ? std::optional(address_keys{*name + "@" + domain, ""}) : std::nullopt;
+    const auto parent = domains_.parent_of(domain);
+    if (parent.empty())
+        return std::nullopt;
+    if (name && mailbox::is_operators(*name))
+        return address_keys{*name + "@" + std::string(parent), ""};
+    if (name && mailbox::is_reserved(*name))
+        return std::nullopt;
+    return address_keys{name ? *name + "@" + domain : "", mailbox::catch_all_address(domain)};
 }
 
 std::optional<recipient_result> recipients::find_cached(const smtp::smtp_path& path)
 {
-    const auto address = address_of(path);
-    if (!address)
+    const auto keys = keys_of(path);
+    if (!keys)
         return std::nullopt;
-    auto result = find_cached_address(*address);
+    auto result = find_cached_keys(*keys);
     if (result)
         from_memory_.Increment();
     return result;
 }
 
-std::optional<recipient_result> recipients::find_cached_address(const std::string& address)
+std::optional<recipient_result> recipients::find_cached_keys(const address_keys& keys)
+{
+    // An inbox that was made or has ended a moment ago changes who gets the mail, not whether
+    // somebody does.
+    if (!keys.catch_all.empty())
+        return std::nullopt;
+    if (auto live = find_live(keys.exact))
+        return live;
+    const auto ended = addresses_.find_quarantined(keys.exact, host_.clock().now());
+    if (ended)
+        return refused(recipient_status::quarantined, *ended);
+    return std::nullopt;
+}
+
+// From the cache.
+std::optional<recipient_result> recipients::find_live(const std::string& address)
 {
     const auto now = host_.clock().now();
     const auto live = addresses_.find(address, now);
-    if (!live) {
-        const auto ended = addresses_.find_quarantined(address, now);
-        if (ended)
-            return refused(recipient_status::quarantined, *ended);
+    if (!live)
         return std::nullopt;
-    }
     const auto max_bytes = accounts_.max_message_bytes(live->account, now);
     if (!max_bytes)
         return std::nullopt;
@@ -97,54 +119,74 @@ awaitable<recipient_result> recipients::find(smtp::smtp_path path)
         co_return recipient_result(status == domains::status::foreign
                                        ? recipient_status::foreign
                                        : recipient_status::unavailable);
-    const auto address = address_of(path);
-    if (!address)
+    const auto keys = keys_of(path);
+    if (!keys)
         co_return recipient_result(recipient_status::unknown);
-    const auto cached = find_cached_address(*address);
+    const auto cached = find_cached_keys(*keys);
     if (cached)
         co_return *cached;
 
     from_database_.Increment();
-    addresses_.look_up_started(*address);
-    auto lookup = co_await address_batcher_.find(*address);
-    co_return make_result(*address, std::move(lookup));
+    for (const auto& address : {keys->exact, keys->catch_all})
+        if (!address.empty())
+            addresses_.look_up_started(address);
+    const auto lookup = co_await address_batcher_.find(*keys);
+    co_return make_result(*keys, lookup);
 }
 
-recipient_result recipients::make_result(const std::string& address, address_batcher::result lookup)
+// What was found, corrected by events that came meanwhile. It is cached if live.
+std::optional<live_address>
+recipients::note_look_up(const std::string& address,
+                         const std::optional<mailbox::known_address>& found)
 {
+    if (address.empty())
+        return std::nullopt;
     std::optional<live_address> live;
-    if (lookup.found && lookup.found->is_live)
-        live = live_address{lookup.found->account, lookup.found->inbox, lookup.found->until};
+    if (found && found->is_live)
+        live = live_address{found->account, found->inbox, found->until};
     // First the account, then the address: a cached address relies on its cached account.
-    if (lookup.found && lookup.found->owner)
-        accounts_.put(*lookup.found->owner);
-    live = addresses_.look_up_ended(address, live);
+    if (found && found->owner)
+        accounts_.put(*found->owner);
+    return addresses_.look_up_ended(address, live);
+}
+
+recipient_result recipients::make_result(const address_keys& keys,
+                                         const address_batcher::result& lookup)
+{
+    const auto exact = note_look_up(keys.exact, lookup.exact);
+    const auto catch_all = note_look_up(keys.catch_all, lookup.catch_all);
     cached_.Set(static_cast<double>(addresses_.size()));
     if (!lookup.is_known)
         return recipient_result(recipient_status::unavailable);
-    if (!live && lookup.found) {
-        if (!lookup.found->is_live)
-            addresses_.quarantined(
-                address, {lookup.found->account, lookup.found->inbox, lookup.found->until},
-                host_.clock().now());
-        return refused(recipient_status::quarantined, *lookup.found);
-    }
-    if (!live)
+    if (exact)
+        return make_live_result(keys.exact, *exact, lookup.exact);
+    if (catch_all)
+        return make_live_result(keys.catch_all, *catch_all, lookup.catch_all);
+    if (!lookup.exact)
         return recipient_result(recipient_status::unknown);
 
-    if (lookup.found &&
-        settings_.inbox_bounds.are_reached(lookup.found->email_count, lookup.found->email_bytes)) {
+    const auto& ended = *lookup.exact;
+    // In a subdomain the address may be caught, or made again, at any time.
+    if (!ended.is_live && keys.catch_all.empty())
+        addresses_.quarantined(keys.exact, {ended.account, ended.inbox, ended.until},
+                               host_.clock().now());
+    return refused(recipient_status::quarantined, ended);
+}
+
+recipient_result recipients::make_live_result(const std::string& address, const live_address& live,
+                                              const std::optional<mailbox::known_address>& found)
+{
+    if (found && settings_.inbox_bounds.are_reached(found->email_count, found->email_bytes)) {
         addresses_.evict(address);
-        return refused(lookup.found->drops_oldest ? recipient_status::full_for_now
-                                                  : recipient_status::full,
-                       *lookup.found);
+        return refused(
+            found->drops_oldest ? recipient_status::full_for_now : recipient_status::full, *found);
     }
-    if (auto result = find_cached_address(address))
+    if (auto result = find_live(address))
         return *result;
     // No state of the account is known: the limit that every account has applies.
     recipient_result result(recipient_status::live);
-    result.account = live->account;
-    result.inbox = live->inbox;
+    result.account = live.account;
+    result.inbox = live.inbox;
     result.max_message_bytes = static_cast<std::uint64_t>(plans::plan_limits{}.max_message_bytes);
     return result;
 }
@@ -159,8 +201,11 @@ void recipients::evict(const std::string& recipient)
     const auto parsed = smtp::parse_path("<" + recipient + ">");
     if (!parsed)
         return;
-    if (const auto address = address_of(parsed->smtp_path))
-        addresses_.evict(*address);
+    const auto keys = keys_of(parsed->smtp_path);
+    if (!keys)
+        return;
+    addresses_.evict(keys->exact);
+    addresses_.evict(keys->catch_all);
 }
 
 void recipients::take_creation(const events::v1::InboxCreated& event)

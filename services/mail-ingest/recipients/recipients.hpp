@@ -27,8 +27,10 @@ struct recipient_settings
     mailbox::inbox_bounds inbox_bounds;
 };
 
-// Resolves recipients: answers RCPT from caches where it can, else from PostgreSQL. Never throws;
-// without an answer in time the status is `unavailable`.
+// Resolves recipients: answers RCPT from caches where it can, else from PostgreSQL. In a subdomain
+// a live named inbox comes before the live catch-all; there PostgreSQL is asked each time, since
+// the mail for an inbox that ended a moment ago is the catch-all's. Never throws; without an answer
+// in time the status is `unavailable`.
 class recipients
 {
 public:
@@ -52,10 +54,16 @@ public:
     void take_events(const std::vector<kafka::record>& batch);
 
 private:
-    std::optional<std::string> address_of(const smtp::smtp_path& path) const;
-    std::optional<smtp::recipient_result> find_cached_address(const std::string& address);
+    std::optional<address_keys> keys_of(const smtp::smtp_path& path) const;
+    std::optional<smtp::recipient_result> find_cached_keys(const address_keys& keys);
+    std::optional<smtp::recipient_result> find_live(const std::string& address);
     void take_creation(const events::v1::InboxCreated& event);
-    smtp::recipient_result make_result(const std::string& address, address_batcher::result lookup);
+    std::optional<live_address> note_look_up(const std::string& address,
+                                             const std::optional<mailbox::known_address>& found);
+    smtp::recipient_result make_result(const address_keys& keys,
+                                       const address_batcher::result& lookup);
+    smtp::recipient_result make_live_result(const std::string& address, const live_address& live,
+                                            const std::optional<mailbox::known_address>& found);
 
     runtime::host& host_;
     recipient_settings settings_;
