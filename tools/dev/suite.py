@@ -221,6 +221,7 @@ class Suite:
         known = {entry["domain"] for entry in self.operate_json("domain", "list")["domains"]}
         if self.record.domain not in known:
             self.operate("domain", "add", self.record.domain)
+            self.operate("domain", "set", self.record.domain, "--subdomains", "on")
 
     def _ensure_account(self) -> None:
         if self.record.account:

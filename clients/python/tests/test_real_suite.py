@@ -253,6 +253,18 @@ def test_captures(client: Tempinbox) -> None:
         assert client.create_capture(inbox).user != made.user
 
 
+def test_a_catch_all_gets_mail_to_any_name(client: Tempinbox) -> None:
+    with client.with_inbox(local_part="*") as inbox:
+        subdomain = inbox.email_address.removeprefix("*@")
+        (held,) = [one for one in client.list_domains() if one.domain == subdomain]
+        assert (held.is_subdomain, held.takes_subdomains) == (True, False)
+
+        send(f"SignUp-4711@{subdomain}", "Any", MAIL)
+
+        email = inbox.wait_for_email(recipient=f"signup-4711@{subdomain}")
+        assert email.recipients == [f"SignUp-4711@{subdomain}"]
+
+
 def test_webhooks(client: Tempinbox) -> None:
     hook = client.create_webhook("https://example.com/hook", events=["email.received"])
     try:

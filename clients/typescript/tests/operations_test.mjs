@@ -136,6 +136,20 @@ test('an inbox gets a login, a new password, and none', async () => {
   }
 });
 
+test('a catch-all has a subdomain of its own', async () => {
+  const inbox = await client.createInbox({ localPart: '*' });
+  try {
+    const subdomain = inbox.emailAddress.replace('*@', '');
+    const held = (await client.listDomains()).find((one) => one.domain === subdomain);
+    assert.deepEqual([held.isSubdomain, held.takesSubdomains], [true, false]);
+    const named = await client.createInbox({ localPart: 'ann', domain: subdomain });
+    assert.equal(named.emailAddress, `ann@${subdomain}`);
+    await client.deleteInbox(named);
+  } finally {
+    await client.deleteInbox(inbox);
+  }
+});
+
 test('a webhook is made, tested, sent again and verified', async (t) => {
   const requests = [];
   const server = createServer((request, response) => {

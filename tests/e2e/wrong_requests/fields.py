@@ -25,7 +25,7 @@ _NAMES: list[Any] = [
 ]
 _LOCAL_PARTS: list[Any] = [
     "", 7, ["a"], "x" * 64, "x" * 65, "with space", "a@b", "a+b", "ü", ".a", "a.", "a..b", "-a",
-    "_a", "a/b", "a\nb", "\u0000", "а", "a'--", "%61",
+    "_a", "**", "*a", "a/b", "a\nb", "\u0000", "а", "a'--", "%61",
 ]  # fmt: skip
 _DOMAINS: list[Any] = [
     "", 7, {}, "elsewhere.example", "nodot", "[127.0.0.1]", "127.0.0.1", "ex ample.com",

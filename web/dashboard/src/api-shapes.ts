@@ -13,6 +13,7 @@ export type OfferedPlan = Schemas['OfferedPlan'];
 export type Price = Schemas['Price'];
 export type UsageDay = Schemas['UsageOfDay'];
 
+export type Domain = Schemas['Domain'];
 export type Inbox = Schemas['Inbox'];
 export type NewInbox = Schemas['NewInbox'];
 export type InboxChange = Schemas['InboxChange'];

@@ -10,7 +10,7 @@ import { Button, IconButton } from '../../ui/button';
 import { FormDialog } from '../../ui/dialog';
 import { Field, TextField } from '../../ui/field';
 import { LifeField } from './life-field';
-import { inboxRequest, type Typed } from './inbox-request';
+import { domainFor, inboxRequest, type Typed } from './inbox-request';
 
 const DAY = 86_400;
 const MAX_PAIRS = 20;
@@ -85,9 +85,12 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
   const change = (what: Partial<Typed>) => setTyped((was) => ({ ...was, ...what }));
   const known = domains.value?.domains ?? [];
   const domain = typed.domain || known.find((it) => it.isDefault)?.domain || known[0]?.domain || '';
+  const mayCatchAll = limits.catchAlls > 0 && known.some((it) => it.takesSubdomains);
 
   async function create() {
-    const made = await api.createInbox(inboxRequest({ ...typed, domain }));
+    const made = await api.createInbox(
+      inboxRequest({ ...typed, domain: domainFor(typed.localPart, domain, known) }),
+    );
     announce(`Created ${made.emailAddress}`);
     onClose();
     route(paths.inbox(made.inboxId));
@@ -98,7 +101,11 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
       <Field
         label="Address"
         isOptional
-        hint="Leave it empty for a random address nobody can guess."
+        hint={
+          mayCatchAll
+            ? 'Leave it empty for a random address nobody can guess; * takes all mail of a subdomain.'
+            : 'Leave it empty for a random address nobody can guess.'
+        }
       >
         {(control) => (
           <div class="address-input">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tagsOf, inboxRequest, type Typed } from './inbox-request';
+import { domainFor, tagsOf, inboxRequest, type Typed } from './inbox-request';
 
 const nothing: Typed = {
   localPart: '',
@@ -35,6 +35,19 @@ describe('what is asked of the server', () => {
       tags: ['ci', 'staging'],
       metadata: { run: '7' },
     });
+  });
+});
+
+describe('the domain of a catch-all', () => {
+  const known = [
+    { domain: 'example.com', isDefault: true, takesSubdomains: true, isSubdomain: false },
+    { domain: 'ci.example.com', isDefault: false, takesSubdomains: false, isSubdomain: true },
+  ];
+
+  it('is a subdomain of the account, or left to the server', () => {
+    expect(domainFor(' * ', 'example.com', known)).toBe('');
+    expect(domainFor('*', 'ci.example.com', known)).toBe('ci.example.com');
+    expect(domainFor('shop', 'example.com', known)).toBe('example.com');
   });
 });
 

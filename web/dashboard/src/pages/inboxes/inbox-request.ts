@@ -1,4 +1,4 @@
-import type { NewInbox } from '../../api';
+import type { Domain, NewInbox } from '../../api';
 
 export interface Typed {
   localPart: string;
@@ -12,6 +12,12 @@ export interface Typed {
 // Tags as typed, between commas; each once.
 export function tagsOf(text: string): string[] {
   return [...new Set(text.split(',').map((tag) => tag.trim()))].filter(Boolean);
+}
+
+// A catch-all is on a subdomain: one that the account holds, or a random one if none is named.
+export function domainFor(localPart: string, domain: string, known: Domain[]): string {
+  const isHeld = known.some((it) => it.domain === domain && it.isSubdomain);
+  return localPart.trim() === '*' && !isHeld ? '' : domain;
 }
 
 // Builds the request from the fields that were filled in alone, since everything has a default.
