@@ -49,6 +49,20 @@ ON CONFLICT (address) DO UPDATE SET until = greatest(known.until, excluded.until
     WHERE known.state = 'quarantined'
 RETURNING address)";
 
+// A lost catch-all's account keeps its subdomain as if that inbox had just ended.
+constexpr const char* keep_subdomains = R"(
+INSERT INTO mailbox.subdomains AS known (account_id, domain, live_inboxes, until)
+SELECT DISTINCT ON (domain) account_id, split_part(address, '@', 2) AS domain, 0,
+       now() + make_interval(secs => $4::bigint)
+FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS lost(address, account_id, inbox_id)
+WHERE starts_with(address, '*@')
+    AND NOT EXISTS (SELECT FROM mailbox.inboxes AS i
+                    WHERE i.account_id = lost.account_id AND i.inbox_id = lost.inbox_id)
+ORDER BY domain
+ON CONFLICT (domain) DO UPDATE
+    SET account_id = excluded.account_id, until = greatest(known.until, excluded.until)
+    WHERE known.live_inboxes = 0)";
+
 constexpr const char* list_lost = R"(
 SELECT DISTINCT account_id, inbox_id
 FROM unnest($1::uuid[], $2::uuid[]) AS known(account_id, inbox_id)
@@ -167,9 +181,12 @@ awaitable<step_progress> quarantine_lost(postgres::pool& db, std::string restore
         auto progress = postgres::lock_step(tx, schema, id, "addresses");
         if (progress.is_finished)
             return progress;
-        const auto rows = tx.exec_params(quarantine_batch, postgres::to_array(lost.addresses),
-                                         postgres::to_array(lost.accounts),
-                                         postgres::to_array(lost.ids), quarantine.count());
+        const auto addresses = postgres::to_array(lost.addresses);
+        const auto accounts = postgres::to_array(lost.accounts);
+        const auto ids = postgres::to_array(lost.ids);
+        tx.exec_params0(keep_subdomains, addresses, accounts, ids, quarantine.count());
+        const auto rows =
+            tx.exec_params(quarantine_batch, addresses, accounts, ids, quarantine.count());
         outbox::insert(tx, schema, "restore", make_tombstones(tx, lost));
         progress.rows += static_cast<std::int64_t>(rows.size());
         progress.is_finished = is_last;

@@ -41,9 +41,9 @@ awaitable<postgres::step_progress> raise_sequences(postgres::pool& db, std::stri
 awaitable<postgres::step_progress> end_all_logins(postgres::pool& db, std::string restore_id);
 
 // Quarantines the addresses of those of the inboxes (up to restore_batch_size a call) that the
-// database does not have: mail for their owner must reach nobody else. Writes their tombstones for
-// inbox.state, too. A live inbox that has such
-// an address keeps it. `is_last` finishes the step.
+// database does not have: mail for their owner must reach nobody else; and keeps the subdomains of
+// their catch-alls for their accounts as long. Writes their tombstones for inbox.state, too. A live
+// inbox that has such an address keeps it. `is_last` finishes the step.
 awaitable<postgres::step_progress> quarantine_lost(postgres::pool& db, std::string restore_id,
                                                    std::vector<known_inbox> published,
                                                    std::chrono::seconds quarantine, bool is_last);

@@ -108,6 +108,32 @@ TEST_CASE("addresses of inboxes that only Kafka knows are quarantined", "[mailbo
     CHECK(world.count("addresses WHERE address = 'late@mail.test'") == 0);
 }
 
+TEST_CASE("the subdomain of a catch-all that only Kafka knows stays its account's",
+          "[mailbox][catch-all][postgres]")
+{
+    seeds::world world;
+    await(world.domains.set_subdomains("mail.test", true)).value();
+    auto ann = seeds::account(), bob = seeds::account();
+    ann.limits.catch_alls = bob.limits.catch_alls = 1;
+    auto gone = lost("*@team.mail.test");
+    gone.account = ann.account;
+    const auto ask = [&](const plans::account_state& account) {
+        new_inbox requested;
+        requested.account = account;
+        requested.id = inbox_id::make();
+        requested.local_part = "*";
+        requested.domain = "team.mail.test";
+        return await(world.inboxes.create(requested, seeds::now()));
+    };
+
+    await(quarantine_lost(world.scratch.db(), restore_id, {gone}, quarantine, true));
+
+    CHECK(ask(bob).error().reason == error_reason::address_taken);
+    CHECK(world.count("subdomains WHERE domain = 'team.mail.test' AND live_inboxes = 0 AND until "
+                      "BETWEEN now() + interval '50 minutes' AND now() + interval '1 hour'") == 1);
+    CHECK(ask(ann));
+}
+
 TEST_CASE("inboxes that only Kafka knows leave the topic of states", "[mailbox][postgres]")
 {
     seeds::world world;
