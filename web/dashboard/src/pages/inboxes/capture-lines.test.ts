@@ -58,7 +58,7 @@ describe('the lines of a framework', () => {
     ['Spring', 'smtp.starttls.required=true', 'smtp.ssl.enable=true'],
     ['Nodemailer', 'secure: false', 'secure: true'],
     ['.NET', 'EnableSsl = true', 'SecureSocketOptions.SslOnConnect'],
-    ['Postfix', 'smtp_tls_security_level = encrypt', 'smtp_tls_wrappermode = yes'],
+    ['Postfix', 'smtp_tls_security_level = secure', 'smtp_tls_wrappermode = yes'],
   ])('%s: say how TLS begins', (name, byStarttls, fromTheFirstByte) => {
     expect(lines(name, login)).toContain(byStarttls);
     expect(lines(name, overTls)).toContain(fromTheFirstByte);

@@ -119,7 +119,9 @@ spring.mail.properties.mail.smtp.${isTls ? 'ssl.enable' : 'starttls.required'}=t
 smtp_sasl_auth_enable = yes
 smtp_sasl_password_maps = static:${user}:${password}
 smtp_sasl_security_options = noanonymous
-smtp_tls_security_level = encrypt${isTls ? '\nsmtp_tls_wrappermode = yes' : ''}`,
+# secure verifies the certificate; encrypt gives the password to whoever answers
+smtp_tls_security_level = secure
+smtp_tls_CAfile = /etc/ssl/certs/ca-certificates.crt${isTls ? '\nsmtp_tls_wrappermode = yes' : ''}`,
   },
 ];
 
