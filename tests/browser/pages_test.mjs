@@ -97,6 +97,7 @@ async function fillAccount() {
     { host, port: ports.starttls[0], user, password },
     { to: ['ann@shop.example', 'bob@shop.example'], subject: 'Welcome to the shop' },
   );
+  const caught = await makeInbox(page, { localPart: '*' });
   const ended = await makeInbox(page);
   await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
   await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
@@ -137,6 +138,7 @@ async function fillAccount() {
   ids.inbox = inbox.inboxId;
   ids.full = full.inboxId;
   ids.captured = captured.inboxId;
+  ids.caught = caught.inboxId;
   ids.ended = ended.inboxId;
   await eventually(
     async () => (await ask(page, 'GET', `/inboxes/${ids.ended}/rejections`)).rejections.length,
@@ -367,8 +369,12 @@ const PAGES = [
       const offers = it.getByRole('region', { name: 'Plans and prices' }).locator('dt');
       assert.equal(await offers.count(), 6);
       assert.match(await offers.last().textContent(), /Premium.*your plan/);
+      const catchAll = it.getByRole('region', { name: 'Subdomains' }).getByRole('link');
+      assert.match(await catchAll.textContent(), /^\*@[^@]+$/);
+      assert.ok((await catchAll.getAttribute('href')).endsWith(`/inboxes/${ids.caught}`));
     },
   ],
+  ['account-empty', () => emptyPage, '/account', (it) => it.getByText('You hold none.').waitFor()],
   ['not-found', () => page, '/nothing/here', heading('There is no such page')],
 ];
 

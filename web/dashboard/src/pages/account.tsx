@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, type Limits } from '../api';
 import { limitFacts, planName, priceText, requestsADay } from '../plans';
 import { useAction, useResource } from '../resource';
+import { paths } from '../routes';
 import { useSession, useStanding } from '../session';
 import { bytes, count, moment } from '../time';
 import { useAnnounce } from '../ui/announce';
@@ -10,6 +11,7 @@ import { FormDialog } from '../ui/dialog';
 import { TextField } from '../ui/field';
 import { ErrorNotice, Loading } from '../ui/notice';
 import { PageHead } from '../ui/page';
+import { loadSubdomains } from './subdomains';
 
 const MIN_CHARACTERS = 10;
 
@@ -72,6 +74,50 @@ function PricePanel() {
         </dl>
       )}
       <p class="muted small">The operator of this service changes plans.</p>
+    </section>
+  );
+}
+
+// The subdomains that the account holds, each with its catch-all. Accounts without any are shown
+// nothing if their plan has none.
+function SubdomainPanel() {
+  const { limits } = useSession();
+  const subdomains = useResource('subdomains', loadSubdomains);
+  const held = subdomains.value ?? [];
+  if (limits.catchAlls === 0 && held.length === 0) return null;
+  return (
+    <section class="panel padded" aria-labelledby="subdomains-title">
+      <h2 id="subdomains-title">Subdomains</h2>
+      <p class="muted">
+        Your account alone has inboxes on them. The catch-all gets the mail to every name that no
+        other live inbox has.
+      </p>
+      <ErrorNotice error={subdomains.error} onRetry={subdomains.reload} />
+      {!subdomains.value && subdomains.isLoading && <Loading what="your subdomains" />}
+      {subdomains.value && held.length === 0 && (
+        <p>
+          You hold none. <a href={paths.inboxes}>Create an inbox</a> with the address <code>*</code>
+          .
+        </p>
+      )}
+      {held.length > 0 && (
+        <dl class="facts">
+          {held.map(({ domain, catchAll }) => (
+            <div key={domain}>
+              <dt class="mono breaks">{domain}</dt>
+              <dd>
+                {catchAll ? (
+                  <a class="mono breaks" href={paths.inbox(catchAll.inboxId)}>
+                    {catchAll.emailAddress}
+                  </a>
+                ) : (
+                  'no catch-all'
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </section>
   );
 }
@@ -190,6 +236,7 @@ export function AccountPage() {
       <PageHead title="Account" lead={<span class="breaks">{emailAddress}</span>} />
       <div class="stack loose">
         <PlanPanel />
+        <SubdomainPanel />
         <PricePanel />
         <PasswordPanel />
         <SessionsPanel />
