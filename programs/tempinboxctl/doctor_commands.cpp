@@ -1,5 +1,6 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/core/text.hpp"
 #include "common/events/events.hpp"
 #include "common/http/resolve.hpp"
 #include "common/kafka/login.hpp"
@@ -8,9 +9,11 @@
 #include "common/rpc/rate_limit_methods.hpp"
 #include "common/rpc/webhook_methods.hpp"
 #include "common/tls/expiry.hpp"
+#include "mailbox/address_rules.hpp"
 #include "migrations/schemas.hpp"
 #include "tempinboxctl/event_check.hpp"
 #include "tempinboxctl/findings.hpp"
+#include "tempinboxctl/mail_exchangers.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_file.hpp"
 
@@ -27,6 +30,8 @@ struct doctor_request
     std::vector<kafka::topic_spec> topics;
     std::vector<std::string> certificates;
     std::vector<mail::server> submission;
+    std::vector<std::string> mail_servers; // in lower case
+    std::string name_server;               // empty: the system's
     std::optional<std::int64_t> connection_budget;
     std::chrono::seconds timeout{default_timeout_seconds};
 };
@@ -80,6 +85,12 @@ result<doctor_request> read_request(const arguments& given)
         if (!read)
             return read.error();
     }
+    for (const auto& host : given.values("mx"))
+        request.mail_servers.push_back(
+            to_lower_ascii(host.substr(0, host.find_last_not_of('.') + 1)));
+    request.name_server = given.value("name-server").value_or("");
+    if (!request.name_server.empty() && request.mail_servers.empty())
+        return failure{errc::invalid_argument, "--name-server is for --mx, which is missing"};
     return request;
 }
 
@@ -268,6 +279,33 @@ void check_submission(const doctor_request& request, findings& found)
         append(found, judge_submission(server.address, mail::check_connection(server)));
 }
 
+// Blocks, as nothing else runs on the loop. Whether a name server answered.
+bool check_mail_exchangers(const std::string& domain, bool is_wildcard,
+                           const doctor_request& request, findings& found)
+{
+    // A name that nobody has, so that only a wildcard answers for it.
+    const auto name = is_wildcard ? mailbox::make_random_local_part() + "." + domain : domain;
+    const auto hosts = find_mail_exchangers(name, request.name_server, request.timeout);
+    append(found, judge_mail_exchangers(domain, is_wildcard, hosts, request.mail_servers));
+    return hosts.has_value();
+}
+
+// Those of the mail domains; of the names below one, too, if accounts may have catch-alls there.
+awaitable<void> check_dns(session& suite, const doctor_request& request, findings& found)
+{
+    const auto listed = co_await suite.inbox().call(inbox_methods::list_domains, {});
+    if (!listed) {
+        append(found, judge_unreachable("dns", "inbox", listed.error(), "inbox-rpc"));
+        co_return;
+    }
+    // Once no name server answers, none does for the others.
+    for (const auto& domain : listed->domains())
+        if (!check_mail_exchangers(domain.domain(), false, request, found) ||
+            (domain.takes_subdomains() &&
+             !check_mail_exchangers(domain.domain(), true, request, found)))
+            co_return;
+}
+
 awaitable<result<command_result>> examine(session& suite, arguments given)
 {
     const auto request = read_request(given);
@@ -292,6 +330,8 @@ awaitable<result<command_result>> examine(session& suite, arguments given)
         co_await check_services(suite, request->timeout, found);
     check_certificates(suite, *request, found);
     check_submission(*request, found);
+    if (set.rpc_token_file && !request->mail_servers.empty())
+        co_await check_dns(suite, *request, found);
     co_return to_result(found);
 }
 
@@ -329,6 +369,14 @@ std::vector<command> doctor_commands()
     examining.options.emplace_back("submission-ca", "FILE",
                                    "the authorities that clients of these ports trust (PEM); "
                                    "without it the system's",
+                                   option::kind::optional);
+    examining.options.emplace_back("mx", "HOST",
+                                   "a host that takes the suite's mail, such as mx.example.com: "
+                                   "the MX records of each mail domain are looked up",
+                                   option::kind::repeated);
+    examining.options.emplace_back("name-server", "ADDRESS",
+                                   "the name server that is asked for them, such as one outside "
+                                   "your network; without it the system's",
                                    option::kind::optional);
     examining.options.emplace_back(
         "timeout", "SECONDS",

@@ -331,6 +331,28 @@ findings judge_submission(const std::string& port, const std::optional<std::stri
     return {ok("submission", port + " has a certificate that clients take")};
 }
 
+findings judge_mail_exchangers(const std::string& domain, bool is_wildcard,
+                               const result<std::vector<std::string>>& hosts,
+                               const std::vector<std::string>& servers)
+{
+    const auto name = (is_wildcard ? "*." : "") + domain;
+    const auto remedy = "give it the record: " + name + ". MX 10 " + servers.front() + ".";
+    if (!hosts)
+        return {bad("dns", "MX of " + name + ": " + hosts.error().message,
+                    "name a server that is reached from here: --name-server")};
+    if (hosts->empty())
+        return {bad("dns", name + " has no MX record: its mail does not come", remedy)};
+    const auto is_ours = [&](const std::string& host) {
+        return std::find(servers.begin(), servers.end(), host) != servers.end();
+    };
+    if (std::none_of(hosts->begin(), hosts->end(), is_ours))
+        return {bad("dns", "mail for " + name + " goes to " + join_list(*hosts), remedy)};
+    if (!std::all_of(hosts->begin(), hosts->end(), is_ours))
+        return {warn("dns", "mail for " + name + " goes to " + join_list(*hosts) + " by turns",
+                     "see that all of these are this suite, and name them: --mx")};
+    return {ok("dns", "mail for " + name + " goes to " + join_list(*hosts))};
+}
+
 findings judge_unreachable(const std::string& check, const std::string& name, const failure& reason,
                            const std::string& setting)
 {

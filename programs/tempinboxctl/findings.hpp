@@ -25,7 +25,7 @@ struct finding
 {
     level is = level::ok;
     std::string check; // settings, schemas, topics, events, clocks, partitions, connections, rpc,
-                       // certificates, submission
+                       // certificates, submission, dns
     std::string message;
     std::string remedy; // what to do; empty where all is well
 };
@@ -62,6 +62,11 @@ findings judge_certificate(const std::string& file, const result<time_point>& ex
 // A port where applications send mail with a login, from where `doctor` runs. `fault`: why a client
 // that verifies certificates does not send there.
 findings judge_submission(const std::string& port, const std::optional<std::string>& fault);
+// Where mail for a mail domain goes, or, with `is_wildcard`, for the names below one with
+// subdomains: `hosts`, which its MX records name, and where it is taken: `servers`.
+findings judge_mail_exchangers(const std::string& domain, bool is_wildcard,
+                               const result<std::vector<std::string>>& hosts,
+                               const std::vector<std::string>& servers);
 // A dependency that could not be asked.
 findings judge_unreachable(const std::string& check, const std::string& name, const failure& reason,
                            const std::string& setting);

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Account, Api, Dashboard, Gateway, Suite, WebhookDispatcher, eventually
+from harness import (
+    Account,
+    Api,
+    Dashboard,
+    Gateway,
+    NameServer,
+    Suite,
+    WebhookDispatcher,
+    eventually,
+)
 from harness.suite import ROOT
 
 _LOOPBACK = "127.0.0.1"
@@ -306,6 +315,41 @@ def test_doctor_verifies_the_ports_for_logins_as_a_client_does(suite: Suite) -> 
     assert [level for level, _ in stranger] == ["bad", "bad"]
     assert all("certificate" in message for _, message in stranger)
     assert [level for level, _ in away] == ["bad"]
+
+
+def test_doctor_looks_up_where_mail_for_domains_and_their_subdomains_goes(suite: Suite) -> None:
+    plain, right, lacking, wrong = (f"{uuid.uuid4().hex[:12]}.example" for _ in range(4))
+    for domain in (plain, right, lacking, wrong):
+        suite.operate("domain", "add", domain)
+    for domain in (right, lacking, wrong):
+        suite.operate("domain", "set", domain, "--subdomains", "on")
+    exchangers = {domain: ["MX.Example.com"] for domain in (plain, right, lacking, wrong)}
+    exchangers |= {f"*.{right}": ["mx.example.com"], f"*.{wrong}": ["mx.elsewhere.example"]}
+
+    with NameServer(exchangers) as names:
+        arguments = ["--mx", "mx.example.com", "--name-server", names.address]
+        done = _ctl("doctor", *arguments, "--json")
+    found = {one["message"]: one for one in _findings(done) if one["check"] == "dns"}
+
+    assert done.returncode == 1
+    for name in (plain, right, lacking, wrong, f"*.{right}"):
+        assert found[f"mail for {name} goes to mx.example.com"]["level"] == "ok"
+    missing = found[f"*.{lacking} has no MX record: its mail does not come"]
+    assert missing["level"] == "bad"
+    assert missing["remedy"] == f"give it the record: *.{lacking}. MX 10 mx.example.com."
+    assert found[f"mail for *.{wrong} goes to mx.elsewhere.example"]["level"] == "bad"
+    assert not any(f"*.{plain}" in message for message in found)
+
+
+@pytest.mark.usefixtures("suite")
+def test_doctor_says_that_no_name_server_answers() -> None:
+    away = f"{_LOOPBACK}:{_free_port()}"
+    arguments = ["--mx", "mx.example.com", "--name-server", away, "--timeout", "3"]
+    found = _findings(_ctl("doctor", *arguments, "--json"))
+
+    (unanswered,) = (one for one in found if one["check"] == "dns")
+    assert unanswered["level"] == "bad"
+    assert "--name-server" in unanswered["remedy"]
 
 
 @pytest.mark.usefixtures("suite")

@@ -13,6 +13,7 @@ from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.mounted_secret import MountedSecret
+from harness.name_server import NameServer
 from harness.network_namespace import Island
 from harness.otlp_sink import OtlpSink, Span
 from harness.own_kafka import write_acl_tool
@@ -55,6 +56,7 @@ __all__ = [
     "MailIngest",
     "MailServer",
     "MountedSecret",
+    "NameServer",
     "OtlpSink",
     "Postbox",
     "Proxy",

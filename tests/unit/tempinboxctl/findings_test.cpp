@@ -180,6 +180,36 @@ TEST_CASE("a port for logins is bad if a client would not send there", "[tempinb
     CHECK_THAT(found.remedy, Contains("submission-tls-certificate-file"));
 }
 
+TEST_CASE(
+    "a domain's mail is to come to the suite, and that of all names below one with subdomains",
+    "[tempinboxctl][doctor]")
+{
+    const std::vector<std::string> servers{"mx.example.com", "mx2.example.com"};
+    const auto judged = [&](std::vector<std::string> hosts, bool is_wildcard = false) {
+        return only(judge_mail_exchangers("inbox.example.com", is_wildcard, hosts, servers));
+    };
+
+    CHECK(judged({"mx.example.com"}).is == level::ok);
+    CHECK(judged({"mx2.example.com", "mx.example.com"}).is == level::ok);
+
+    const auto missing = judged({}, true);
+    CHECK(missing.is == level::bad);
+    CHECK(missing.message == "*.inbox.example.com has no MX record: its mail does not come");
+    CHECK(missing.remedy == "give it the record: *.inbox.example.com. MX 10 mx.example.com.");
+
+    const auto elsewhere = judged({"a.example", "b.example"});
+    CHECK(elsewhere.is == level::bad);
+    CHECK(elsewhere.message == "mail for inbox.example.com goes to a.example, b.example");
+
+    CHECK(judged({"mx.example.com", "a.example"}).is == level::warn);
+
+    const auto unknown = only(judge_mail_exchangers(
+        "inbox.example.com", false, failure{errc::unavailable, "no name server says"}, servers));
+    CHECK(unknown.is == level::bad);
+    CHECK(unknown.message == "MX of inbox.example.com: no name server says");
+    CHECK_THAT(unknown.remedy, Contains("--name-server"));
+}
+
 TEST_CASE("a login that works with older brokers only is a warning of the doctor",
           "[tempinboxctl][doctor]")
 {
