@@ -161,7 +161,7 @@ service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}"
     TEMPINBOX_LISTEN=0.0.0.0:8080 TEMPINBOX_EXEMPT_NETWORKS=$private TEMPINBOX_SIGNUP=open \
     TEMPINBOX_DASHBOARD_FILES=/usr/share/tempinbox/dashboard \
     TEMPINBOX_DOWNLOAD_FILES=/usr/share/tempinbox/downloads \
-    TEMPINBOX_CAPTURE_HOST=localhost TEMPINBOX_CAPTURE_STARTTLS_PORTS=1025
+    TEMPINBOX_CAPTURE_HOST=localhost TEMPINBOX_CAPTURE_CLEAR_PORTS=1025
 # Again and again, for they may be done twice: on a busy machine services answer late.
 until_true 600 ctl plan set premium --burst-per-second 0
 until_true 600 ctl bootstrap --domain "$domain" --email "$email" --plan premium \

@@ -104,13 +104,15 @@ capture_server read_capture_server(config::reader& reader)
         read_ports(reader, "capture-tls-ports",
                    "Ports of capture-host with TLS from the first byte, such as 465, "
                    "comma-separated");
+    server.clear_ports =
+        read_ports(reader, "capture-clear-ports",
+                   "Ports of capture-host without TLS, for tests alone, comma-separated");
     if (!is_host(server.host))
         reader.add_problem("capture-host",
                            "must be a host without port, not " + quote(server.host));
-    const bool has_ports = !server.starttls_ports.empty() || !server.tls_ports.empty();
-    if (has_ports == server.host.empty())
-        reader.add_problem("capture-host", "must be set together with capture-starttls-ports or "
-                                           "capture-tls-ports");
+    if (server.has_ports() == server.host.empty())
+        reader.add_problem("capture-host", "must be set together with capture-starttls-ports, "
+                                           "capture-tls-ports or capture-clear-ports");
     return server;
 }
 

@@ -59,6 +59,7 @@ def test_mail_of_a_login_comes_to_its_inbox_alone() -> None:
     ):
         assert inbox.capture
         assert inbox.capture.password
+        assert inbox.capture.ports.clear == [1025]
         message = "Subject: Hi\n\nYour code is 482913."
         with smtplib.SMTP(*container.submission, timeout=30) as server:
             with pytest.raises(smtplib.SMTPSenderRefused, match="530"):

@@ -95,7 +95,7 @@ def test_the_all_in_one_image_takes_logins_in_the_clear_from_private_networks_al
     given = dict(re.findall(r"\b(TEMPINBOX_[A-Z_]+)=([^\s\\]*)", script))
     (private,) = re.findall(r"^private=(.*)$", script, flags=re.MULTILINE)
     exposed = re.findall(r"^EXPOSE (.*)$", _stages()["all-in-one"], flags=re.MULTILINE)
-    port = given["TEMPINBOX_CAPTURE_STARTTLS_PORTS"]
+    port = given["TEMPINBOX_CAPTURE_CLEAR_PORTS"]
 
     assert given["TEMPINBOX_SUBMISSION_CLEAR_LISTEN"] == f"0.0.0.0:{port}"
     assert port in exposed[-1].split()

@@ -19,13 +19,19 @@ def _path(inbox: dict[str, Any], more: str = "") -> str:
     return f"/v1/inboxes/{inbox['inboxId']}/capture{more}"
 
 
-def test_a_capture_is_all_that_an_application_is_set_up_with(account: Account) -> None:
+def test_a_capture_is_all_that_an_application_is_set_up_with(
+    suite: Suite, account: Account
+) -> None:
     capture = account.api.new_inbox(capture=True)["capture"]
 
     assert _USER.fullmatch(capture["user"])
     assert _PASSWORD.fullmatch(capture["password"])
     assert capture["host"]
-    assert capture["ports"]["tls"]
+    assert capture["ports"] == {
+        "starttls": [int(suite["SUBMISSION_STARTTLS_PORT"])],
+        "tls": [int(suite["SUBMISSION_TLS_PORT"])],
+        "clear": [int(suite["SUBMISSION_PORT"])],
+    }
     assert capture["url"] == (
         f"smtps://{capture['user']}:{capture['password']}"
         f"@{capture['host']}:{capture['ports']['tls'][0]}"

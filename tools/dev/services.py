@@ -200,6 +200,7 @@ def _capture_server(replicas: list[Replica]) -> dict[str, str]:
         "capture-host": SUBMISSION_HOST,
         "capture-starttls-ports": str(ports.starttls),
         "capture-tls-ports": str(ports.tls),
+        "capture-clear-ports": str(ports.clear),
     }
 
 

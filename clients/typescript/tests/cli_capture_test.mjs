@@ -12,12 +12,13 @@ const user = 'cap_k3v9x2m4t7q1';
 const password = 'tic_Xk2pQ7vR9sT1bN4mW8zL3cF6hJ5dG0ya4apA1K';
 const login = {
   host: 'smtp.example.com',
-  ports: { starttls: [587, 2525], tls: [465] },
+  ports: { starttls: [587, 2525], tls: [465], clear: [] },
   user,
   password,
   url: `smtps://${user}:${password}@smtp.example.com:465`,
 };
-const tlsAlone = { ...login, ports: { starttls: [], tls: [465] } };
+const tlsAlone = { ...login, ports: { starttls: [], tls: [465], clear: [] } };
+const clearAlone = { ...login, ports: { starttls: [], tls: [], clear: [1025] } };
 
 const options = (...words) => parse(['capture', ...words], commands).given;
 const lines = (capture, ...words) =>
@@ -57,6 +58,17 @@ test("a framework's variables say how TLS begins", () => {
   );
 });
 
+test('a port in the clear is named where there is no other, and no TLS is asked for', () => {
+  const { choices } = commands
+    .find(({ name }) => name === 'capture')
+    .options.find(({ name }) => name === 'env');
+  for (const name of choices) {
+    const text = lines({ ...clearAlone, url: `smtp://${user}:${password}@h:1025` }, '--env', name);
+    assert.match(text.join('\n'), /1025/, name);
+    assert.doesNotMatch(text.join('\n'), /smtps|TLS|SSL/, name);
+  }
+});
+
 test('every name of --env gives lines that name host, user and password', () => {
   const { choices } = commands
     .find(({ name }) => name === 'capture')
@@ -92,5 +104,5 @@ test('a login that cannot be pasted is refused', () => {
   assert.match(refusal({ password: undefined }), /its password is missing/);
   assert.match(refusal({ user: 'a\nPATH=b' }), /its user is missing, or is none to paste/);
   assert.match(refusal({ password: '$(id)' }), /its password is missing, or is none to paste/);
-  assert.match(refusal({ ports: { starttls: [], tls: [] } }), /it names no port/);
+  assert.match(refusal({ ports: { starttls: [], tls: [], clear: [] } }), /it names no port/);
 });

@@ -16,8 +16,13 @@ struct capture_server
     std::string host; // empty: there are no captures
     std::vector<std::uint16_t> starttls_ports;
     std::vector<std::uint16_t> tls_ports;
+    std::vector<std::uint16_t> clear_ports;
 
-    bool is_set() const { return !host.empty() && !(starttls_ports.empty() && tls_ports.empty()); }
+    bool has_ports() const
+    {
+        return !starttls_ports.empty() || !tls_ports.empty() || !clear_ports.empty();
+    }
+    bool is_set() const { return !host.empty() && has_ports(); }
 };
 
 // A login with all that a mail client is set up with. The password is known when it is made, and

@@ -44,9 +44,11 @@ std::string url_of(const inbox::v1::Login& login, const capture_server& server,
                    const secret& password)
 {
     const bool has_tls = !server.tls_ports.empty();
-    const auto port = has_tls ? server.tls_ports.front() : server.starttls_ports.front();
+    const auto& ports = has_tls                          ? server.tls_ports
+                        : !server.starttls_ports.empty() ? server.starttls_ports
+                                                         : server.clear_ports;
     return (has_tls ? "smtps://" : "smtp://") + login.user() + ":" + password.reveal() + "@" +
-           server.host + ":" + std::to_string(port);
+           server.host + ":" + std::to_string(ports.front());
 }
 
 void put_login(json::writer& out, const inbox::v1::Login& login, const capture_server& server,
@@ -57,6 +59,7 @@ void put_login(json::writer& out, const inbox::v1::Login& login, const capture_s
     out.key("ports").begin_object();
     put_ports(out, "starttls", server.starttls_ports);
     put_ports(out, "tls", server.tls_ports);
+    put_ports(out, "clear", server.clear_ports);
     out.end_object();
     out.member("user", login.user());
     if (password && server.is_set()) {

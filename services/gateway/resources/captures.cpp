@@ -82,7 +82,7 @@ result<void> check_captures(const capture_server& server)
         return {};
     return failure{errc::invalid_argument,
                    "capture must be left out here: the operator has not set capture-host and "
-                   "capture-starttls-ports or capture-tls-ports"};
+                   "capture-starttls-ports, capture-tls-ports or capture-clear-ports"};
 }
 
 // POST /v1/inboxes/{inboxId}/capture

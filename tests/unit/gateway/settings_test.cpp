@@ -109,13 +109,16 @@ TEST_CASE("captures need a host and ports, and none is 25", "[gateway][settings]
 {
     config::reader reader(std::map<std::string, std::string>{{"capture-host", "smtp.x.test"},
                                                              {"capture-starttls-ports", "587,2525"},
-                                                             {"capture-tls-ports", "465"}});
+                                                             {"capture-tls-ports", "465"},
+                                                             {"capture-clear-ports", "1025"}});
     const auto captures = gateway::read_settings(reader).captures;
 
     CHECK(captures.is_set());
     CHECK(captures.host == "smtp.x.test");
     CHECK(captures.starttls_ports == std::vector<std::uint16_t>{587, 2525});
     CHECK(captures.tls_ports == std::vector<std::uint16_t>{465});
+    CHECK(captures.clear_ports == std::vector<std::uint16_t>{1025});
+    CHECK(problems_of({{"capture-host", "x.test"}, {"capture-clear-ports", "1025"}}).empty());
     CHECK(problems_of({{"capture-host", "x.test"}, {"capture-tls-ports", "465"}}).empty());
     CHECK(problems_of({{"capture-host", "x.test"}}).size() == 1);
     CHECK(problems_of({{"capture-tls-ports", "465"}}).size() == 1);

@@ -99,6 +99,8 @@ class CapturePorts(Answer):
     """Ports that begin in plain text; TLS comes by STARTTLS."""
     tls: list[int]
     """Ports with TLS from the first byte."""
+    clear: list[int]
+    """Ports without TLS; the operator has them for tests alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

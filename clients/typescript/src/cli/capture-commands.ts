@@ -15,17 +15,33 @@ const MAX_GRACE_SECONDS = 86_400;
 // Needs no quotes in a shell, an `.env` or a compose file.
 const PLAIN = /^[\w.:/@-]+$/;
 
+/** How TLS begins at a port: by STARTTLS, with the first byte, or never; most libraries use the
+ * first by themselves. */
+const protections = ['starttls', 'tls', 'clear'] as const;
+type Protection = (typeof protections)[number];
+
 /** A login with its password, and the port to send to. */
 interface Login {
   readonly host: string;
   readonly port: number;
-  readonly isTls: boolean; // from the first byte; otherwise by STARTTLS
+  readonly protection: Protection;
   readonly user: string;
   readonly password: string;
   readonly url: string;
 }
 
 type Variables = readonly (readonly [name: string, value: string])[];
+
+const schemeOf = (protection: Protection) => (protection === 'tls' ? 'smtps' : 'smtp');
+
+/** The variable that says how TLS begins; none where it never does. */
+function variableFor(
+  protection: Protection,
+  names: Record<'starttls' | 'tls', string>,
+  value: string,
+): Variables {
+  return protection === 'clear' ? [] : [[names[protection], value]];
+}
 
 /** The variables of each `--env`; those of the frameworks are their own. */
 const environments: Readonly<Record<string, (login: Login) => Variables>> = {
@@ -36,33 +52,38 @@ const environments: Readonly<Record<string, (login: Login) => Variables>> = {
     ['SMTP_PASSWORD', password],
     ['SMTP_URL', url],
   ],
-  laravel: ({ host, port, isTls, user, password }) => [
+  laravel: ({ host, port, protection, user, password }) => [
     ['MAIL_MAILER', 'smtp'],
-    ['MAIL_SCHEME', isTls ? 'smtps' : 'smtp'],
+    ['MAIL_SCHEME', schemeOf(protection)],
     ['MAIL_HOST', host],
     ['MAIL_PORT', `${port}`],
     ['MAIL_USERNAME', user],
     ['MAIL_PASSWORD', password],
   ],
-  symfony: ({ host, port, isTls, user, password }) => [
-    ['MAILER_DSN', `${isTls ? 'smtps' : 'smtp'}://${user}:${password}@${host}:${port}`],
+  symfony: ({ host, port, protection, user, password }) => [
+    ['MAILER_DSN', `${schemeOf(protection)}://${user}:${password}@${host}:${port}`],
   ],
-  django: ({ host, port, isTls, user, password }) => [
+  django: ({ host, port, protection, user, password }) => [
     ['EMAIL_HOST', host],
     ['EMAIL_PORT', `${port}`],
     ['EMAIL_HOST_USER', user],
     ['EMAIL_HOST_PASSWORD', password],
-    [isTls ? 'EMAIL_USE_SSL' : 'EMAIL_USE_TLS', 'True'],
+    ...variableFor(protection, { starttls: 'EMAIL_USE_TLS', tls: 'EMAIL_USE_SSL' }, 'True'),
   ],
-  spring: ({ host, port, isTls, user, password }) => [
+  spring: ({ host, port, protection, user, password }) => [
     ['SPRING_MAIL_HOST', host],
     ['SPRING_MAIL_PORT', `${port}`],
     ['SPRING_MAIL_USERNAME', user],
     ['SPRING_MAIL_PASSWORD', password],
     ['SPRING_MAIL_PROPERTIES_MAIL_SMTP_AUTH', 'true'],
-    isTls
-      ? ['SPRING_MAIL_PROPERTIES_MAIL_SMTP_SSL_ENABLE', 'true']
-      : ['SPRING_MAIL_PROPERTIES_MAIL_SMTP_STARTTLS_REQUIRED', 'true'],
+    ...variableFor(
+      protection,
+      {
+        starttls: 'SPRING_MAIL_PROPERTIES_MAIL_SMTP_STARTTLS_REQUIRED',
+        tls: 'SPRING_MAIL_PROPERTIES_MAIL_SMTP_SSL_ENABLE',
+      },
+      'true',
+    ),
   ],
 };
 
@@ -80,17 +101,16 @@ function unusable(why: string): CommandFailure {
 
 function readLogin(capture: unknown): Login {
   const ports = fieldsOf(capture)['ports'];
-  const [starttls] = itemsOf(ports, 'starttls');
-  const [tls] = itemsOf(ports, 'tls');
-  const port = starttls ?? tls; // STARTTLS is what most libraries do by themselves
-  if (!Number.isSafeInteger(port)) throw unusable('it names no port');
+  const protection = protections.find((it) => itemsOf(ports, it).length > 0);
+  const port = protection && itemsOf(ports, protection)[0];
+  if (!protection || !Number.isSafeInteger(port)) throw unusable('it names no port');
   const texts = ['host', 'user', 'password', 'url'].map((name) => {
     const text = textOf(capture, name);
     if (!PLAIN.test(text)) throw unusable(`its ${name} is missing, or is none to paste`);
     return text;
   });
   const [host = '', user = '', password = '', url = ''] = texts;
-  return { host, port: port as number, isTls: starttls === undefined, user, password, url };
+  return { host, port: port as number, protection, user, password, url };
 }
 
 /** The lines of a new login, to paste into a shell or an `.env`; a comment says whose it is. */

@@ -30,9 +30,10 @@ constexpr const char* full_inbox =
 const capture_server no_captures;
 
 // A capture inbox of a server with these ports.
-capture_server server_with(std::vector<std::uint16_t> starttls, std::vector<std::uint16_t> tls)
+capture_server server_with(std::vector<std::uint16_t> starttls, std::vector<std::uint16_t> tls,
+                           std::vector<std::uint16_t> clear = {})
 {
-    return {"smtp.x.test", std::move(starttls), std::move(tls)};
+    return {"smtp.x.test", std::move(starttls), std::move(tls), std::move(clear)};
 }
 
 constexpr const char* used_login =
@@ -49,20 +50,23 @@ TEST_CASE("a login shows where to send, and its password where that was just mad
     inbox::v1::Inbox capture;
     *capture.mutable_login() = message_of<inbox::v1::Login>(used_login);
 
-    CHECK(to_json(login, server_with({587, 2525}, {465}), secret("tic_b2")) ==
-          R"({"host":"smtp.x.test","ports":{"starttls":[587,2525],"tls":[465]},"user":"cap_a1",)"
-          R"("password":"tic_b2","url":"smtps://cap_a1:tic_b2@smtp.x.test:465",)"
+    CHECK(to_json(login, server_with({587, 2525}, {465}, {1025}), secret("tic_b2")) ==
+          R"({"host":"smtp.x.test","ports":{"starttls":[587,2525],"tls":[465],"clear":[1025]},)"
+          R"("user":"cap_a1","password":"tic_b2","url":"smtps://cap_a1:tic_b2@smtp.x.test:465",)"
           R"("createdAt":"2026-11-21T09:00:00.000Z","lastUsedAt":null,"previousValidUntil":null})");
     CHECK_THAT(to_json(login, server_with({587}, {}), secret("tic_b2")),
                Catch::Contains(R"("url":"smtp://cap_a1:tic_b2@smtp.x.test:587")"));
+    CHECK_THAT(to_json(login, server_with({}, {}, {1025}), secret("tic_b2")),
+               Catch::Contains(R"("url":"smtp://cap_a1:tic_b2@smtp.x.test:1025")"));
     CHECK_THAT(
         to_json(capture, server_with({587}, {})),
         Catch::EndsWith(
-            R"("capture":{"host":"smtp.x.test","ports":{"starttls":[587],"tls":[]},"user":"cap_a1",)"
-            R"("createdAt":"2026-11-21T09:00:00.000Z","lastUsedAt":"2026-11-21T10:00:00.000Z",)"
+            R"("capture":{"host":"smtp.x.test","ports":{"starttls":[587],"tls":[],"clear":[]},)"
+            R"("user":"cap_a1","createdAt":"2026-11-21T09:00:00.000Z","lastUsedAt":"2026-11-21T10:00:00.000Z",)"
             R"("previousValidUntil":"2026-11-21T11:00:00.000Z"}})"));
-    CHECK_THAT(to_json(capture, no_captures),
-               Catch::Contains(R"("capture":{"host":null,"ports":{"starttls":[],"tls":[]},)"));
+    CHECK_THAT(
+        to_json(capture, no_captures),
+        Catch::Contains(R"("capture":{"host":null,"ports":{"starttls":[],"tls":[],"clear":[]},)"));
 }
 
 TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")

@@ -228,7 +228,8 @@ TEST_CASE("where the operator takes no such mail, a capture is 400 and names the
     const auto response = arranged.post(R"({"capture":true})");
 
     CHECK(response.status == 400);
-    for (const char* name : {"capture-host", "capture-starttls-ports", "capture-tls-ports"})
+    for (const char* name :
+         {"capture-host", "capture-starttls-ports", "capture-tls-ports", "capture-clear-ports"})
         CHECK_THAT(message(response), Catch::Contains(name));
     CHECK_FALSE(arranged.created);
     CHECK(arranged.post(R"({"capture":false})").status == 201);

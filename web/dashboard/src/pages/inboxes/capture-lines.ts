@@ -4,10 +4,13 @@ import type { Capture } from '../../api';
 // Stands in for a password, which is shown once.
 export const HIDDEN_PASSWORD = '<password>';
 
+// How TLS begins at a port: by STARTTLS, with the first byte, or never.
+type Protection = keyof Capture['ports'];
+
 export interface Login {
   host: string;
   port: number;
-  isTls: boolean; // from the first byte; otherwise by STARTTLS
+  protection: Protection;
   user: string;
   password: string;
 }
@@ -18,30 +21,40 @@ export interface Framework {
   lines: (login: Login) => string;
 }
 
-// The login as most programs use it, over STARTTLS where the service has it; null while the service
-// takes no such mail.
+// Most programs use STARTTLS.
+const PREFERRED: readonly Protection[] = ['starttls', 'tls', 'clear'];
+
+// The login as most programs use it; null while the service takes no such mail.
 export function loginOf({ host, ports, user, password }: Capture): Login | null {
-  const [starttls] = ports.starttls;
-  const port = starttls ?? ports.tls[0];
-  if (host === null || port === undefined) return null;
-  return {
-    host,
-    port,
-    isTls: starttls === undefined,
-    user,
-    password: password ?? HIDDEN_PASSWORD,
-  };
+  const protection = PREFERRED.find((it) => ports[it].length > 0);
+  const port = protection && ports[protection][0];
+  if (host === null || protection === undefined || port === undefined) return null;
+  return { host, port, protection, user, password: password ?? HIDDEN_PASSWORD };
 }
 
-function netLines({ host, port, isTls, user, password }: Login): string {
+const schemeOf = (protection: Protection) => (protection === 'tls' ? 'smtps' : 'smtp');
+
+// The line by which a framework is told how TLS begins, behind the others; none where it never does.
+function lineFor(
+  protection: Protection,
+  lines: Record<'starttls' | 'tls', string>,
+  separator = '',
+): string {
+  return protection === 'clear' ? '' : `${separator}\n${lines[protection]}`;
+}
+
+const POSTFIX_TLS = `# secure verifies the certificate; encrypt gives the password to whoever answers
+smtp_tls_security_level = secure
+smtp_tls_CAfile = /etc/ssl/certs/ca-certificates.crt`;
+
+function netLines({ host, port, protection, user, password }: Login): string {
   // System.Net.Mail has no TLS from the first byte.
-  return isTls
+  return protection === 'tls'
     ? `// MailKit
 await client.ConnectAsync("${host}", ${port}, SecureSocketOptions.SslOnConnect);
 await client.AuthenticateAsync("${user}", "${password}");`
     : `var client = new SmtpClient("${host}", ${port})
-{
-    EnableSsl = true, // STARTTLS
+{${protection === 'starttls' ? '\n    EnableSsl = true, // STARTTLS' : ''}
     Credentials = new NetworkCredential("${user}", "${password}"),
 };`;
 }
@@ -50,8 +63,8 @@ export const FRAMEWORKS: readonly Framework[] = [
   {
     name: 'Laravel',
     file: '.env',
-    lines: ({ host, port, isTls, user, password }) => `MAIL_MAILER=smtp
-MAIL_SCHEME=${isTls ? 'smtps' : 'smtp'}
+    lines: ({ host, port, protection, user, password }) => `MAIL_MAILER=smtp
+MAIL_SCHEME=${schemeOf(protection)}
 MAIL_HOST=${host}
 MAIL_PORT=${port}
 MAIL_USERNAME=${user}
@@ -60,40 +73,56 @@ MAIL_PASSWORD=${password}`,
   {
     name: 'Symfony',
     file: '.env',
-    lines: ({ host, port, isTls, user, password }) =>
-      `MAILER_DSN=${isTls ? 'smtps' : 'smtp'}://${user}:${password}@${host}:${port}`,
+    lines: ({ host, port, protection, user, password }) =>
+      `MAILER_DSN=${schemeOf(protection)}://${user}:${password}@${host}:${port}`,
   },
   {
     name: 'Django',
     file: 'settings.py',
-    lines: ({ host, port, isTls, user, password }) => `EMAIL_HOST = "${host}"
+    lines: ({ host, port, protection, user, password }) => `EMAIL_HOST = "${host}"
 EMAIL_PORT = ${port}
 EMAIL_HOST_USER = "${user}"
-EMAIL_HOST_PASSWORD = "${password}"
-${isTls ? 'EMAIL_USE_SSL' : 'EMAIL_USE_TLS'} = True`,
+EMAIL_HOST_PASSWORD = "${password}"${lineFor(protection, {
+      starttls: 'EMAIL_USE_TLS = True',
+      tls: 'EMAIL_USE_SSL = True',
+    })}`,
   },
   {
     name: 'Rails',
     file: 'config/environments/staging.rb',
-    lines: ({ host, port, isTls, user, password }) => `config.action_mailer.delivery_method = :smtp
+    lines: ({
+      host,
+      port,
+      protection,
+      user,
+      password,
+    }) => `config.action_mailer.delivery_method = :smtp
 config.action_mailer.smtp_settings = {
   address: "${host}",
   port: ${port},
   user_name: "${user}",
   password: "${password}",
-  authentication: :plain,
-  ${isTls ? 'tls' : 'enable_starttls'}: true
+  authentication: :plain${lineFor(
+    protection,
+    {
+      starttls: '  enable_starttls: true',
+      tls: '  tls: true',
+    },
+    ',',
+  )}
 }`,
   },
   {
     name: 'Spring',
     file: 'application.properties',
-    lines: ({ host, port, isTls, user, password }) => `spring.mail.host=${host}
+    lines: ({ host, port, protection, user, password }) => `spring.mail.host=${host}
 spring.mail.port=${port}
 spring.mail.username=${user}
 spring.mail.password=${password}
-spring.mail.properties.mail.smtp.auth=true
-spring.mail.properties.mail.smtp.${isTls ? 'ssl.enable' : 'starttls.required'}=true`,
+spring.mail.properties.mail.smtp.auth=true${lineFor(protection, {
+      starttls: 'spring.mail.properties.mail.smtp.starttls.required=true',
+      tls: 'spring.mail.properties.mail.smtp.ssl.enable=true',
+    })}`,
   },
   {
     name: 'Nodemailer',
@@ -101,13 +130,13 @@ spring.mail.properties.mail.smtp.${isTls ? 'ssl.enable' : 'starttls.required'}=t
     lines: ({
       host,
       port,
-      isTls,
+      protection,
       user,
       password,
     }) => `const transport = nodemailer.createTransport({
   host: "${host}",
   port: ${port},
-  secure: ${isTls},
+  secure: ${protection === 'tls'},
   auth: { user: "${user}", pass: "${password}" },
 });`,
   },
@@ -115,21 +144,22 @@ spring.mail.properties.mail.smtp.${isTls ? 'ssl.enable' : 'starttls.required'}=t
   {
     name: 'Postfix',
     file: '/etc/postfix/main.cf, with the package libsasl2-modules',
-    lines: ({ host, port, isTls, user, password }) => `relayhost = [${host}]:${port}
+    lines: ({ host, port, protection, user, password }) => `relayhost = [${host}]:${port}
 smtp_sasl_auth_enable = yes
 smtp_sasl_password_maps = static:${user}:${password}
-smtp_sasl_security_options = noanonymous
-# secure verifies the certificate; encrypt gives the password to whoever answers
-smtp_tls_security_level = secure
-smtp_tls_CAfile = /etc/ssl/certs/ca-certificates.crt${isTls ? '\nsmtp_tls_wrappermode = yes' : ''}`,
+smtp_sasl_security_options = noanonymous${lineFor(protection, {
+      starttls: POSTFIX_TLS,
+      tls: `${POSTFIX_TLS}\nsmtp_tls_wrappermode = yes`,
+    })}`,
   },
 ];
 
 // "587, 2525 with STARTTLS; 465 with TLS"
-export function portsText({ starttls, tls }: Capture['ports']): string {
+export function portsText({ starttls, tls, clear }: Capture['ports']): string {
   return [
     starttls.length > 0 && `${starttls.join(', ')} with STARTTLS`,
     tls.length > 0 && `${tls.join(', ')} with TLS`,
+    clear.length > 0 && `${clear.join(', ')} without TLS`,
   ]
     .filter(Boolean)
     .join('; ');
