@@ -197,7 +197,7 @@ class LoginLoad(Load):
 
     def _make(self, number: int, sender: int) -> Mail:
         count = _FOREIGN_RECIPIENTS if number % _SHARED_EVERY == 0 else 1
-        recipients = [f"user-{number}@shop-{place}.example" for place in range(count)]
+        recipients = [f"user-{number}@shop-{shop}.example" for shop in range(count)]
         return _make_mail([self._inboxes[sender]], _lines_of(number), recipients)
 
 
