@@ -52,7 +52,7 @@ public:
     http::response end() { return testing::await(end_login(request_with(""), who, *client_)); }
 
     caller who = testing::premium_caller();
-    capture_server server{"smtp.x.test", {587}, {}};
+    capture_server server{"smtp.x.test", {587}, {}, {}};
     std::optional<CreateLoginRequest> created;
     std::optional<RotateLoginRequest> rotated;
     std::optional<EndLoginRequest> ended;

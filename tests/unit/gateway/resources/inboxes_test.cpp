@@ -79,7 +79,7 @@ public:
 
     caller who = testing::premium_caller();
     response_budget memory{1'000'000};
-    capture_server server{"smtp.x.test", {587}, {465}};
+    capture_server server{"smtp.x.test", {587}, {465}, {}};
     std::optional<failure> refusal;
     std::optional<CreateInboxRequest> created;
     ListInboxesRequest listed;
@@ -528,7 +528,7 @@ private:
 
     testing::fake_service service_;
     http::client connections_{testing::test_host(), {}};
-    capture_server server{"smtp.x.test", {587}, {465}};
+    capture_server server{"smtp.x.test", {587}, {465}, {}};
     std::unique_ptr<inbox_client> client_;
 };
 
