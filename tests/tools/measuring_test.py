@@ -6,7 +6,8 @@ import sys
 import threading
 import unittest
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
@@ -123,6 +124,35 @@ class LoginLookups(unittest.TestCase):
         self.assertEqual(login_cost.read_lookups(refused), 0)
         counted = refused + "tempinbox_mail_ingest_login_lookups_total 16\nother 1\n"
         self.assertEqual(login_cost.read_lookups(counted), 16)
+
+
+class _Measured(login_cost.Measurement):
+    """Mail by login at this rate and cost; the other costs 1 ms, at the rate that it should."""
+
+    by_login_rate, by_login_cost = 800.0, 1.0
+
+    def _mail(self, way: login_cost.Way) -> tuple[float, float]:
+        return (self.by_login_rate, self.by_login_cost) if way is self.by_login else (800.0, 1.0)
+
+    def _log_in(self) -> float:
+        return 4000.0
+
+
+class LoginCost(unittest.TestCase):
+    def _is_met(self, rate: float, cost: float) -> bool:
+        class OfOne(_Measured):
+            by_login_rate, by_login_cost = rate, cost
+
+        ways = login_cost.Way("to a named inbox", "", []), login_cost.Way("by login", "", [])
+        with redirect_stdout(StringIO()):
+            return OfOne({}, *ways, seconds=1.0).run(rounds=3)
+
+    def test_the_target_is_a_twentieth_more(self) -> None:
+        self.assertTrue(self._is_met(rate=790.0, cost=1.04))
+        self.assertFalse(self._is_met(rate=790.0, cost=1.06))
+
+    def test_a_machine_too_busy_for_the_rate_says_nothing(self) -> None:
+        self.assertFalse(self._is_met(rate=140.0, cost=0.5))
 
 
 class Quiet(unittest.TestCase):

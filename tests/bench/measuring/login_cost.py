@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from measuring import figures, mail_stream, processes, targets
 
 _RATE = 800.0  # mails a second, the same either way, so that they share commits alike
+_MIN_RATE = 0.9 * _RATE  # below it a mail costs more the later it is, whichever way it came
 _SESSIONS = 16
 _LOGINS_A_SECOND = 1000  # so many are counted for each second asked for
 _MAX_TIMES_NAMED, _MIN_LOGINS_A_CORE = 1.05, 1000
@@ -51,21 +52,26 @@ class Measurement:
         for number in range(rounds):
             print(f"round {number + 1} of {rounds}", flush=True)
             order = (self.named, self.by_login) if number % 2 == 0 else (self.by_login, self.named)
-            cost = {way.name: self._mail(way) for way in order}
-            ratios.append(cost[self.by_login.name] / cost[self.named.name])
+            found = {way.name: self._mail(way) for way in order}
+            if min(rate for rate, _ in found.values()) >= _MIN_RATE:
+                ratios.append(found[self.by_login.name][1] / found[self.named.name][1])
             logins.append(self._log_in())
         what = f"CPU of a mail {self.by_login.name}, times one {self.named.name}"
-        print(f"{what}, of each round: {', '.join(f'{ratio:.3f}' for ratio in ratios)}")
+        print(f"{what}, of each round at the rate: {', '.join(f'{it:.3f}' for it in ratios)}")
+        is_measured = 2 * len(ratios) > rounds
+        if not is_measured:
+            print(f"  {what}: not measured, the machine is too busy for {_RATE:.0f} mails a second")
         outcomes = [
-            targets.at_most(f"{what}, median", statistics.median(ratios), _MAX_TIMES_NAMED),
+            is_measured
+            and targets.at_most(f"{what}, median", statistics.median(ratios), _MAX_TIMES_NAMED),
             targets.at_least(
                 "logins a second a core, median", statistics.median(logins), _MIN_LOGINS_A_CORE
             ),
         ]
         return all(outcomes)
 
-    def _mail(self, way: Way) -> float:
-        """CPU of a mail in ms."""
+    def _mail(self, way: Way) -> tuple[float, float]:
+        """Mails a second, and CPU of one in ms."""
         count = int(_RATE * self.seconds)
         sent = mail_stream.send(way.smtp, way.addresses, count, _RATE, _SESSIONS, way.logins)
         rate, used = self._measure(sent, count)
@@ -77,7 +83,7 @@ class Measurement:
         )
         for part, millis in used.items():
             figures.note("CPU of a mail", "ms", way.name, millis, part)
-        return sum(used.values())
+        return rate, sum(used.values())
 
     def _log_in(self) -> float:
         """Logins a second a core of mail-ingest."""
