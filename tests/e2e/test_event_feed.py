@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 import requests
+from confluent_kafka import Producer
 from dev.ports import free_port
 from dev.waiting import delay_until
-from harness import Account, Api, Gateway, Receiver, Suite, eventually, send
+from harness import Account, Api, Event, Gateway, Receiver, Suite, Topic, eventually, send
 
 
 def _begin(api: Api) -> str:
@@ -337,6 +338,58 @@ def test_a_tag_is_judged_when_the_answer_is_made(suite: Suite, api: Api) -> None
     api.patch("/v1/inboxes/" + inbox["inboxId"], {"tags": []})
 
     assert api.get("/v1/events", after=after, tag="run")["events"] == []
+
+
+def _repeated_events(suite: Suite) -> float:
+    """How many records the dispatchers dropped, since the feed had their events."""
+    name = 'tempinbox_feed_events_total{outcome="repeated"}'
+    pages = [
+        requests.get(f"http://{admin}/metrics", timeout=5).text.splitlines()
+        for admin in suite.of_each("webhook-dispatcher", "ADMIN")
+    ]
+    return sum(float(line.split()[-1]) for page in pages for line in page if line.startswith(name))
+
+
+def _produce_again(suite: Suite, event: Event) -> None:
+    """Sends a record once more, as a producer does that did not hear of the first time."""
+    producer = Producer({"bootstrap.servers": suite["KAFKA"]})
+    producer.produce(
+        event.topic,
+        key=event.key,
+        value=event.value,
+        partition=event.partition,
+        headers=list(event.binary_headers.items()),
+    )
+    assert producer.flush(30) == 0
+
+
+def test_records_that_come_again_are_one_event(suite: Suite, account: Account) -> None:
+    api = account.api
+    after = _begin(api)
+    before = _repeated_events(suite)
+    again: list[str] = []
+    with (
+        Topic(suite, "inbox.created") as made,
+        Topic(suite, "email.received") as mails,
+        Topic(suite, "inbox.expired") as ended,
+    ):
+        inbox = api.new_inbox()
+        sent = [send(suite, inbox["emailAddress"]).email_id for _ in range(2)]
+        api.delete("/v1/inboxes/" + inbox["inboxId"])
+        for topic in (made, mails, mails, ended):
+            event = topic.wait_for(lambda it: it.key == inbox["inboxId"], "an event of the inbox")
+            # One may come in the batch of the first, the other comes behind it.
+            for _ in range(2):
+                _produce_again(suite, event)
+            again.append(event.headers["ce_id"])
+
+    eventually(lambda: _repeated_events(suite) >= before + 2 * len(again), "the rest is dropped")
+    events, end = _follow(api, after, 4)
+    assert sorted(_ids(events)) == sorted(again)
+    assert [one for one in _ids(events) if one in sent] == sent
+    last = send(suite, api.new_inbox()["emailAddress"]).email_id
+    behind, _ = _follow(api, end, 2)
+    assert last in _ids(behind)
 
 
 def test_an_account_that_nobody_follows_has_no_feed(suite: Suite, account: Account) -> None:

@@ -68,3 +68,28 @@ def test_an_ended_inbox_whose_events_are_repaired_takes_no_mail(
     assert "550 5.1.1" in answer.transcript
     assert suite.operate(*verify, "inbox.created")["missing"] == 0
     assert suite.operate(*verify, "inbox.expired")["missing"] == 0
+
+
+def test_a_repaired_event_comes_late_into_the_feed_and_once(suite: Suite, account: Account) -> None:
+    api = account.api
+    after = api.get("/v1/events")["nextCursor"]
+    inbox = api.new_inbox()["inboxId"]
+    api.delete("/v1/inboxes/" + inbox)
+
+    def ids() -> list[str]:
+        return [one["eventId"] for one in api.get("/v1/events", after=after)["events"]]
+
+    first = eventually(lambda: ids() if len(ids()) == 2 else None, "what was not lost is there")
+    lost = _lose_events(suite, inbox)
+    since = datetime.now(UTC) - timedelta(minutes=40)
+    verify = ("events", "verify", "--since", f"{since:%Y-%m-%dT%H:%M:%SZ}", "--type")
+
+    suite.operate(*verify, "inbox.created", "--repair")
+
+    eventually(lambda: set(lost) <= set(ids()), "the lost events are there")
+    assert suite.operate(*verify, "inbox.created", "--repair")["missing"] == 0
+    last = send(suite, api.new_inbox()["emailAddress"]).email_id
+    events = eventually(lambda: ids() if last in ids() else None, "mail goes on")
+    assert events[:2] == first
+    assert sorted(events[2:4]) == sorted(lost)
+    assert len(events) == len(set(events))
