@@ -17,7 +17,19 @@ import requests
 from confluent_kafka import Producer
 from dev.ports import free_port
 from dev.waiting import delay_until
-from harness import Account, Api, Event, Gateway, Receiver, Suite, Topic, eventually, send
+from harness import (
+    Account,
+    Api,
+    Event,
+    Gateway,
+    Receiver,
+    Suite,
+    Topic,
+    eventually,
+    in_force,
+    send,
+    status_is,
+)
 
 
 def _begin(api: Api) -> str:
@@ -531,6 +543,45 @@ def test_a_stream_ends_when_its_key_is_revoked(suite: Suite, account: Account) -
 
     assert stream.frame() == {"ended": ""}
     assert time.monotonic() - began < 2
+
+
+def test_a_revoked_key_gets_no_event_that_it_waited_for(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
+    inbox = account.api.new_inbox()
+    with Gateway(suite) as gateway:
+        api = Api(f"http://{gateway.address}", account.key)
+        after = _begin(api)
+        query = {"after": after, "waitSeconds": 30, "types": "email.received"}
+        waiting = pool.submit(api.call, "GET", "/v1/events", params=query)
+        eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 1, "it waits")
+        (key,) = suite.operate("key", "list", account.account_id)["keys"]
+        suite.operate("key", "revoke", account.account_id, key["keyId"])
+        in_force([Api(f"http://{gateway.address}", account.key)], status_is(401), "it is refused")
+
+        assert send(suite, inbox["emailAddress"]).is_accepted
+
+        refused = waiting.result(timeout=40)
+    assert refused.status_code == 401
+    assert set(refused.json()) == {"statusCode", "error", "message"}
+
+
+def test_without_a_dispatcher_events_are_unavailable(suite: Suite, api: Api) -> None:
+    after = _begin(api)
+    with Gateway(suite, webhook_dispatcher_rpc=f"127.0.0.1:{free_port()}") as gateway:
+        alone = Api(f"http://{gateway.address}", api.headers["X-API-Key"])
+        answers = [
+            alone.call("GET", "/v1/events", params=query, headers={"Accept": accept})
+            for query in ({}, {"after": after}, {"after": str(uuid.uuid4())})
+            for accept in ("application/json", "text/event-stream")
+        ]
+        answers.append(alone.call("GET", "/v1/events", params={"after": after, "waitSeconds": 30}))
+
+    for refused in answers:
+        assert refused.status_code == 503
+        assert refused.headers["X-Error-Code"] == "unavailable"
+        assert int(refused.headers["Retry-After"]) > 0
+    assert api.get("/v1/events", after=after)["events"] == []
 
 
 def test_a_stream_refuses_what_belongs_to_a_page(api: Api) -> None:
