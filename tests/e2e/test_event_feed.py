@@ -341,15 +341,26 @@ def test_a_key_sees_what_its_scopes_and_its_tag_allow(suite: Suite, account: Acc
     assert hidden.status_code == 404
 
 
-def test_a_tag_is_judged_when_the_answer_is_made(suite: Suite, api: Api) -> None:
+def test_a_tag_is_judged_when_the_answer_is_made(suite: Suite, account: Account) -> None:
+    api, tagged = account.api, _key(suite, account, "--tag", "run")
     after = _begin(api)
-    inbox = api.new_inbox(tags=["run"])
-    send(suite, inbox["emailAddress"])
-    _follow(api, after, 2, tag="run")
+    taken, kept = (api.new_inbox(tags=["run"]) for _ in range(2))
+    for inbox in (taken, kept):
+        send(suite, inbox["emailAddress"])
+    events, end = _follow(api, after, 4, tag="run")
+    assert _ids(tagged.get("/v1/events", after=after)["events"]) == _ids(events)
 
-    api.patch("/v1/inboxes/" + inbox["inboxId"], {"tags": []})
+    api.patch("/v1/inboxes/" + taken["inboxId"], {"tags": []})
 
-    assert api.get("/v1/events", after=after, tag="run")["events"] == []
+    rest = [one for one in events if one["payload"]["data"]["inboxId"] == kept["inboxId"]]
+    assert len(rest) == 2
+    for key, query in ((api, {"tag": "run"}), (tagged, {})):
+        page = key.get("/v1/events", after=after, **query)
+        assert (_ids(page["events"]), page["nextCursor"]) == (_ids(rest), end)
+    api.patch("/v1/inboxes/" + kept["inboxId"], {"tags": []})
+    for key, query in ((api, {"tag": "run"}), (tagged, {})):
+        page = key.get("/v1/events", after=after, **query)
+        assert page == {"events": [], "nextCursor": end, "hasMore": False}
 
 
 def _repeated_events(suite: Suite) -> float:
@@ -502,16 +513,24 @@ def test_a_stream_that_was_cut_goes_on_behind_the_last_id(suite: Suite, api: Api
 def test_a_stream_is_kept_alive_and_moves_behind_what_it_leaves_out(
     suite: Suite, account: Account
 ) -> None:
-    stream = _Stream(account.api, types="inbox.expired")
+    api = account.api
+    stream = _Stream(api, types="email.received")
     begin = stream.frame()["id"]
-    _store_events(suite, account, 1_000)
+    _store_events(suite, account, 1_000, _INBOX_EXPIRED)
 
     alive = stream.frame()
 
     assert alive[""] == "alive"
     assert alive["id"] != begin
-    assert account.api.get("/v1/events", after=alive["id"])["events"] == []
+    assert api.get("/v1/events", after=alive["id"])["events"] == []
+    sent = send(suite, api.new_inbox()["emailAddress"]).email_id
+    [frame] = stream.events(1)
+    assert json.loads(frame["data"])["eventId"] == sent
     stream.close()
+    again = _Stream(api, types="email.received", headers={"Last-Event-ID": alive["id"]})
+    assert again.frame()["id"] == alive["id"]
+    assert again.events(1) == [frame]
+    again.close()
 
 
 def test_a_stream_goes_on_at_another_gateway(suite: Suite, api: Api) -> None:
@@ -653,6 +672,9 @@ def test_the_operator_sees_that_all_doors_show_the_same(
     assert account.api.get("/v1/webhooks")["webhooks"] == []
 
 
+# Types of events as they are stored.
+_EMAIL_RECEIVED = 1
+_INBOX_EXPIRED = 3
 _STORED = 10_000
 _BODY_BYTES = 2_000
 _PAGE_BYTES = 256 * 1024
@@ -661,12 +683,12 @@ _SLOW_STREAMS = 16
 _SPARE_BYTES = 8 * 1024 * 1024
 
 
-def _store_events(suite: Suite, account: Account, count: int) -> None:
-    """Puts so many events into the feed, as many mails would."""
+def _store_events(suite: Suite, account: Account, count: int, kind: int = _EMAIL_RECEIVED) -> None:
+    """Puts so many events of a type into the feed, as many mails would."""
     payload = f"""'{{"event":"email.received","is":"' || repeat('x', {_BODY_BYTES}) || '"}}'"""
     statement = (
         "INSERT INTO webhooks.feed_events (account_id, position, event_id, inbox_id, type, "
-        "recorded_at, body) SELECT f.account_id, n, gen_random_uuid(), gen_random_uuid(), 1, "
+        f"recorded_at, body) SELECT f.account_id, n, gen_random_uuid(), gen_random_uuid(), {kind}, "
         f"now(), convert_to({payload}, 'UTF8') FROM webhooks.feeds AS f, "
         f"generate_series(1, {count}) AS n WHERE f.account_id = '{account.account_id}'"
     )
