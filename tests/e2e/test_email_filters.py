@@ -173,6 +173,7 @@ def test_every_door_finds_the_same_emails(
         ({"text": "nothing", "after": "2"}, ["Please pay.", "Stra\u00dfe"]),
         ({"text": "x", "subject": "code"}, ["Dein Code ist 482913"]),
         ({"subject": "code", "text": "x"}, ["Bill", "Link", "Welcome"]),
+        ({"from_": "nobody"}, ["d@z.example", "c@z.example", "B@Y.example", "Ann <a@x.example>"]),
     ],
 )
 def test_a_near_miss_shows_what_the_email_has(
@@ -180,6 +181,7 @@ def test_a_near_miss_shows_what_the_email_has(
 ) -> None:
     account, inbox = mailed
     field, expected = next(iter(query.items()))
+    field = field.rstrip("_")
 
     result = account.api.get(
         f"/v1/inboxes/{inbox['inboxId']}/emails/wait", timeoutSeconds=1, expect="none", **query
@@ -191,6 +193,41 @@ def test_a_near_miss_shows_what_the_email_has(
     assert len(found) == len(misses)
     for miss, begin in zip(found, misses, strict=True):
         assert miss["actual"] == begin or (field == "text" and miss["actual"].startswith(begin))
+
+
+def test_a_near_miss_of_a_recipient_is_who_the_email_was_for(
+    mailed: tuple[Account, dict[str, Any]],
+) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
+    own = inbox["emailAddress"]
+    with_tag = own.replace("@", "+s@")
+
+    to = account.api.get(path, timeoutSeconds=1, to="nobody@")["nearMisses"]
+    recipient = account.api.get(path, timeoutSeconds=1, recipient="list@")["nearMisses"]
+
+    assert [(miss["field"], miss["expected"]) for miss in to] == [("to", "nobody@")] * _LAST
+    assert [miss["actual"] for miss in to] == [f"{with_tag}, list@x.example", own, own, own]
+    assert {(miss["field"], miss["expected"]) for miss in recipient} == {("recipient", "list@")}
+    assert [miss["actual"] for miss in recipient] == [with_tag, own, own, own]
+
+
+def test_a_wait_for_a_text_that_none_has_ends_with_how_each_begins(
+    mailed: tuple[Account, dict[str, Any]],
+) -> None:
+    account, inbox = mailed
+
+    result = account.api.get(
+        f"/v1/inboxes/{inbox['inboxId']}/emails/wait", text="nothing", timeoutSeconds=1
+    )
+
+    assert (result["outcome"], result["email"], result["matched"]) == ("timeout", None, 0)
+    assert result["lastSequence"] == _LAST
+    misses = [(miss["field"], miss["expected"]) for miss in result["nearMisses"]]
+    assert misses == [("text", "nothing")] * _LAST
+    begins = ("Please pay.", "Stra\u00dfe", "Dein Code ist 482913", "Hello")
+    for miss, begin in zip(result["nearMisses"], begins, strict=True):
+        assert miss["actual"].startswith(begin)
 
 
 def test_a_near_miss_of_a_time_is_when_the_email_was_received(

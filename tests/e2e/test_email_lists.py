@@ -167,6 +167,23 @@ def test_new_mail_is_read_in_the_order_in_which_it_came(suite: Suite, account: A
         assert rest["nextCursor"] is None
 
 
+def test_a_list_behind_a_sequence_is_followed_to_its_end(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    for _ in range(4):
+        assert send_raw(suite, [inbox["emailAddress"]], b"Subject: next\r\n\r\nhi\r\n") == {}
+
+    pages: list[list[int]] = []
+    cursor: dict[str, str] = {}
+    while cursor.get("cursor", "") is not None:
+        page = account.api.get(
+            f"/v1/inboxes/{inbox['inboxId']}/emails", order="asc", after=1, limit=2, **cursor
+        )
+        pages.append([row["sequence"] for row in page["emails"]])
+        cursor = {"cursor": page["nextCursor"]}
+
+    assert pages == [[2, 3], [4]]
+
+
 def test_a_cursor_belongs_to_its_list(
     mailed: tuple[Account, dict[str, Any]], other_account: Account
 ) -> None:

@@ -41,6 +41,7 @@ ROWS: list[Row] = [
     get("/v1/emails?inboxId=" + UNKNOWN, "inboxId"),
     *(get(f"/v1/emails?tag={text}", "tag must") for text in ("", "x" * 51, "%01")),
     *(get(f"{path}?tag=a", "tag") for path in (_LISTS[0], _WAIT)),
+    *(get(f"{path}?authenticated=true", "authenticated") for path in [*_LISTS, _WAIT]),
     *(
         get(
             f"{_WAIT}?timeoutSeconds={quote(text, safe='')}",
