@@ -40,6 +40,7 @@ SEARCHES_AT_ONCE, LIST_CONNECTIONS = 10, 4
 LISTED = 25
 # Design targets, in ms and times.
 MAX_COLUMNS_P50, MAX_TEXT_P50, MAX_TEXT_CPU, MAX_CACHED_CPU = 25.0, 150.0, 110.0, 20.0
+MAX_TEXT_PAGES = 201  # at 100,000 emails
 MAX_FIRST_PAGE, MAX_GROWTH, MAX_WAIT_RATIO, MAX_BESIDE = 500.0, 1.2, 1.2, 1.3
 
 
@@ -179,6 +180,7 @@ def judge_pages(caller: Caller, emails: int) -> bool:
         targets.at_most("text in memory, CPU in ms", sum(cached.values()), MAX_CACHED_CPU),
         targets.at_most("text, first page in ms", texts[0].millis, MAX_FIRST_PAGE),
         targets.at_most("text, last pages of the first ones", growth, MAX_GROWTH),
+        targets.at_most("pages of a search by text", len(texts), MAX_TEXT_PAGES),
         targets.at_most("messages opened for a page", max(it.texts for it in texts), MAX_TEXTS),
         targets.at_most("rows of a page", max(it.rows for it in columns), MAX_ROWS),
         targets.at_least("emails looked at", sum(it.rows for it in texts), emails),
