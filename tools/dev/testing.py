@@ -48,10 +48,10 @@ from dev.terminal import Failure, fail, heading, item, paint, say
 _TIMEOUT_SECONDS = {
     "unit": 900,
     "integration": 1500,
-    "e2e": 1800,
+    "e2e": 3000,
     "browser": 1200,
-    "deploy": 300,
-    "clients": 600,
+    "deploy": 600,
+    "clients": 1200,
 }
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
