@@ -33,7 +33,11 @@ struct arranged_search
     // The text is too long for its preview to decide.
     email_id add(const std::string& text, std::size_t filling = 300)
     {
-        const auto raw = "X-Run: R-7\r\n\r\n" + std::string(filling, 'x') + " " + text;
+        return add_raw("X-Run: R-7\r\n\r\n" + std::string(filling, 'x') + " " + text);
+    }
+
+    email_id add_raw(const std::string& raw)
+    {
         const auto message = seeds::make_message({box}, raw);
         message->preview = mime::read_view(raw).summary.preview;
         seeds::store(world.mail, {message});
@@ -126,6 +130,41 @@ TEST_CASE("a damaged message is passed over, and a wait says that it cannot be r
     CHECK(missed.near_misses[1].actual == "(cannot be read)");
     CHECK(counted("tempinbox_inbox_search_messages_total{source=\"unreadable\"}") ==
           unreadable + 3);
+}
+
+TEST_CASE(
+    "a message that was cut ends the page before it, and is read twice at the next one's start",
+    "[inbox][filter][postgres]")
+{
+    arranged_search arranged;
+    mime::view_limits hurried;
+    hurried.time = std::chrono::milliseconds(-1);
+    message_parser late(testing::test_host(), 1, hurried);
+    message_search search(testing::test_host(), arranged.emails, late, {mib, mib, 10s});
+    for (int i = 0; i < 2; ++i)
+        arranged.add_raw("Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n" +
+                         std::string(300, 'x') + " needle\r\n--b--\r\n");
+    const auto unread = pages_ended("unread");
+    email_search wanted;
+    wanted.filter.text = "needle";
+
+    auto query = arranged.query("needle");
+    const auto first = testing::await(search.list(query)).value();
+    query.cursor = first.page.next_cursor;
+    const auto second = testing::await(search.list(query)).value();
+    const auto missed =
+        testing::await(search.find_first(arranged.box.account, arranged.box.id, {wanted}))
+            .value()
+            .results.front();
+
+    CHECK(pages_ended("unread") == unread + 1);
+    REQUIRE_FALSE(first.page.next_cursor.empty());
+    CHECK(second.page.next_cursor.empty()); // so the chain ends, though nothing was read to its end
+    CHECK(first.page.items.empty());
+    CHECK(second.page.items.empty());
+    CHECK(missed.searched_to == 1);
+    REQUIRE(missed.near_misses.size() == 1);
+    CHECK(missed.near_misses.front().actual == "(not read to its end)");
 }
 
 TEST_CASE("a page ends where its bytes, its messages or its rows do, and the next goes on",
