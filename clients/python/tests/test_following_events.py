@@ -78,6 +78,20 @@ def test_the_client_that_awaits_follows_too() -> None:
     assert path == "/prefix/v1/events?after=c0&types=inbox.created"
 
 
+def test_the_client_that_awaits_goes_on_after_a_refusal() -> None:
+    async def first(url: str) -> str:
+        async with AsyncTempinbox(base_url=url, api_key="x") as client:
+            async for one in client.events():
+                return one.event_id
+        return ""
+
+    with _serving(_page("c0"), refusal(503), _page("c1", "1")) as server:
+        assert anyio.run(first, server.url) == "1"
+
+    sent = [path.removeprefix("/prefix/v1/events") for _, path, _, _ in server.requests]
+    assert sent == ["", *["?after=c0&waitSeconds=55"] * 2]
+
+
 def test_what_is_lost_is_an_error_that_says_where_to_go_on() -> None:
     expired = {"X_Error_Code": "cursor_expired", "X_Resume_After": "AQE", "X_Missed_Events": "7"}
     reset = {"X_Error_Code": "cursor_reset", "X_Resume_After": "AQE"}

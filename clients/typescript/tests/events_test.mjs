@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 
 import { CursorExpired, CursorReset, InvalidArgument, Tempinbox } from './harness/package.mjs';
@@ -73,6 +74,50 @@ test('a reader goes on with its last cursor, whatever happens to a request', asy
   const sent = server.requests.map(({ url }) => url.replace('/v1/events', ''));
   assert.deepEqual(sent.slice(0, 2), ['', '?after=c0&waitSeconds=55']);
   assert.deepEqual(new Set(sent.slice(2)), new Set(['?after=c2&waitSeconds=55']));
+});
+
+test('429 is waited out for as long as it says', async (t) => {
+  const { delays } = clock(t);
+  const server = await scripted(t, [
+    page('c0'),
+    { status: 429, headers: { 'retry-after': '7' }, body: { message: 'slower' } },
+    page('c1', '1'),
+  ]);
+
+  const [event] = await take(1, clientOf(server).events());
+
+  assert.equal(event.eventId, '1');
+  assert.equal(delays.length, 1);
+  assert.ok(delays[0] >= 7 && delays[0] <= 7 * 1.25, `${delays[0]} s`);
+  const [, refused, repeated] = server.requests;
+  assert.equal(repeated.url, refused.url);
+});
+
+test('a reader that breaks out asks for nothing more', async (t) => {
+  const server = await scripted(t, [page('c0', '1', '2')]);
+  const events = clientOf(server).events();
+
+  await take(1, events);
+
+  assert.deepEqual(await events.next(), { value: undefined, done: true });
+  assert.equal(server.requests.length, 1);
+});
+
+test('a signal ends the request under way with its reason', async (t) => {
+  const reason = new Error('enough');
+  const ended = new AbortController();
+  let closed;
+  const silent = (_, response) => {
+    closed = once(response, 'close');
+    ended.abort(reason);
+  };
+  const server = await scripted(t, [page('c1', '1'), silent]);
+
+  const following = take(2, clientOf(server).events({ signal: ended.signal }));
+
+  await assert.rejects(following, reason);
+  await closed;
+  assert.equal(server.requests.length, 2);
 });
 
 test('what is lost is an error that says where to go on', async (t) => {
