@@ -1,5 +1,7 @@
 #include "extract/codes.hpp"
 
+#include "common/runtime/thread_cpu.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -429,7 +431,7 @@ TEST_CASE("the nearest name of a number counts", "[extract]")
 
 TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
 {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = runtime::thread_cpu();
     for (const std::string unit : {"code 123456 ",
                                    "<a href=x ",
                                    "1111-",
@@ -458,20 +460,20 @@ TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
         extract::find_links(text, page_of(text));
         extract::find_links(text, std::nullopt);
     }
-    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
+    CHECK(runtime::thread_cpu() - started < std::chrono::seconds(20));
 }
 
 TEST_CASE("a URL or a link of nothing but marks or entities costs linear time",
           "[extract][torture-33]")
 {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = runtime::thread_cpu();
     const std::string marks = "https://a.test/" + std::string(250'000, ')');
     CHECK(extract::find_links(marks, std::nullopt).at(0).url == "https://a.test/");
     std::string entities = "<a href=\"https://a.test/?";
     while (entities.size() < 250'000)
         entities += "&amp;";
     CHECK(extract::find_links(std::nullopt, page_of(entities + "\">x</a>")).empty());
-    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(5));
+    CHECK(runtime::thread_cpu() - started < std::chrono::seconds(5));
 }
 
 TEST_CASE("only the first 256 KiB that are seen are searched", "[extract][torture-33]")

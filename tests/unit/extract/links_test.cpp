@@ -1,5 +1,7 @@
 #include "extract/codes.hpp"
 
+#include "common/runtime/thread_cpu.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -444,7 +446,7 @@ TEST_CASE("a link seen again is judged anew by its text, not by words around its
 
 TEST_CASE("finding links is linear, whatever the html is", "[extract]")
 {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = runtime::thread_cpu();
     for (const std::string_view unit : {"<a href=https://a.test>",
                                         "<a href='",
                                         "<a ",
@@ -478,5 +480,5 @@ TEST_CASE("finding links is linear, whatever the html is", "[extract]")
     in_text(one_run);
     in_text("https://a.test/" + std::string(300'000, '_'));
     in_html("<a href='https://a.test/" + std::string(200'000, '&') + "'>");
-    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));
+    CHECK(runtime::thread_cpu() - started < std::chrono::seconds(10));
 }

@@ -1,5 +1,7 @@
 #include "unit/mime/mails.hpp"
 
+#include "common/runtime/thread_cpu.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -396,11 +398,11 @@ TEST_CASE("html becomes text in one pass, whatever it is", "[mime][torture-32]")
     CHECK(sent.html == "<img src=http://a.test/x><script>x</script>");
     CHECK(text(testing::repeated("<table><tr><td>cell", 300'000)).size() <=
           mime::view_limits{}.text_bytes);
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = runtime::thread_cpu();
     for (const char* unit : {"<table><tr><td>", "<", "<!--", "&", "<a href=\"", "<script>", "&#",
                              "<div ", "</", "a<b>"})
         text(testing::repeated(unit, 500'000));
-    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
+    CHECK(runtime::thread_cpu() - started < std::chrono::seconds(20));
 }
 
 TEST_CASE("the preview is the beginning of the text on one line", "[mime]")

@@ -1,5 +1,7 @@
 #include "unit/mail-ingest/smtp/conversation.hpp"
 
+#include "common/runtime/thread_cpu.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -158,7 +160,7 @@ TEST_CASE("a line may be as long as a message", "[smtp][torture-30]")
 
 TEST_CASE("a message of nothing but CR costs linear time", "[smtp][torture-30]")
 {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = runtime::thread_cpu();
     smtp::data_scanner scanner;
     std::string message;
     const std::string carriages(4'000'000, '\r');
@@ -166,5 +168,5 @@ TEST_CASE("a message of nothing but CR costs linear time", "[smtp][torture-30]")
     CHECK(scanner.scan(carriages, message) == carriages.size());
     CHECK(message == carriages);
     CHECK(scanner.has_bare_newline());
-    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));
+    CHECK(runtime::thread_cpu() - started < std::chrono::seconds(10));
 }
