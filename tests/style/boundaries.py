@@ -18,7 +18,7 @@ LAYERS = [
     {"async"},
     {"runtime", "tls"},
     {"http", "kafka", "postgres", "credentials"},
-    {"admin", "otlp", "rpc", "outbox", "plans", "events", "migrations"},
+    {"admin", "otlp", "rpc", "outbox", "plans", "events", "migrations", "faults"},
     {"mailbox", "accounts", "testing"},
 ]
 # The folders inside a service, lowest first: a folder includes itself and lower ones only. "." are
@@ -41,7 +41,15 @@ FOLDERS = {
         "surfaces",
     ],
     "inbox": ["reading", "lifecycle", "api"],
-    "mail-ingest": ["envelope", "rejections", "recipients", "logins", "ingest", "smtp"],
+    "mail-ingest": [
+        "envelope",
+        "rejections",
+        "faults",
+        "recipients",
+        "logins",
+        "ingest",
+        "smtp",
+    ],
     "webhook-dispatcher": [
         "storage",
         "endpoints",

@@ -1,0 +1,108 @@
+#include "common/faults/evaluation.hpp"
+
+#include "common/core/text.hpp"
+#include "common/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::faults {
+namespace {
+
+constexpr std::chrono::seconds minute{60};
+
+bool fits(const step& candidate, const question& asked)
+{
+    if (candidate.at != asked.at)
+        return false;
+    if (asked.at == stage::rcpt && candidate.closes() && !asked.has_login)
+        return false;
+    if (candidate.to.empty())
+        return true;
+    const auto part = rules::fold(candidate.to);
+    return std::ranges::any_of(asked.recipients, [&](const std::string& recipient) {
+        return fold_recipient(recipient).find(part) != std::string::npos;
+    });
+}
+
+// Whether this use is one to play; counts it.
+bool is_due(const schedule& when, count& counted, time_point now)
+{
+    switch (when.what) {
+    case schedule::kind::always:
+        return true;
+    case schedule::kind::times:
+        return counted.used < when.number;
+    case schedule::kind::for_seconds:
+        if (!counted.since)
+            counted.since = now;
+        return now < *counted.since + std::chrono::seconds(when.number);
+    case schedule::kind::above_per_minute:
+        if (!counted.since || now >= *counted.since + minute) {
+            counted.since = now;
+            counted.seen = 0;
+        }
+        return ++counted.seen > when.number;
+    case schedule::kind::every:
+        return ++counted.seen % when.number == 0;
+    }
+    return false;
+}
+
+// Absent: one recipient too many.
+count* find_or_add(counts& counted, const count_key& key)
+{
+    if (key.recipient.empty())
+        return &counted[key];
+    const auto known = counted.find(key);
+    if (known != counted.end())
+        return &known->second;
+    auto& all = counted[{key.step, ""}];
+    if (all.seen >= max_recipients_counted)
+        return nullptr;
+    ++all.seen;
+    return &counted[key];
+}
+
+} // namespace
+
+std::string fold_recipient(const std::string& recipient)
+{
+    return rules::fold(to_clean_utf8(recipient));
+}
+
+answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,
+                time_point now)
+{
+    answer given;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto& candidate = steps[i];
+        if (!fits(candidate, asked))
+            continue;
+        count_key key{i, ""};
+        if (candidate.is_per_recipient)
+            key.recipient = fold_recipient(asked.recipients.front());
+        const auto known = std::ranges::find(asked.decided, key, &decision::key);
+        bool is_played = known != asked.decided.end() && known->is_played;
+        if (known == asked.decided.end()) {
+            auto* of_step = find_or_add(counted, key);
+            if (!of_step) {
+                given.is_uncounted = true;
+                continue;
+            }
+            is_played = is_due(candidate.when, *of_step, now);
+            if (is_played) {
+                ++of_step->used;
+                if (candidate.is_per_recipient)
+                    ++counted[{i, ""}].used;
+            }
+            given.decided.push_back({key, is_played});
+        }
+        if (is_played) {
+            given.step = i;
+            break;
+        }
+    }
+    return given;
+}
+
+} // namespace tempinbox::faults
