@@ -99,6 +99,16 @@ constexpr postgres::statement purge_logins{"mailbox_purge_logins", R"(
     WHERE l.account_id = purged.account_id AND l.inbox_id = purged.inbox_id
         AND l.revoked_at IS NOT NULL)"};
 
+// Faults are played while an inbox is live, and go with its mail, or with the inbox that had none.
+constexpr postgres::statement purge_faults{"mailbox_purge_faults", R"(
+    WITH ended AS MATERIALIZED (
+        SELECT account_id, inbox_id FROM unnest($1::uuid[], $2::uuid[]) AS e (account_id, inbox_id)),
+    sets AS (
+        DELETE FROM mailbox.fault_sets AS s USING ended
+        WHERE s.account_id = ended.account_id AND s.inbox_id = ended.inbox_id)
+    DELETE FROM mailbox.fault_counts AS c USING ended
+    WHERE c.account_id = ended.account_id AND c.inbox_id = ended.inbox_id)"};
+
 // The bodies to delete one by one.
 std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result& deleted)
 {
@@ -149,6 +159,8 @@ purge_batch purge_in(pqxx::work& tx)
     if (batch.emails < purge_repository::batch_size) {
         postgres::exec_prepared(tx, mark_purged.name, postgres::to_array(accounts),
                                 postgres::to_array(ids));
+        postgres::exec_prepared0(tx, purge_faults.name, postgres::to_array(accounts),
+                                 postgres::to_array(ids));
         batch.inboxes = static_cast<std::int64_t>(ids.size());
     }
     batch.is_full = batch.emails == purge_repository::batch_size || ids.size() == 100;
@@ -163,7 +175,7 @@ purge_repository::purge_repository(postgres::pool& db, std::string outbox_owner)
 {
     for (const auto& statement :
          {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_subdomains,
-          free_addresses, purge_rejections, purge_logins})
+          free_addresses, purge_rejections, purge_logins, purge_faults})
         db_.prepare(statement);
 }
 
@@ -186,6 +198,8 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
                 accounts.back(), ids.back(), column<std::int64_t>(row, "state_version")));
         }
         postgres::exec_prepared0(tx, purge_logins.name, postgres::to_array(accounts),
+                                 postgres::to_array(ids));
+        postgres::exec_prepared0(tx, purge_faults.name, postgres::to_array(accounts),
                                  postgres::to_array(ids));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();

@@ -10,13 +10,20 @@
 namespace tempinbox::mailbox {
 
 // Why mail for an inbox was not accepted.
-enum class rejection_reason { too_large, inbox_full, over_rate, inbox_ended, bad_login };
+enum class rejection_reason {
+    too_large,
+    inbox_full,
+    over_rate,
+    inbox_ended,
+    bad_login,
+    fault // its owner asked for it
+};
 
 // The name that the schema and the API have for it.
 constexpr std::string_view to_text(rejection_reason reason)
 {
-    constexpr std::string_view names[] = {"too_large", "inbox_full", "over_rate", "inbox_ended",
-                                          "bad_login"};
+    constexpr std::string_view names[] = {"too_large",   "inbox_full", "over_rate",
+                                          "inbox_ended", "bad_login",  "fault"};
     return names[static_cast<std::size_t>(reason)];
 }
 

@@ -34,6 +34,12 @@ inline constexpr rpc::method<inbox::v1::RotateLoginRequest, inbox::v1::RotateLog
     rotate_login{"tempinbox.inbox.v1.InboxService/RotateLogin"};
 inline constexpr rpc::method<inbox::v1::EndLoginRequest, inbox::v1::EndLoginResponse> end_login{
     rpc::only_once("tempinbox.inbox.v1.InboxService/EndLogin")};
+inline constexpr rpc::method<inbox::v1::GetFaultsRequest, inbox::v1::GetFaultsResponse> get_faults{
+    "tempinbox.inbox.v1.InboxService/GetFaults"};
+inline constexpr rpc::method<inbox::v1::SetFaultsRequest, inbox::v1::SetFaultsResponse> set_faults{
+    "tempinbox.inbox.v1.InboxService/SetFaults"};
+inline constexpr rpc::method<inbox::v1::ClearFaultsRequest, inbox::v1::ClearFaultsResponse>
+    clear_faults{"tempinbox.inbox.v1.InboxService/ClearFaults"};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
     list_emails{"tempinbox.inbox.v1.InboxService/ListEmails", std::chrono::seconds(5), 8};
 // On failure the caller reads the list as usual; that call reports the error.

@@ -29,6 +29,7 @@ const std::map<std::string, const char*> global_tables{
     {"mailbox.restore_steps", "of one database"},
     {"mailbox.backfills", "of one database"},
     {"mailbox.capture_changes", "orders the changes of one database"},
+    {"mailbox.fault_changes", "orders the changes of one database"},
     {"quota.debts", "ids of reports, each of which is about many accounts"},
 };
 

@@ -70,7 +70,8 @@ TEST_CASE("every declared method has a constant with its path and its messages",
         inbox_methods::list_domains, inbox_methods::set_subdomains,
         inbox_methods::find_first_emails, inbox_methods::get_last_sequences,
         inbox_methods::list_rejections, inbox_methods::check_tag, inbox_methods::create_login,
-        inbox_methods::rotate_login, inbox_methods::end_login, rate_limit_methods::take_quota,
+        inbox_methods::rotate_login, inbox_methods::end_login, inbox_methods::get_faults,
+        inbox_methods::set_faults, inbox_methods::clear_faults, rate_limit_methods::take_quota,
         rate_limit_methods::return_block, rate_limit_methods::get_usage,
         webhook_methods::list_deliveries, webhook_methods::get_delivery,
         webhook_methods::test_webhook, webhook_methods::retry_delivery,
@@ -86,7 +87,7 @@ TEST_CASE("every declared method has a constant with its path and its messages",
         webhook_methods::read_events, webhook_methods::find_position,
         webhook_methods::get_positions);
 
-    REQUIRE(noted.files.size() == 8);
+    REQUIRE(noted.files.size() == 9);
     CHECK(noted.messages == declared_in(noted.files));
 }
 
