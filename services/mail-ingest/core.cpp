@@ -62,16 +62,24 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       rejections(host, store),
       recipients(host, look_up_db, chosen.recipients),
       ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
-      clock_watch(host, db, clock),
-      database_watch(host, {look_up_db, db}),
+      storage_watch(host, db, look_up_db, clock),
+      faults(host, chosen.database),
       client_limiter(chosen.client_limits),
       certificate(smtp::watch_certificate(host, chosen.tls_certificate_file, chosen.tls_key_file)),
       session_metrics(host.metrics()),
-      session_context{host,        chosen.session, recipients,          ingest,         rejections,
-                      clock_watch, client_limiter, certificate.current, session_metrics},
+      session_context{host,
+                      chosen.session,
+                      recipients,
+                      ingest,
+                      rejections,
+                      faults,
+                      storage_watch.clock,
+                      client_limiter,
+                      certificate.current,
+                      session_metrics},
       submission(chosen, look_up_db, publisher, session_context),
       listener(host, session_metrics, ports_of(chosen, session_context, submission.context()),
-               chosen.proxy, database_watch)
+               chosen.proxy, storage_watch.database)
 {
     db.require_schema(mailbox::schema, mailbox::schema_version);
 }
@@ -81,16 +89,16 @@ void core::start()
     publisher.start();
     unacknowledged.start();
     rejections.start();
-    clock_watch.start();
-    database_watch.start();
+    storage_watch.start();
+    faults.start();
     submission.start();
     listener.start();
 }
 
 awaitable<void> core::stop(std::chrono::milliseconds timeout)
 {
-    co_await database_watch.stop();
-    co_await clock_watch.stop();
+    co_await storage_watch.stop();
+    co_await faults.stop();
     co_await unacknowledged.stop();
     co_await rejections.stop();
     co_await submission.stop();

@@ -3,11 +3,11 @@
 #include "common/core/awaitable.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/tls/certificate.hpp"
-#include "mail-ingest/ingest/database_watch.hpp"
+#include "mail-ingest/faults/fault_player.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
+#include "mail-ingest/ingest/storage_watch.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/rejections/rejection_recorder.hpp"
@@ -48,8 +48,8 @@ public:
     rejection_recorder rejections;
     mail_ingest::recipients recipients;
     mail_ingest::ingest ingest;
-    postgres::clock_watch clock_watch;
-    mail_ingest::database_watch database_watch; // while it is away, new sessions are refused
+    mail_ingest::storage_watch storage_watch;
+    fault_player faults;
     smtp::client_limiter client_limiter;
     tls::watched_certificate certificate; // of STARTTLS
     smtp::session_metrics session_metrics;

@@ -23,9 +23,10 @@ submission::submission(const settings& chosen, postgres::pool& look_up_db,
                        ? smtp::watch_certificate(mail.host, chosen.submission.certificate_file,
                                                  chosen.submission.key_file)
                        : tls::watched_certificate()),
-      context_{mail.host,       chosen.submission.session, mail.recipients,
-               mail.ingest,     mail.rejections,           mail.clock,
-               client_limiter_, certificate_.current,      mail.metrics}
+      context_{mail.host,   chosen.submission.session, mail.recipients,
+               mail.ingest, mail.rejections,           mail.faults,
+               mail.clock,  client_limiter_,           certificate_.current,
+               mail.metrics}
 {
     if (!chosen.takes_logins())
         return;

@@ -97,9 +97,16 @@ private:
             take_output();
             require(next_action.wait.count() > 0, "a delay is one");
             note(events_, "delay");
+            machine_.on_delay_end(now_);
+            break;
+        case smtp::action::kind::meet_fault:
+            require(machine_.transaction().may_meet_fault(faults::stage::data),
+                    "only inboxes that may play a fault are asked");
+            machine_.on_fault_result(next_fault());
             break;
         case smtp::action::kind::look_up:
-            machine_.on_recipient_result(find(machine_.pending_recipient()));
+            machine_.on_recipient_result(machine_.login() ? own_recipient()
+                                                          : find(machine_.pending_recipient()));
             break;
         case smtp::action::kind::log_in:
             check_login(machine_.take_credentials());
@@ -107,9 +114,14 @@ private:
         case smtp::action::kind::admit: {
             require(machine_.login().has_value(), "a login that may send is one");
             const auto choice = ++admissions_ % 4;
-            machine_.on_admission_result(
-                {choice == 0 ? smtp::admission_status::over_rate : smtp::admission_status::admitted,
-                 1'000'000});
+            smtp::admission_result result{choice == 0 ? smtp::admission_status::over_rate
+                                                      : smtp::admission_status::admitted,
+                                          1'000'000,
+                                          all_stages_,
+                                          {}};
+            if (choice == 1)
+                result.fault = next_fault();
+            machine_.on_admission_result(result);
             break;
         }
         case smtp::action::kind::begin:
@@ -169,7 +181,43 @@ private:
         machine_.on_login_result(std::move(result), now_);
     }
 
-    smtp::recipient_result find(const smtp::smtp_path& recipient) const
+    // One kind of fault after the other, and none.
+    std::optional<smtp::fault> next_fault()
+    {
+        smtp::fault played;
+        switch (++faults_ % 6) {
+        case 0:
+            return std::nullopt;
+        case 1:
+            played.delay = std::chrono::seconds(1);
+            break;
+        case 2:
+            played.is_cut = true;
+            break;
+        case 3:
+            played.reply = "421 4.7.0 On purpose";
+            break;
+        case 4:
+            played.delay = std::chrono::seconds(1);
+            [[fallthrough]];
+        default:
+            played.reply = "451 4.7.1 On purpose";
+        }
+        return played;
+    }
+
+    smtp::recipient_result own_recipient()
+    {
+        smtp::recipient_result own(smtp::recipient_status::live);
+        own.account = account_;
+        own.inbox = inbox_;
+        own.max_message_bytes = 1'000'000;
+        own.fault_stages = all_stages_;
+        own.fault = next_fault();
+        return own;
+    }
+
+    smtp::recipient_result find(const smtp::smtp_path& recipient)
     {
         require(!recipient.text.empty() && recipient.text.size() <= 256,
                 "only addresses of bounded length are looked up");
@@ -196,6 +244,10 @@ private:
             break;
         case 'w':
             result.is_slowed = true;
+            break;
+        case 'x':
+            result.fault_stages = all_stages_;
+            result.fault = next_fault();
             break;
         default:
             break;
@@ -227,12 +279,18 @@ private:
                                smtp::message_status::gone,         smtp::message_status::full,
                                smtp::message_status::full_for_now, smtp::message_status::looping,
                                smtp::message_status::too_large,    smtp::message_status::overloaded,
-                               smtp::message_status::unavailable};
+                               smtp::message_status::unavailable,  smtp::message_status::fault};
         const auto choice = message_->empty()
                                 ? 0U
                                 : static_cast<unsigned char>(message_->front()) % statuses.size();
         smtp::message_result result(*(statuses.begin() + choice));
         result.id = "id";
+        if (result.status == smtp::message_status::stored)
+            result.fault = next_fault();
+        if (result.fault && result.fault->refuses())
+            result.status = smtp::message_status::fault;
+        if (result.status == smtp::message_status::fault && !result.fault)
+            result.fault = smtp::fault{"552 5.2.2 On purpose", false, false, {}};
         note(events_, "store " + std::to_string(message_->size()) + ":" + *message_);
         message_.reset();
         machine_.on_message_result(result, now_);
@@ -306,6 +364,8 @@ private:
     bool is_closed_ = false;
     bool has_tls_ = false;
     unsigned admissions_ = 0;
+    unsigned faults_ = 0;
+    const faults::stage_set all_stages_{0x1f};
 };
 
 } // namespace tempinbox::fuzz

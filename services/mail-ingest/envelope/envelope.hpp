@@ -1,7 +1,9 @@
 #pragma once
 
 #include "common/core/ids.hpp"
+#include "common/faults/step.hpp"
 #include "common/trace/traceparent.hpp"
+#include "mail-ingest/envelope/fault.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +21,7 @@ struct recipient
     std::string as_given;
     std::string domain; // lower case, A-labels; empty for the bare postmaster
     std::uint64_t max_message_bytes = 0;
+    faults::stage_set fault_stages; // at which its inbox may play one
 };
 
 // Who sends what to whom: everything known of a transaction except the message.
@@ -37,6 +40,11 @@ struct envelope
     {
         return std::any_of(recipients.begin(), recipients.end(),
                            [&](const recipient& one) { return one.inbox == inbox; });
+    }
+    bool may_meet_fault(faults::stage at) const
+    {
+        return std::any_of(recipients.begin(), recipients.end(),
+                           [&](const recipient& one) { return one.fault_stages.has(at); });
     }
 };
 
@@ -58,7 +66,9 @@ struct recipient_result
     account_id account; // with `inbox`: whose a live, full or quarantined address is
     inbox_id inbox;
     std::uint64_t max_message_bytes = 0;
-    bool is_slowed = false; // the client's address asked for too many unknown recipients
+    bool is_slowed = false;           // the client's address asked for too many unknown recipients
+    faults::stage_set fault_stages;   // of a live inbox
+    std::optional<smtp::fault> fault; // that it plays at RCPT
 };
 
 // What became of a message.
@@ -71,13 +81,15 @@ enum class message_status {
     too_large,    // by the limits known at the end of the message
     unstorable,   // PostgreSQL refuses its data, now and later
     overloaded,   // no memory or disk to take it at present
+    fault,        // its inboxes refuse it on purpose
     unavailable   // not committed, or the outcome is unknown at the deadline
 };
 
 struct message_result
 {
     message_status status = message_status::unavailable;
-    std::string id; // of the email in the first recipient's inbox
+    std::string id;                   // of the email in the first recipient's inbox
+    std::optional<smtp::fault> fault; // which refuses the message, or comes after it was stored
 };
 
 } // namespace tempinbox::smtp

@@ -2,6 +2,8 @@
 
 #include "common/core/ids.hpp"
 #include "common/core/secret.hpp"
+#include "common/faults/step.hpp"
+#include "mail-ingest/envelope/fault.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -44,6 +46,7 @@ struct login
     account_id account;
     inbox_id inbox;
     std::uint64_t max_message_bytes = 0;
+    faults::stage_set fault_stages = {}; // at which the inbox may play one
 };
 
 // The result of an attempt to log in.
@@ -60,6 +63,7 @@ struct login_result
     login_status status = login_status::unavailable;
     std::optional<smtp::login> login;  // if good; if bad, the one that the password is wrong for
     std::chrono::milliseconds wait{0}; // before the reply
+    std::optional<smtp::fault> fault = {}; // that the inbox plays after a good login
 };
 
 // Whether a login may send another message.
@@ -74,6 +78,8 @@ struct admission_result
 {
     admission_status status = admission_status::unavailable;
     std::uint64_t max_message_bytes = 0; // by the plan at present, if admitted
+    faults::stage_set fault_stages = {};
+    std::optional<smtp::fault> fault = {}; // that the inbox plays at MAIL
 };
 
 } // namespace tempinbox::smtp

@@ -234,6 +234,10 @@ command_step command_machine::on_login_result(login_result result)
     auto reply = replies::login_unavailable;
     switch (result.status) {
     case login_status::good:
+        if (result.fault && result.fault->refuses())
+            return play(*result.fault);
+        if (result.fault)
+            wait = std::max(wait, result.fault->delay);
         login_ = std::move(result.login);
         reply = replies::logged_in;
         break;
@@ -306,10 +310,16 @@ command_step command_machine::begin_transaction()
 
 command_step command_machine::on_admission_result(const admission_result& result)
 {
+    const auto output_before = replies_.output().size();
     switch (result.status) {
     case admission_status::admitted:
+        if (result.fault && result.fault->refuses())
+            return play(*result.fault);
         login_->max_message_bytes = result.max_message_bytes;
-        return begin_transaction();
+        login_->fault_stages = result.fault_stages;
+        begin_transaction();
+        delay_reply(output_before, result.fault);
+        return {};
     case admission_status::ended:
         return close(replies::login_ended);
     case admission_status::over_rate:
@@ -335,7 +345,7 @@ command_step command_machine::handle_rcpt(std::string_view arguments)
         envelope_.recipients.size() >= static_cast<std::size_t>(limits_.recipients))
         return say(replies::too_many_recipients);
     pending_recipient_ = std::move(path->smtp_path);
-    if (!login_)
+    if (!login_ || login_->fault_stages.has(faults::stage::rcpt))
         return {kind::look_up, {}, {}};
     // Whoever it names, the mail goes to the login's inbox. Nothing is looked up, so neither reply
     // nor time tells whether the recipient exists here.
@@ -343,11 +353,16 @@ command_step command_machine::handle_rcpt(std::string_view arguments)
     own.account = login_->account;
     own.inbox = login_->inbox;
     own.max_message_bytes = login_->max_message_bytes;
+    own.fault_stages = login_->fault_stages;
     return say(accept(own));
 }
 
 command_step command_machine::on_recipient_result(const recipient_result& result)
 {
+    if (result.fault && result.fault->refuses()) {
+        has_refused_recipient_ = true;
+        return play(*result.fault);
+    }
     const auto output_before = replies_.output().size();
     const auto recipients_before = envelope_.recipients.size();
     const auto step = say_result(result);
@@ -361,7 +376,22 @@ command_step command_machine::on_recipient_result(const recipient_result& result
     if ((result.is_slowed || is_one_too_many) && !replies_.has_delayed())
         replies_.delay_since(output_before,
                              result.is_slowed ? limits_.unknown_delay : limits_.error_delay);
+    delay_reply(output_before, result.fault);
     return step;
+}
+
+// In place of the ordinary reply.
+command_step command_machine::play(const fault& played)
+{
+    replies_.play(played);
+    return {played.closes() ? kind::close : kind::replied, {}, {}};
+}
+
+// For a fault that is a delay alone.
+void command_machine::delay_reply(std::size_t output_before, const std::optional<fault>& played)
+{
+    if (played && played->delay.count() > 0 && !replies_.has_delayed())
+        replies_.delay_since(output_before, played->delay);
 }
 
 command_step command_machine::say_result(const recipient_result& result)
@@ -418,6 +448,7 @@ std::string_view command_machine::accept(const recipient_result& result)
     taken.as_given = pending_recipient_.text;
     taken.domain = pending_recipient_.domain;
     taken.max_message_bytes = allowed;
+    taken.fault_stages = result.fault_stages;
     envelope_.recipients.push_back(std::move(taken));
     return replies::recipient_ok;
 }

@@ -112,6 +112,8 @@ public:
 
     const smtp_path& pending_recipient() const { return pending_recipient_; }
     const smtp::envelope& envelope() const { return envelope_; }
+    const std::string& pending_mail_from() const { return pending_sender_.path; }
+    int transaction_number() const { return messages_; }
     // The largest message that all recipients take.
     std::uint64_t allowed_bytes() const { return allowed_bytes_; }
 
@@ -138,6 +140,8 @@ private:
     std::string_view missing_login() const;
     command_step refuse_chunk(const smtp::chunk& chunk, std::string_view refusal);
     command_step say_result(const recipient_result& result);
+    command_step play(const fault& played);
+    void delay_reply(std::size_t output_before, const std::optional<fault>& played);
     std::string_view accept(const recipient_result& result);
     bool has_tls() const { return envelope_.tls.has_value(); }
     bool has_transaction() const { return phase_ == phase::envelope || phase_ == phase::chunks; }

@@ -41,6 +41,14 @@ void reply_writer::delay_since(std::size_t size, std::chrono::milliseconds wait)
     output_.resize(size);
 }
 
+void reply_writer::play(const fault& played)
+{
+    if (played.delay.count() > 0)
+        reply_later(played.delay, played.reply);
+    else if (!played.reply.empty())
+        say(played.reply);
+}
+
 std::chrono::milliseconds reply_writer::take_wait()
 {
     return std::exchange(wait_, {});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mail-ingest/envelope/fault.hpp"
 #include "mail-ingest/smtp/limits.hpp"
 
 #include <string>
@@ -22,6 +23,9 @@ public:
     void reply_later(std::chrono::milliseconds wait, std::string reply);
     // Delays the one reply that was said since the output had `size` bytes.
     void delay_since(std::size_t size, std::chrono::milliseconds wait);
+
+    // Says what a fault replies, if anything, after its delay.
+    void play(const fault& played);
 
     // Returns once how long the delayed reply waits; else zero.
     std::chrono::milliseconds take_wait();

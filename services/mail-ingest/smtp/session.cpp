@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <map>
 #include <set>
 
 namespace tempinbox::smtp {
@@ -47,9 +48,14 @@ std::optional<rejection_reason> reason_of(recipient_status status, std::string_v
     return std::nullopt;
 }
 
+// What its inbox's owner reads of a refusal without a reply.
+constexpr std::string_view no_reply = "The connection was closed without a reply";
+
 // By how a message ended.
 std::optional<rejection_reason> reason_of(std::string_view result)
 {
+    if (result == "fault")
+        return rejection_reason::fault;
     if (result == "too_large")
         return rejection_reason::too_large;
     if (result == "full")
@@ -91,7 +97,8 @@ session::session(session_context& context, port_kind port, tcp::socket socket, c
           context.limits,
           client_of(port, context.client_limiter.is_exempt(peer_), context.starttls != nullptr),
           steady::now()),
-      sender_{[this] { return connection_.has_hung_up(); }}
+      sender_{[this] { return connection_.has_hung_up(); }},
+      delay_timer_(context.host.executor())
 {
     context_.metrics.session_began();
 }
@@ -170,6 +177,9 @@ awaitable<void> session::converse()
             break;
         case action::kind::admit:
             co_await admit();
+            break;
+        case action::kind::meet_fault:
+            co_await meet_fault();
             break;
         case action::kind::begin:
             spool_ = context_.ingest.open_spool();
@@ -250,6 +260,12 @@ awaitable<void> session::look_up()
 {
     // This is the first recipient that can be accepted. Earlier attempts, before RSET or refused,
     // began no transaction.
+    begin_to_meet_faults();
+    if (machine_.login()) {
+        auto own = result_of_login();
+        own.fault = co_await fault_at_rcpt(own);
+        co_return on_recipient_result(std::move(own), false);
+    }
     if (machine_.transaction().recipients.empty())
         begin_transaction();
     auto result = context_.recipients.find_cached(machine_.pending_recipient());
@@ -257,13 +273,32 @@ awaitable<void> session::look_up()
         auto recipient = machine_.pending_recipient();
         result = co_await context_.recipients.find(std::move(recipient));
     }
-    on_recipient_result(std::move(*result));
+    const bool is_new = admit_recipient(*result);
+    if (result->status == recipient_status::live && result->fault_stages.has(faults::stage::rcpt))
+        result->fault = co_await fault_at_rcpt(*result);
+    on_recipient_result(std::move(*result), is_new);
+}
+
+// Whoever the recipient is, the mail is for the login's inbox.
+recipient_result session::result_of_login() const
+{
+    const auto& who = *machine_.login();
+    recipient_result own(recipient_status::live);
+    own.account = who.account;
+    own.inbox = who.inbox;
+    own.max_message_bytes = who.max_message_bytes;
+    own.fault_stages = who.fault_stages;
+    return own;
 }
 
 awaitable<void> session::log_in()
 {
     auto result = co_await context_.logins->log_in(peer_.address, machine_.take_credentials());
     const auto refused = result.status == login_status::bad ? result.login : std::nullopt;
+    if (result.status == login_status::good)
+        result.fault = co_await fault_at(faults::stage::auth, *result.login, {});
+    if (result.fault && result.fault->refuses())
+        context_.logins->leave(result.login->user);
     machine_.on_login_result(std::move(result), steady::now());
     if (refused)
         context_.rejections.note(refused->account, refused->inbox, rejection_reason::bad_login, "",
@@ -272,9 +307,13 @@ awaitable<void> session::log_in()
 
 awaitable<void> session::admit()
 {
-    const auto result = co_await context_.logins->admit(*machine_.login());
-    if (result.status == admission_status::admitted)
+    auto result = co_await context_.logins->admit(*machine_.login());
+    if (result.status == admission_status::admitted) {
         begin_transaction();
+        result.fault_stages = context_.faults.stages_of(machine_.login()->inbox);
+        result.fault =
+            co_await fault_at(faults::stage::mail, *machine_.login(), machine_.pending_mail_from());
+    }
     machine_.on_admission_result(result);
 }
 
@@ -288,19 +327,106 @@ void session::begin_transaction()
     transaction_span_.set("client.address", peer_text_);
 }
 
-void session::on_recipient_result(recipient_result result)
+// Whether the transaction gets an inbox that it did not have: its message counts in that one's
+// rate.
+bool session::admit_recipient(recipient_result& result)
 {
-    const auto now = steady::now();
-    const bool is_new =
-        result.status == recipient_status::live && !machine_.transaction().goes_to(result.inbox);
+    if (result.status != recipient_status::live)
+        return false;
+    result.fault_stages = context_.faults.stages_of(result.inbox);
+    const bool is_new = !machine_.transaction().goes_to(result.inbox);
     if (is_new && !context_.recipients.admits(result.inbox))
         result.status = recipient_status::over_rate;
+    return is_new;
+}
+
+// Of a transaction that begins there are no faults yet.
+void session::begin_to_meet_faults()
+{
+    if (machine_.transaction_number() == transaction_number_)
+        return;
+    transaction_number_ = machine_.transaction_number();
+    faults_met_ = {};
+}
+
+// What the login's inbox plays at AUTH, or at a MAIL, which the next transaction begins with.
+awaitable<std::optional<fault>> session::fault_at(faults::stage at, smtp::login who,
+                                                  std::string mail_from)
+{
+    faults_met_ = {};
+    transaction_number_ = machine_.transaction_number() + 1;
+    if (!context_.faults.stages_of(who.inbox).has(at))
+        co_return std::nullopt;
+    mailbox::fault_claim claim;
+    claim.at = at;
+    claim.parts.push_back({who.account, who.inbox, {}, {}});
+    auto played = co_await play_fault(std::move(claim));
+    if (played && played->refuses())
+        note_fault(who.account, who.inbox, mail_from, *played);
+    co_return played;
+}
+
+awaitable<std::optional<fault>> session::fault_at_rcpt(recipient_result result)
+{
+    mailbox::fault_claim claim;
+    claim.at = faults::stage::rcpt;
+    claim.parts.push_back({result.account, result.inbox, {machine_.pending_recipient().text}, {}});
+    auto played = co_await play_fault(std::move(claim));
+    if (played && played->refuses())
+        note_fault(result.account, result.inbox, machine_.transaction().mail_from, *played);
+    co_return played;
+}
+
+// What the inboxes of the transaction play together.
+awaitable<std::optional<fault>> session::fault_of_message(faults::stage at)
+{
+    std::map<inbox_id, mailbox::fault_claim::part> parts;
+    for (const auto& one : machine_.transaction().recipients) {
+        auto& part = parts[one.inbox];
+        part.account = one.account;
+        part.inbox = one.inbox;
+        part.recipients.push_back(one.as_given);
+    }
+    mailbox::fault_claim claim;
+    claim.at = at;
+    for (auto& [inbox, part] : parts)
+        claim.parts.push_back(std::move(part));
+    co_return co_await play_fault(std::move(claim));
+}
+
+awaitable<std::optional<fault>> session::play_fault(mailbox::fault_claim claim)
+{
+    claim.has_login = machine_.login().has_value();
+    auto played = co_await context_.faults.play(std::move(claim), faults_met_);
+    if (!played)
+        co_return std::nullopt;
+    delay_slot_ = std::move(played->slot);
+    co_return std::move(played->fault);
+}
+
+void session::note_fault(account_id account, inbox_id inbox, std::string_view mail_from,
+                         const fault& played)
+{
+    context_.rejections.note(account, inbox, rejection_reason::fault, mail_from,
+                             played.reply.empty() ? no_reply : std::string_view(played.reply));
+}
+
+awaitable<void> session::meet_fault()
+{
+    machine_.on_fault_result(co_await fault_of_message(faults::stage::data));
+}
+
+void session::on_recipient_result(recipient_result result, bool is_new)
+{
+    const auto now = steady::now();
+    const bool is_refused = result.fault && result.fault->refuses();
     if (result.status == recipient_status::unknown)
         context_.client_limiter.note_unknown_recipient(peer_, now);
     result.is_slowed = context_.client_limiter.is_slowed(peer_, now);
-    context_.metrics.recipient(to_text(result.status));
+    context_.metrics.recipient(is_refused ? "fault" : to_text(result.status));
     machine_.on_recipient_result(result);
-    note_rejected_recipient(result);
+    if (!is_refused)
+        note_rejected_recipient(result);
     if (is_new && result.status == recipient_status::live) {
         if (machine_.transaction().goes_to(result.inbox))
             admitted_.push_back(result.inbox);
@@ -321,13 +447,14 @@ void session::note_rejected_recipient(const recipient_result& result)
 void session::note_rejected_message(const ending& ended)
 {
     const auto reason = reason_of(ended.result);
-    if (!reason)
+    if (!reason || ended.is_stored)
         return;
+    const auto reply = ended.reply.empty() ? no_reply : std::string_view(ended.reply);
     std::set<inbox_id> inboxes;
     for (const auto& one : ended.envelope.recipients) {
         if (inboxes.insert(one.inbox).second)
             context_.rejections.note(one.account, one.inbox, *reason, ended.envelope.mail_from,
-                                     ended.reply);
+                                     reply);
     }
 }
 
@@ -372,6 +499,14 @@ awaitable<void> session::store()
     if (!is_in_time || context_.clock.is_off()) {
         taken.result.status = message_status::unavailable;
     } else if (message) {
+        std::optional<fault> played;
+        if (machine_.transaction().may_meet_fault(faults::stage::end))
+            played = co_await fault_of_message(faults::stage::end);
+        if (played && played->refuses()) {
+            taken.result.status = message_status::fault;
+            taken.result.fault = std::move(played);
+            co_return machine_.on_message_result(taken.result, steady::now());
+        }
         auto envelope = machine_.transaction();
         envelope.trace = transaction_span_.context();
         transaction_span_.set("smtp.message.size", message->size());
@@ -380,6 +515,8 @@ awaitable<void> session::store()
             transaction_span_.set("tls.protocol.version", *envelope.tls);
         taken = co_await context_.ingest.take(std::move(envelope), std::move(message), peer_text_,
                                               sender_);
+        if (taken.result.status == message_status::stored)
+            taken.result.fault = std::move(played);
     }
     const auto now = steady::now();
     if (taken.result.status == message_status::stored) {
@@ -393,11 +530,16 @@ awaitable<void> session::store()
     machine_.on_message_result(taken.result, now);
 }
 
+// The end of the process ends it early, and so does a client that hangs up, if the wait is a
+// fault's.
 awaitable<void> session::delay(std::chrono::milliseconds time)
 {
-    asio::steady_timer timer(context_.host.executor());
-    timer.expires_after(time);
-    co_await timer.async_wait(tuple_awaitable);
+    delay_timer_.expires_after(is_shutting_down_ ? std::chrono::milliseconds(0) : time);
+    is_delayed_ = true;
+    co_await delay_timer_.async_wait(tuple_awaitable);
+    is_delayed_ = false;
+    delay_slot_.reset();
+    machine_.on_delay_end(steady::now());
 }
 
 // Reads on before closing: closing with unread client bytes would discard the last reply (TCP
@@ -425,7 +567,8 @@ void session::note_ending()
     const auto start = std::exchange(transaction_start_, std::nullopt).value_or(steady::now());
     spool_.reset();
     has_lost_spool_ = false;
-    if (ended->result != "stored") {
+    const bool is_fault = ended->result == "fault";
+    if (ended->result != "stored" && !is_fault) {
         const trace::scope here(transaction_span_.context());
         log::audit(
             "message refused",
@@ -435,11 +578,14 @@ void session::note_ending()
     transaction_span_.set("smtp.reply.code", ended->code);
     transaction_span_.set("smtp.result", ended->result);
     // RFC 5321 4.2.1: 4yz is this side's trouble as a rule, 5yz the sender's.
-    if (ended->code / 100 == 4)
+    if (ended->code / 100 == 4 && !is_fault)
         transaction_span_.fail(ended->result);
     transaction_span_.end();
-    context_.metrics.transaction(ended->result, ended->code,
-                                 std::chrono::duration<double>(steady::now() - start).count());
+    // What waited on purpose says nothing of how long mail takes.
+    std::optional<double> seconds;
+    if (!faults_met_.has_met_any)
+        seconds = std::chrono::duration<double>(steady::now() - start).count();
+    context_.metrics.transaction(ended->result, ended->code, seconds);
 }
 
 void session::check_deadline(steady::time_point now)
@@ -449,19 +595,26 @@ void session::check_deadline(steady::time_point now)
     } else if (is_reading_ && now >= machine_.deadline()) {
         has_expired_ = true;
         connection_.cancel();
+    } else if (is_delayed_ && delay_slot_ && connection_.has_hung_up()) {
+        delay_timer_.cancel();
     }
 }
 
 void session::shut_down()
 {
+    is_shutting_down_ = true;
     machine_.shut_down();
     if (is_reading_ && !machine_.is_in_message())
         connection_.cancel();
+    if (is_delayed_)
+        delay_timer_.cancel();
 }
 
 void session::abort()
 {
     connection_.close();
+    if (is_delayed_)
+        delay_timer_.cancel();
 }
 
 } // namespace tempinbox::smtp

@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/postgres/clock_watch.hpp"
 #include "common/tls/context_source.hpp"
+#include "mail-ingest/faults/fault_player.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/logins/logins.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
@@ -13,6 +14,7 @@
 #include "mail-ingest/smtp/session_metrics.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <memory>
 
@@ -34,6 +36,7 @@ struct session_context
     mail_ingest::recipients& recipients;
     mail_ingest::ingest& ingest;
     mail_ingest::rejection_recorder& rejections;
+    mail_ingest::fault_player& faults;
     postgres::clock_watch& clock; // while it is off, MAIL gets 451: emails are found by their time
     smtp::client_limiter& client_limiter;
     const tls::context_source& starttls; // for a handshake that begins; empty: not offered
@@ -71,13 +74,24 @@ private:
     awaitable<void> look_up();
     awaitable<void> log_in();
     awaitable<void> admit();
+    awaitable<void> meet_fault();
     awaitable<void> store();
     awaitable<void> delay(std::chrono::milliseconds time);
     awaitable<void> linger();
     awaitable<void> write_spool();
     void append(std::string_view bytes);
     void lose_message();
-    void on_recipient_result(recipient_result result);
+    void begin_to_meet_faults();
+    awaitable<std::optional<fault>> fault_at(faults::stage at, smtp::login who,
+                                             std::string mail_from);
+    awaitable<std::optional<fault>> fault_at_rcpt(recipient_result result);
+    awaitable<std::optional<fault>> fault_of_message(faults::stage at);
+    awaitable<std::optional<fault>> play_fault(mailbox::fault_claim claim);
+    bool admit_recipient(recipient_result& result);
+    void on_recipient_result(recipient_result result, bool is_new);
+    recipient_result result_of_login() const;
+    void note_fault(account_id account, inbox_id inbox, std::string_view mail_from,
+                    const fault& played);
     void give_back_admissions();
     void note_ending();
     void note_rejected_recipient(const recipient_result& result);
@@ -100,6 +114,13 @@ private:
     bool had_ended_ = false;      // at the last reply to a message the client had closed its side
     bool is_reading_ = false;
     bool has_expired_ = false;
+    // What the transaction met of faults on purpose; and the wait that one asked for.
+    mail_ingest::fault_memory faults_met_;
+    int transaction_number_ = 0;
+    mail_ingest::delay_slots::slot delay_slot_;
+    boost::asio::steady_timer delay_timer_;
+    bool is_delayed_ = false;
+    bool is_shutting_down_ = false;
     // For a write, a handshake or the final linger.
     std::optional<std::chrono::steady_clock::time_point> connection_deadline_;
     std::optional<std::chrono::steady_clock::time_point> transaction_start_;

@@ -10,6 +10,7 @@ namespace tempinbox::smtp {
 namespace {
 
 constexpr auto never = session_machine::time_point::max();
+constexpr std::string_view by_fault = "fault"; // in place of the reply to a chunk
 
 // The code that a reply begins with.
 int code_of(std::string_view reply)
@@ -89,6 +90,10 @@ std::optional<action> session_machine::resume()
         return suspend(action::kind::log_in);
     case phase::admission:
         return suspend(action::kind::admit);
+    case phase::fault:
+        return suspend(action::kind::meet_fault);
+    case phase::beginning:
+        return begin_message();
     case phase::data:
         return take_message(data_.resume(input_, now_));
     case phase::chunk:
@@ -173,9 +178,17 @@ std::optional<action> session_machine::take_command()
         phase_ = phase::admission;
         break;
     case command_step::kind::data:
-        return begin_data();
+        if (!commands_.envelope().may_meet_fault(faults::stage::data))
+            return begin_data();
+        phase_ = phase::fault;
+        break;
     case command_step::kind::chunk:
-        return begin_chunk(step.chunk, step.refusal);
+        if (was_in_chunks || !step.refusal.empty() ||
+            !commands_.envelope().may_meet_fault(faults::stage::data))
+            return begin_chunk(step.chunk, step.refusal);
+        first_chunk_ = step.chunk;
+        phase_ = phase::fault;
+        break;
     case command_step::kind::start_tls:
         phase_ = phase::handshake;
         break;
@@ -213,6 +226,26 @@ void session_machine::on_admission_result(const admission_result& result)
 void session_machine::go_on_after(const command_step& step)
 {
     phase_ = step.what == command_step::kind::close ? phase::closed : phase::command;
+}
+
+void session_machine::on_fault_result(std::optional<fault> played)
+{
+    // Nothing of the message is held while it waits.
+    if (played && !played->refuses())
+        replies_.reply_later(std::exchange(played, std::nullopt)->delay, {});
+    fault_ = std::move(played);
+    phase_ = phase::beginning;
+}
+
+std::optional<action> session_machine::begin_message()
+{
+    const auto chunk = std::exchange(first_chunk_, std::nullopt);
+    if (chunk)
+        return begin_chunk(*chunk, fault_ ? by_fault : std::string_view());
+    if (!fault_)
+        return begin_data();
+    end_with(*std::exchange(fault_, std::nullopt));
+    return std::nullopt;
 }
 
 std::optional<action> session_machine::begin_data()
@@ -283,7 +316,9 @@ std::optional<action> session_machine::take_message(const message_step& step)
 std::optional<action> session_machine::end_chunk()
 {
     const auto refusal = chunk_.refusal();
-    if (refusal == replies::out_of_memory) { // not the client's error
+    if (fault_) {
+        end_with(*std::exchange(fault_, std::nullopt));
+    } else if (refusal == replies::out_of_memory) { // not the client's error
         end_transaction("overloaded", refusal);
     } else if (!refusal.empty()) {
         phase_ = replies_.say_error(refusal) ? phase::command : phase::closed;
@@ -322,10 +357,16 @@ std::optional<action> session_machine::end_message(bool has_bare_newline)
 void session_machine::on_message_result(const message_result& result, time_point now)
 {
     now_ = now;
+    const auto output_before = replies_.output().size();
     switch (result.status) {
     case message_status::stored:
         acknowledgment_ = acknowledgment::unseen;
-        return end_transaction("stored", "250 2.0.0 Ok: queued as " + result.id);
+        if (result.fault && result.fault->is_cut)
+            return end_with(*result.fault, true);
+        end_transaction("stored", "250 2.0.0 Ok: queued as " + result.id);
+        if (result.fault)
+            replies_.delay_since(output_before, result.fault->delay);
+        return;
     case message_status::gone:
         return end_transaction("gone", replies::unknown_recipient);
     case message_status::full:
@@ -340,6 +381,8 @@ void session_machine::on_message_result(const message_result& result, time_point
         return end_transaction("unstorable", replies::unstorable);
     case message_status::overloaded:
         return end_transaction("overloaded", replies::out_of_memory);
+    case message_status::fault:
+        return end_with(*result.fault);
     case message_status::unavailable:
         return end_transaction("unavailable", replies::unavailable);
     }
@@ -347,11 +390,23 @@ void session_machine::on_message_result(const message_result& result, time_point
 
 void session_machine::end_transaction(std::string_view result, std::string_view reply)
 {
-    ending_ = ending{result, code_of(reply), std::string(reply), commands_.end_transaction()};
+    ending_ = ending{result, code_of(reply), std::string(reply), commands_.end_transaction(),
+                     result == "stored"};
     data_.release();
     active_ = now_;
     phase_ = phase::command;
     replies_.say(reply);
+}
+
+// Without a reply its code is 0.
+void session_machine::end_with(const fault& played, bool is_stored)
+{
+    ending_ = ending{"fault", played.reply.empty() ? 0 : code_of(played.reply), played.reply,
+                     commands_.end_transaction(), is_stored};
+    data_.release();
+    active_ = now_;
+    phase_ = played.closes() ? phase::closed : phase::command;
+    replies_.play(played);
 }
 
 void session_machine::close(std::string_view reply)
@@ -362,7 +417,7 @@ void session_machine::close(std::string_view reply)
 
 void session_machine::close_in_message(std::string_view result, std::string_view reply)
 {
-    ending_ = ending{result, code_of(reply), std::string(reply), commands_.envelope()};
+    ending_ = ending{result, code_of(reply), std::string(reply), commands_.envelope(), false};
     close(reply);
 }
 

@@ -15,17 +15,19 @@ namespace tempinbox::smtp {
 struct action
 {
     enum class kind {
-        read,      // send the output, then pass what the client sends to `receive`
-        look_up,   // look `pending_recipient()` up, then call on_recipient_result
-        log_in,    // check `take_credentials()`, then call on_login_result
-        admit,     // ask whether `login()` may send a message, then call on_admission_result
-        begin,     // open a message; discard what an earlier one left
-        append,    // append `bytes` to it; they are valid until the next call
-        drop,      // discard it: it will be refused
-        finish,    // it is complete: store it for `transaction()`, then call on_message_result
-        start_tls, // send the output, do the handshake, then call tls_started
-        delay,     // send the output, then wait
-        close      // send the output, then close the connection
+        read,       // send the output, then pass what the client sends to `receive`
+        look_up,    // look `pending_recipient()` up, then call on_recipient_result
+        log_in,     // check `take_credentials()`, then call on_login_result
+        meet_fault, // ask what fault the recipients' inboxes play at DATA or the first BDAT, then
+                    // call on_fault_result
+        admit,      // ask whether `login()` may send a message, then call on_admission_result
+        begin,      // open a message; discard what an earlier one left
+        append,     // append `bytes` to it; they are valid until the next call
+        drop,       // discard it: it will be refused
+        finish,     // it is complete: store it for `transaction()`, then call on_message_result
+        start_tls,  // send the output, do the handshake, then call tls_started
+        delay,      // send the output, then wait
+        close       // send the output, then close the connection
     };
 
     kind what = kind::read;
@@ -40,6 +42,7 @@ struct ending
     int code = 0;
     std::string reply;
     smtp::envelope envelope;
+    bool is_stored = false;
 };
 
 // One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
@@ -52,6 +55,9 @@ struct ending
 //   command   | RCPT                                            | look_up
 //   command   | DATA, BDAT, STARTTLS                            | data, chunk, handshake
 //   look_up   | on_recipient_result                             | command
+//   command   | DATA, BDAT for inboxes that may play a fault    | fault
+//   fault     | on_fault_result                                 | beginning
+//   beginning | the fault's delay is over                       | data, chunk, command
 //   data      | the final dot                                   | storing
 //   data      | the final dot of a message that is refused      | command
 //   chunk     | the end of the last chunk                       | storing
@@ -77,7 +83,10 @@ public:
     void on_recipient_result(const recipient_result& result);
     void on_login_result(login_result result, time_point now);
     void on_admission_result(const admission_result& result);
+    void on_fault_result(std::optional<fault> played);
     void on_message_result(const message_result& result, time_point now);
+    // The wait of `delay` is over.
+    void on_delay_end(time_point now) { now_ = active_ = now; }
     void tls_started(std::string protocol, time_point now);
     // `deadline` has passed; the session may still go on, after a check of the message's pace.
     void expire(time_point now);
@@ -114,6 +123,10 @@ public:
     bool take_login_in_clear() { return commands_.take_login_in_clear(); }
     const smtp_path& pending_recipient() const { return commands_.pending_recipient(); }
     const smtp::envelope& transaction() const { return commands_.envelope(); }
+    // Of the MAIL that is admitted.
+    const std::string& pending_mail_from() const { return commands_.pending_mail_from(); }
+    // How many MAILs were accepted.
+    int transaction_number() const { return commands_.transaction_number(); }
     time_point deadline() const;
     bool is_in_message() const
     {
@@ -136,6 +149,8 @@ private:
         look_up,
         login,
         admission,
+        fault,
+        beginning,
         data,
         chunk,
         storing,
@@ -167,12 +182,14 @@ private:
     // what the machines returned
     std::optional<action> resume();
     std::optional<action> take_command();
+    std::optional<action> begin_message();
     std::optional<action> begin_data();
     std::optional<action> begin_chunk(const chunk& given, std::string_view refusal);
     std::optional<action> take_message(const message_step& step);
     std::optional<action> end_chunk();
     std::optional<action> end_message(bool has_bare_newline);
     void end_transaction(std::string_view result, std::string_view reply);
+    void end_with(const fault& played, bool is_stored = false);
     void close(std::string_view reply);
     void close_in_message(std::string_view result, std::string_view reply);
 
@@ -205,6 +222,10 @@ private:
     data_machine data_;
     chunk_machine chunk_;
     std::optional<ending> ending_;
+    // Of the message that begins: its first chunk, and what its inboxes play. One that refuses a
+    // chunk is kept until its octets are read.
+    std::optional<smtp::chunk> first_chunk_;
+    std::optional<smtp::fault> fault_;
 };
 
 } // namespace tempinbox::smtp

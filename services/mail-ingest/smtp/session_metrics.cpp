@@ -44,11 +44,12 @@ void session_metrics::recipient(std::string_view outcome)
         .Increment();
 }
 
-void session_metrics::transaction(std::string_view result, int code, double seconds)
+void session_metrics::transaction(std::string_view result, int code, std::optional<double> seconds)
 {
     const char first = static_cast<char>('0' + code / 100);
-    count_transaction(result, std::string(1, first) + "xx");
-    duration_.Observe(seconds);
+    count_transaction(result, code == 0 ? "none" : std::string(1, first) + "xx");
+    if (seconds)
+        duration_.Observe(*seconds);
 }
 
 void session_metrics::aborted()

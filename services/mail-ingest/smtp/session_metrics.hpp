@@ -4,6 +4,7 @@
 #include "mail-ingest/smtp/proxy_header.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,8 @@ public:
     // A connection that waited for its header was closed to make room.
     void header_evicted() { evicted_headers_.Increment(); }
     void recipient(std::string_view outcome);
-    void transaction(std::string_view result, int code, double seconds);
+    // Without a code there was no reply; without a time it is not one of ordinary mail.
+    void transaction(std::string_view result, int code, std::optional<double> seconds);
     // The connection ended during a message.
     void aborted();
 

@@ -295,7 +295,7 @@ TEST_CASE("a client is turned away behind its header while the database is away"
           "[mail-ingest][proxy]")
 {
     mail_server server("postgresql://nobody@127.0.0.1:1/nothing", {}, {}, {}, {}, balancers());
-    server.core.database_watch.start();
+    server.core.storage_watch.database.start();
 
     const auto is_turned_away = [&] {
         mail_client client(server.listener.proxy_address());
@@ -304,7 +304,7 @@ TEST_CASE("a client is turned away behind its header while the database is away"
     };
 
     CHECK(testing::eventually(is_turned_away, std::chrono::seconds(20)));
-    testing::await(server.core.database_watch.stop());
+    testing::await(server.core.storage_watch.database.stop());
 }
 
 TEST_CASE("a drain closes connections that wait for their header", "[mail-ingest][postgres][proxy]")

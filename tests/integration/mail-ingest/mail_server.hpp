@@ -47,6 +47,7 @@ struct mail_server
         unacknowledged.start();
         rejections.start();
         clock_watch.start();
+        core.faults.start();
         core.submission.start();
         listener.start();
     }
@@ -57,6 +58,7 @@ struct mail_server
         await(rejections.stop());
         await(clock_watch.stop());
         await(core.submission.stop());
+        await(core.faults.stop());
     }
 
     static mail_ingest::settings settings_of(const std::string& dsn,
@@ -98,7 +100,7 @@ struct mail_server
     mail_ingest::rejection_recorder& rejections = core.rejections;
     mail_ingest::recipients& recipients = core.recipients;
     mail_ingest::ingest& ingest = core.ingest;
-    postgres::clock_watch& clock_watch = core.clock_watch;
+    postgres::clock_watch& clock_watch = core.storage_watch.clock;
     smtp::listener& listener = core.listener;
 };
 

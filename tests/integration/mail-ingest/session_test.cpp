@@ -414,13 +414,13 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
     CHECK(client.say("RCPT TO:<second@mail.test>") == later);
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted); // from memory
     CHECK(client.deliver() == later);
-    server.core.database_watch.start();
+    server.core.storage_watch.database.start();
     const auto is_turned_away = [&] {
         mail_client another(server.listener.local_address());
         return another.reply() == "421 4.3.2 Service not available, try again later";
     };
     CHECK(testing::eventually(is_turned_away, std::chrono::seconds(20)));
-    testing::await(server.core.database_watch.stop());
+    testing::await(server.core.storage_watch.database.stop());
 
     between.restore();
     const auto deliver_to_second = [&] {

@@ -116,7 +116,7 @@
 {{- if eq .name "gateway" -}}
 {{- $count = add1 $count -}}
 {{- else if eq .name "mail-ingest" -}}
-{{- $count = add $count (include "tempinbox.setting" (merge (dict "setting" "look-up-connections") .) | int) -}}
+{{- $count = add $count (include "tempinbox.setting" (merge (dict "setting" "look-up-connections") .) | int) 2 -}}
 {{- if .config.submission.enabled }}{{ $count = add1 $count }}{{ end -}}
 {{- end -}}
 {{- $count -}}

@@ -36,6 +36,15 @@ public:
     {
         recipients_[address] = smtp::recipient_result(status);
     }
+    // What the inbox of the address plays at RCPT, and at which other stages it may play something.
+    void set_fault(const std::string& address, const std::optional<smtp::fault>& played)
+    {
+        recipients_[address].fault = played;
+    }
+    void set_fault_stages(const std::string& address, faults::stage_set stages)
+    {
+        recipients_[address].fault_stages = stages;
+    }
     void slow(const std::string& address) { recipients_[address].is_slowed = true; }
 
     // Everything replied to these bytes, with `|` between lines and `[2000]` for a pause of that
@@ -100,9 +109,25 @@ public:
             case smtp::action::kind::delay:
                 result += take_output() + (result.empty() && machine_.output().empty() ? "" : "|") +
                           "[" + std::to_string(next_action.wait.count()) + "]";
+                is_holding_in_delay_ |= message_.has_value();
+                if (delays_take_time_)
+                    now_ += next_action.wait;
+                machine_.on_delay_end(now_);
+                break;
+            case smtp::action::kind::meet_fault:
+                ++data_faults_asked_;
+                machine_.on_fault_result(data_fault_);
                 break;
             case smtp::action::kind::look_up: {
                 ++look_ups_;
+                if (machine_.login()) {
+                    auto own = login_recipient_;
+                    own.account = own_login.account;
+                    own.inbox = own_login.inbox;
+                    own.max_message_bytes = own_login.max_message_bytes;
+                    machine_.on_recipient_result(own);
+                    break;
+                }
                 const auto name = smtp::inbox_name(machine_.pending_recipient().local);
                 const auto found = recipients_.find(name.value_or("-") + "@" +
                                                     (machine_.pending_recipient().domain.empty()
@@ -141,11 +166,14 @@ public:
                 message_.reset();
                 break;
             case smtp::action::kind::finish: {
-                stored_.push_back(message_.value());
+                if (message_status_ != smtp::message_status::fault) {
+                    stored_.push_back(message_.value());
+                    envelopes_.push_back(machine_.transaction());
+                }
                 message_.reset();
-                envelopes_.push_back(machine_.transaction());
                 smtp::message_result outcome(message_status_);
                 outcome.id = "id-" + std::to_string(stored_.size());
+                outcome.fault = message_fault_;
                 machine_.on_message_result(outcome, now_);
                 break;
             }
@@ -173,12 +201,30 @@ public:
     void set_login_result(const smtp::login_result& result) { login_result_ = result; }
     void set_admission(smtp::admission_status status, std::uint64_t max_message_bytes = 0)
     {
-        admission_ = {status, max_message_bytes};
+        admission_ = {status, max_message_bytes, {}, {}};
     }
 
     const smtp::login own_login{"cap_own", "digest", account_id::make(), inbox_id::make(),
                                 10 * 1024 * 1024};
     void set_message_status(smtp::message_status outcome) { message_status_ = outcome; }
+    void set_data_fault(const std::optional<smtp::fault>& played) { data_fault_ = played; }
+    void set_message_fault(const std::optional<smtp::fault>& played)
+    {
+        message_fault_ = played;
+        message_status_ = played && played->refuses() ? smtp::message_status::fault
+                                                      : smtp::message_status::stored;
+    }
+    // What the login's inbox plays at RCPT, and at MAIL.
+    void set_login_fault(const std::optional<smtp::fault>& played)
+    {
+        login_recipient_.fault = played;
+    }
+    void set_admission(const smtp::admission_result& result) { admission_ = result; }
+    // Otherwise the clock stands still during delays.
+    void let_delays_take_time() { delays_take_time_ = true; }
+    int data_faults_asked() const { return data_faults_asked_; }
+    // Whether bytes of a message were held while the session waited.
+    bool is_holding_in_delay() const { return is_holding_in_delay_; }
 
 private:
     std::string take_output()
@@ -201,12 +247,18 @@ private:
     std::optional<std::string> message_;
     std::vector<std::string> stored_;
     std::vector<smtp::envelope> envelopes_;
+    std::optional<smtp::fault> data_fault_;
+    std::optional<smtp::fault> message_fault_;
+    smtp::recipient_result login_recipient_ = smtp::recipient_result(smtp::recipient_status::live);
     bool is_closed_ = false;
+    bool is_holding_in_delay_ = false;
+    bool delays_take_time_ = false;
+    int data_faults_asked_ = 0;
     int look_ups_ = 0;
     int admissions_ = 0;
     std::vector<smtp::credentials> logins_;
-    smtp::login_result login_result_{smtp::login_status::good, {}, {}};
-    smtp::admission_result admission_{smtp::admission_status::admitted, 10 * 1024 * 1024};
+    smtp::login_result login_result_{smtp::login_status::good, {}, {}, {}};
+    smtp::admission_result admission_{smtp::admission_status::admitted, 10 * 1024 * 1024, {}, {}};
 };
 
 } // namespace tempinbox::testing

@@ -1,0 +1,173 @@
+#include "mail-ingest/faults/fault_player.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds read_interval{300};
+// Sets of inboxes that have ended are dropped so.
+constexpr std::chrono::minutes read_all_interval{5};
+constexpr std::chrono::seconds claim_timeout{2};
+constexpr std::size_t max_claims = 200;
+
+constexpr const char* played_help = "Faults on purpose that were played, by stage";
+constexpr const char* not_played_help =
+    "Faults on purpose that were left out or not as long as asked for, by reason";
+
+postgres::settings two_connections(postgres::settings chosen)
+{
+    chosen.name = "faults";
+    chosen.connections = 2; // one claims, one reads
+    chosen.statement_timeout = claim_timeout;
+    chosen.lock_timeout = claim_timeout;
+    return chosen;
+}
+
+async::batch_policy claim_policy()
+{
+    async::batch_policy policy;
+    policy.max_items = max_claims;
+    policy.timeout = claim_timeout;
+    return policy;
+}
+
+} // namespace
+
+fault_player::fault_player(runtime::host& host, postgres::settings database)
+    : host_(host),
+      db_(host, two_connections(std::move(database))),
+      faults_(db_),
+      inboxes_(host.metrics().gauge("tempinbox_mail_ingest_inboxes_with_faults",
+                                    "Inboxes that play faults on purpose")),
+      known_version_(
+          host.metrics().gauge("tempinbox_mail_ingest_fault_change_version",
+                               "Version up to which changes of inboxes' faults have been read")),
+      claims_(host.executor(), claim_policy(), "faults on purpose are not played",
+              [this](std::vector<mailbox::fault_claim> claims) {
+                  return faults_.claim(std::move(claims));
+              }),
+      reader_(
+          host.executor(), host.metrics(), "read_fault_changes", [this] { return read_changes(); },
+          read_interval)
+{
+    for (const auto at : faults::all_stages)
+        host.metrics().counter("tempinbox_mail_ingest_faults_total", played_help,
+                               {{"stage", std::string(faults::to_text(at))}});
+}
+
+awaitable<void> fault_player::stop()
+{
+    co_await reader_.stop();
+    co_await claims_.stop();
+    db_.stop();
+}
+
+faults::stage_set fault_player::stages_of(inbox_id inbox) const
+{
+    const auto found = stages_.find(inbox);
+    return found == stages_.end() ? faults::stage_set() : found->second;
+}
+
+awaitable<std::chrono::microseconds> fault_player::read_changes()
+{
+    const auto began = steady::now();
+    const bool reads_all = !read_all_at_ || began - *read_all_at_ >= read_all_interval;
+    auto version = reads_all ? 0 : version_;
+    std::unordered_map<inbox_id, faults::stage_set> all;
+    auto& stages = reads_all ? all : stages_;
+    for (bool is_full = true; is_full;) {
+        const auto changes = co_await faults_.read_changes(version);
+        for (const auto& change : changes) {
+            version = change.version;
+            if (change.stages.empty())
+                stages.erase(change.inbox);
+            else
+                stages.insert_or_assign(change.inbox, change.stages);
+        }
+        is_full = changes.size() == mailbox::fault_repository::max_changes;
+    }
+    version_ = version;
+    if (reads_all) {
+        stages_ = std::move(all);
+        read_all_at_ = began;
+    }
+    inboxes_.Set(static_cast<double>(stages_.size()));
+    known_version_.Set(static_cast<double>(version_));
+    co_return read_interval;
+}
+
+awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim claim,
+                                                          fault_memory& met)
+{
+    const auto is_due = [&](const mailbox::fault_claim::part& part) {
+        return stages_of(part.inbox).has(claim.at);
+    };
+    if (!std::ranges::any_of(claim.parts, is_due))
+        co_return std::nullopt;
+    if (!std::ranges::all_of(claim.parts, is_due)) {
+        note_not_played("shared_transaction");
+        co_return std::nullopt;
+    }
+    for (auto& part : claim.parts)
+        part.settled = met.settled[part.inbox];
+
+    const auto claimed = co_await claims_.ask(claim);
+    if (!claimed) {
+        note_not_played("no_answer");
+        co_return std::nullopt;
+    }
+    for (std::size_t i = 0; i < claim.parts.size(); ++i)
+        met.settled[claim.parts[i].inbox] = claimed->settled[i];
+    if (claimed->is_shared)
+        note_not_played("shared_transaction");
+    if (claimed->is_uncounted)
+        note_not_played("too_many_recipients");
+    if (!claimed->played)
+        co_return std::nullopt;
+    met.has_met_any = true;
+    host_.metrics()
+        .counter("tempinbox_mail_ingest_faults_total", played_help,
+                 {{"stage", std::string(faults::to_text(claim.at))}})
+        .Increment();
+    co_return limit(*claimed->played, claim, met);
+}
+
+// With no longer a delay than there is room for.
+std::optional<played_fault>
+fault_player::limit(const faults::step& step, const mailbox::fault_claim& claim, fault_memory& met)
+{
+    played_fault played;
+    played.fault.reply = step.reply;
+    played.fault.is_cut = step.cut != faults::cut_kind::none;
+    played.fault.keeps_message = step.cut == faults::cut_kind::stored;
+    played.fault.delay = step.delay;
+    if (claim.at == faults::stage::rcpt && !claim.has_login) {
+        played.fault.delay = std::min(played.fault.delay, met.rcpt_delay_left);
+        met.rcpt_delay_left -= played.fault.delay;
+    }
+    if (played.fault.delay.count() > 0)
+        played.slot = delays_.take(claim.parts.front().account);
+    if (!played.slot)
+        played.fault.delay = {};
+    if (played.fault.delay < step.delay)
+        note_not_played("too_many_delays");
+    if (played.fault.delay.count() == 0 && played.fault.reply.empty() && !played.fault.is_cut)
+        return std::nullopt;
+    return played;
+}
+
+void fault_player::note_not_played(std::string_view reason)
+{
+    host_.metrics()
+        .counter("tempinbox_mail_ingest_faults_not_played_total", not_played_help,
+                 {{"reason", std::string(reason)}})
+        .Increment();
+}
+
+} // namespace tempinbox::mail_ingest

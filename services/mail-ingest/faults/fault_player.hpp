@@ -1,0 +1,92 @@
+#pragma once
+
+#include "common/async/batcher.hpp"
+#include "common/async/periodic_task.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/core/ids.hpp"
+#include "common/faults/step.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/runtime/host.hpp"
+#include "mail-ingest/envelope/fault.hpp"
+#include "mail-ingest/faults/delay_slots.hpp"
+#include "mailbox/fault_repository.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace tempinbox::mail_ingest {
+
+inline constexpr std::chrono::seconds max_rcpt_delay{60};
+
+// What the faults that one transaction met have left: each step is used once in it.
+struct fault_memory
+{
+    // A transaction without login may be for others, too, who wait with it.
+    std::chrono::milliseconds rcpt_delay_left{max_rcpt_delay};
+    std::map<inbox_id, mailbox::settled_faults> settled;
+    bool has_met_any = false;
+};
+
+struct played_fault
+{
+    smtp::fault fault;
+    delay_slots::slot slot; // to be held while the reply waits
+};
+
+// Plays the faults that inboxes have on purpose. Which inboxes have any is kept in memory, and read
+// each 300 ms, so other mail costs nothing; what is played is claimed in PostgreSQL, by a
+// connection of its own and one batch at a time, in which accounts take turns. Without an answer
+// within 2 s, or where a fault would reach the mail of others, there is none, which is counted.
+// Never throws. On the loop.
+class fault_player
+{
+public:
+    // The pool that `database` describes is this one's alone; its connections are two.
+    fault_player(runtime::host& host, postgres::settings database);
+    fault_player(const fault_player&) = delete;
+
+    void start() { reader_.start(); }
+    // Once sessions have ended.
+    awaitable<void> stop();
+
+    // Empty for most inboxes.
+    faults::stage_set stages_of(inbox_id inbox) const;
+
+    // Each part of the claim has its account, inbox and recipients; `met` outlives the call.
+    // Absent: the ordinary reply, at once.
+    awaitable<std::optional<played_fault>> play(mailbox::fault_claim claim, fault_memory& met);
+
+private:
+    struct account_of
+    {
+        account_id operator()(const mailbox::fault_claim& claim) const
+        {
+            return claim.parts.front().account;
+        }
+    };
+
+    awaitable<std::chrono::microseconds> read_changes();
+    std::optional<played_fault> limit(const faults::step& step, const mailbox::fault_claim& claim,
+                                      fault_memory& met);
+    void note_not_played(std::string_view reason);
+
+    runtime::host& host_;
+    postgres::pool db_;
+    mailbox::fault_repository faults_;
+    std::unordered_map<inbox_id, faults::stage_set> stages_;
+    std::int64_t version_ = 0; // of what was read last
+    std::optional<std::chrono::steady_clock::time_point> read_all_at_;
+    delay_slots delays_;
+    prometheus::Gauge& inboxes_;
+    prometheus::Gauge& known_version_;
+    async::batcher<mailbox::fault_claim, mailbox::claimed_fault, async::unit_item_weight,
+                   account_of>
+        claims_;
+    async::periodic_task reader_;
+};
+
+} // namespace tempinbox::mail_ingest
