@@ -25,7 +25,7 @@ export const version = {version};
 
 export const contract = {{
 """
-_METHODS = ["get", "post", "patch", "delete"]
+_METHODS = ["get", "post", "put", "patch", "delete"]
 
 
 def text() -> str:

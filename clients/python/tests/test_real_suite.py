@@ -248,6 +248,13 @@ def test_captures(client: Tempinbox) -> None:
         shown = client.get_inbox(inbox).capture
         assert shown is not None
         assert (shown.user, shown.password, shown.url) == (made.user, None, None)
+        [step] = client.set_faults(
+            inbox, [{"stage": "mail", "reply": "421 4.7.0 Slower", "above_per_minute": 30}]
+        )
+        assert (step.stage, step.above_per_minute, step.used) == ("mail", 30, 0)
+        assert [one.reply for one in client.get_faults(inbox)] == ["421 4.7.0 Slower"]
+        client.clear_faults(inbox)
+        assert client.get_faults(inbox) == []
         client.end_capture(inbox)
         assert client.get_inbox(inbox).capture is None
         assert client.create_capture(inbox).user != made.user

@@ -235,6 +235,29 @@ export class Tempinbox {
     return await this.#json('endCapture', { path: { inboxId: idOf(inbox) } }, options);
   }
 
+  /** What the inbox plays on purpose, in its order, with how often each step was played. */
+  async getFaults(inbox: InboxReference, options?: CallOptions): Promise<Schemas['Faults']> {
+    return await this.#json('getFaults', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
+  /** Lets the inbox refuse, delay or cut mail on purpose, in place of the steps it has. */
+  async setFaults(
+    inbox: InboxReference,
+    steps: Schemas['NewFaultStep'][],
+    options?: CallOptions,
+  ): Promise<Schemas['Faults']> {
+    const path = { inboxId: idOf(inbox) };
+    return await this.#json('setFaults', { path, body: { steps } }, options);
+  }
+
+  /** Lets the inbox take mail as ever. */
+  async clearFaults(
+    inbox: InboxReference,
+    options?: CallOptions,
+  ): Promise<Schemas['DeletedInbox']> {
+    return await this.#json('clearFaults', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
   /** Lists why mail did not arrive: the refusals of the mail server in the last 24 hours. */
   async listRejections(
     inbox: InboxReference,

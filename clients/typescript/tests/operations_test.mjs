@@ -128,6 +128,12 @@ test('an inbox gets a login, a new password, and none', async () => {
     assert.notEqual(rotated.password, password);
     const shown = (await client.getInbox(inbox)).capture;
     assert.deepEqual([shown.user, shown.password, shown.url], [user, undefined, undefined]);
+    const steps = [{ stage: 'rcpt', reply: '451 4.7.1 Try again later', times: 2 }];
+    const [step] = (await client.setFaults(inbox, steps)).steps;
+    assert.deepEqual([step.stage, step.times, step.used], ['rcpt', 2, 0]);
+    assert.equal((await client.getFaults(inbox)).steps[0].reply, '451 4.7.1 Try again later');
+    await client.clearFaults(inbox);
+    assert.deepEqual((await client.getFaults(inbox)).steps, []);
     await client.endCapture(inbox);
     assert.equal((await client.getInbox(inbox)).capture, null);
     assert.notEqual((await client.createCapture(inbox)).user, user);

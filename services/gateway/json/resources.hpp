@@ -33,6 +33,7 @@ std::string to_json(const std::vector<created_inbox>& batch, const capture_serve
                     const std::vector<std::optional<secret>>& passwords);
 std::string to_json(const inbox::v1::ListInboxesResponse& list, const capture_server& server);
 std::string to_json(const inbox::v1::ListRejectionsResponse& list);
+std::string to_json(const inbox::v1::FaultSet& faults);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // If the routing is not known, `routing` is null.
 std::string to_json(const inbox::v1::Email& email,

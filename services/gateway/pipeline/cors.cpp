@@ -12,7 +12,7 @@ http::response preflight_response()
 {
     http::response response;
     response.status = 204;
-    response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
+    response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     response.set("Access-Control-Allow-Headers",
                  "X-API-Key, Authorization, Content-Type, Accept, "
                  "Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-Id, "

@@ -5,6 +5,7 @@
 #include "gateway/resources/deliveries.hpp"
 #include "gateway/resources/email_content.hpp"
 #include "gateway/resources/emails.hpp"
+#include "gateway/resources/faults.hpp"
 #include "gateway/resources/inbox_changes.hpp"
 #include "gateway/resources/inboxes.hpp"
 #include "gateway/resources/timeline.hpp"
@@ -91,6 +92,12 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                      on(inboxes, server, check_login_rotation));
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}/capture", scope::inboxes_write,
                      body_kind::none, on(inboxes, end_login));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/faults", scope::inboxes_read,
+                     body_kind::none, on(inboxes, get_faults));
+    all.emplace_back("PUT", root + "/inboxes/{inboxId}/faults", scope::inboxes_write,
+                     body_kind::json, on(inboxes, set_faults));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}/faults", scope::inboxes_write,
+                     body_kind::none, on(inboxes, clear_faults));
     all.emplace_back("GET", root + "/domains", required_scope::any(), body_kind::none,
                      on(inboxes, list_domains));
 }

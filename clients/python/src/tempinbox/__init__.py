@@ -3,7 +3,13 @@
 from tempinbox._arguments import UNSET
 from tempinbox._async_client import AsyncInbox, AsyncTempinbox
 from tempinbox._client import Inbox, Tempinbox
-from tempinbox._values import AttachmentFile, EmailConditions, NewInbox, Retention
+from tempinbox._values import (
+    AttachmentFile,
+    EmailConditions,
+    NewFaultStep,
+    NewInbox,
+    Retention,
+)
 from tempinbox.errors import (
     ApiError,
     BadRequest,
@@ -43,6 +49,7 @@ __all__ = [
     "Forbidden",
     "Inbox",
     "InvalidArgument",
+    "NewFaultStep",
     "NewInbox",
     "NotFound",
     "RateLimited",

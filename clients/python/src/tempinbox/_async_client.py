@@ -19,6 +19,7 @@ from tempinbox._values import (
     EmailConditions,
     LinkConditions,
     LinkKind,
+    NewFaultStep,
     NewInbox,
     Retention,
     conditions_of,
@@ -324,6 +325,24 @@ class AsyncTempinbox:
     async def end_capture(self, inbox: InboxReference) -> None:
         """Ends the login of an inbox; its mail stays."""
         await self._json("endCapture", {"inboxId": id_of(inbox)})
+
+    async def get_faults(self, inbox: InboxReference) -> list[types.FaultStep]:
+        """What the inbox plays on purpose, in its order, with how often each step was played."""
+        found = await self._json("getFaults", {"inboxId": id_of(inbox)})
+        return read(types.Faults, found).steps
+
+    async def set_faults(
+        self, inbox: InboxReference, steps: Sequence[NewFaultStep]
+    ) -> list[types.FaultStep]:
+        """Lets the inbox refuse, delay or cut mail on purpose, in place of the steps it has:
+        `[{"stage": "rcpt", "reply": "451 4.7.1 Later", "times": 2}]`.
+        """
+        given = {"inboxId": id_of(inbox), "steps": in_contract(steps)}
+        return read(types.Faults, await self._json("setFaults", given)).steps
+
+    async def clear_faults(self, inbox: InboxReference) -> None:
+        """Lets the inbox take mail as ever."""
+        await self._json("clearFaults", {"inboxId": id_of(inbox)})
 
     async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""

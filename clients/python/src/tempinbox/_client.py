@@ -21,6 +21,7 @@ from tempinbox._values import (
     EmailConditions,
     LinkConditions,
     LinkKind,
+    NewFaultStep,
     NewInbox,
     Retention,
     conditions_of,
@@ -326,6 +327,24 @@ class Tempinbox:
     def end_capture(self, inbox: InboxReference) -> None:
         """Ends the login of an inbox; its mail stays."""
         self._json("endCapture", {"inboxId": id_of(inbox)})
+
+    def get_faults(self, inbox: InboxReference) -> list[types.FaultStep]:
+        """What the inbox plays on purpose, in its order, with how often each step was played."""
+        found = self._json("getFaults", {"inboxId": id_of(inbox)})
+        return read(types.Faults, found).steps
+
+    def set_faults(
+        self, inbox: InboxReference, steps: Sequence[NewFaultStep]
+    ) -> list[types.FaultStep]:
+        """Lets the inbox refuse, delay or cut mail on purpose, in place of the steps it has:
+        `[{"stage": "rcpt", "reply": "451 4.7.1 Later", "times": 2}]`.
+        """
+        given = {"inboxId": id_of(inbox), "steps": in_contract(steps)}
+        return read(types.Faults, self._json("setFaults", given)).steps
+
+    def clear_faults(self, inbox: InboxReference) -> None:
+        """Lets the inbox take mail as ever."""
+        self._json("clearFaults", {"inboxId": id_of(inbox)})
 
     def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""

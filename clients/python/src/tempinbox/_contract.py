@@ -311,6 +311,69 @@ OPERATIONS = {
         body={"graceSeconds": {"type": ["integer", "null"], "minimum": 0, "maximum": 86400}},
         has_key=True,
     ),
+    "getFaults": Operation(
+        id="getFaults",
+        method="GET",
+        path="/v1/inboxes/{inboxId}/faults",
+        in_path={"inboxId": {"type": "string", "format": "uuid"}},
+        query={},
+        body=None,
+        has_key=False,
+    ),
+    "setFaults": Operation(
+        id="setFaults",
+        method="PUT",
+        path="/v1/inboxes/{inboxId}/faults",
+        in_path={"inboxId": {"type": "string", "format": "uuid"}},
+        query={},
+        body={
+            "steps": {
+                "type": "array",
+                "maxItems": 20,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "stage": {
+                            "type": "string",
+                            "enum": ["auth", "mail", "rcpt", "data", "end"],
+                        },
+                        "reply": {
+                            "type": ["string", "null"],
+                            "minLength": 1,
+                            "maxLength": 200,
+                            "pattern": "^(4[0-5]\\d 4|5[0-5]\\d 5)(\\.\\d{1,3}){2} +[!-~][ -~]*$",
+                        },
+                        "delaySeconds": {"type": ["integer", "null"], "minimum": 0, "maximum": 300},
+                        "cut": {"type": ["string", "null"], "enum": ["unstored", "stored", None]},
+                        "times": {"type": ["integer", "null"], "minimum": 1, "maximum": 1000000},
+                        "forSeconds": {
+                            "type": ["integer", "null"],
+                            "minimum": 1,
+                            "maximum": 31622400,
+                        },
+                        "abovePerMinute": {
+                            "type": ["integer", "null"],
+                            "minimum": 1,
+                            "maximum": 1000000,
+                        },
+                        "every": {"type": ["integer", "null"], "minimum": 1, "maximum": 1000000},
+                        "to": {"type": ["string", "null"], "minLength": 1, "maxLength": 320},
+                        "per": {"type": ["string", "null"], "enum": ["recipient", None]},
+                    },
+                },
+            }
+        },
+        has_key=False,
+    ),
+    "clearFaults": Operation(
+        id="clearFaults",
+        method="DELETE",
+        path="/v1/inboxes/{inboxId}/faults",
+        in_path={"inboxId": {"type": "string", "format": "uuid"}},
+        query={},
+        body=None,
+        has_key=False,
+    ),
     "listDomains": Operation(
         id="listDomains",
         method="GET",

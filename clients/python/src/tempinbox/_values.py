@@ -41,6 +41,24 @@ class NewInbox(TypedDict, total=False):
     renew_on_use: bool | None
 
 
+class _FaultStage(TypedDict):
+    stage: Literal["auth", "mail", "rcpt", "data", "end"]
+
+
+class NewFaultStep(_FaultStage, total=False):
+    """What an inbox plays on purpose, and when: the arguments of `set_faults`."""
+
+    reply: str | None
+    delay_seconds: int | None
+    cut: Literal["unstored", "stored"] | None
+    times: int | None
+    for_seconds: int | None
+    above_per_minute: int | None
+    every: int | None
+    to: str | None
+    per: Literal["recipient"] | None
+
+
 class _Conditions(TypedDict, total=False):
     from_: str | None
     to: str | None

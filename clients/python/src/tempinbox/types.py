@@ -44,6 +44,8 @@ __all__ = [
     "Envelope",
     "ErrorBody",
     "EventList",
+    "FaultStep",
+    "Faults",
     "FeedEvent",
     "Header",
     "HeaderAddress",
@@ -487,10 +489,11 @@ class WaitResult(Answer):
 class Rejection(Answer):
     """Refused attempts to mail an inbox, of one sender for one reason."""
 
-    reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended", "bad_login"]
+    reason: Literal["too_large", "inbox_full", "over_rate", "inbox_ended", "bad_login", "fault"]
     """The message is larger than the plan allows (`too_large`); the inbox is full (`inbox_full`);
     it receives more mail a minute than it may (`over_rate`); it has ended (`inbox_ended`); the
-    password was wrong for the user of its login (`bad_login`).
+    password was wrong for the user of its login (`bad_login`); the inbox's faults refused it on
+    purpose (`fault`).
     """
     mail_from: str
     """The sender as given in MAIL, chosen by it; `""` for bounces."""
@@ -509,6 +512,40 @@ class RejectionList(Answer):
     """`RejectionList` of the contract."""
 
     rejections: list[Rejection]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultStep(Answer):
+    """A step of an inbox's faults."""
+
+    stage: Literal["auth", "mail", "rcpt", "data", "end"]
+    reply: str | None
+    """The reply; null if it is the ordinary one or there is none."""
+    delay_seconds: int
+    """Time before the reply or the cut."""
+    cut: Literal["unstored", "stored", None] | None
+    """Whether the connection is closed without a reply, and whether the message is stored then."""
+    times: int | None
+    """The first so many uses."""
+    for_seconds: int | None
+    """So long from the first use on."""
+    above_per_minute: int | None
+    """What is past so many transactions in each 60 s."""
+    every: int | None
+    """Each use that is a multiple of it."""
+    to: str | None
+    """For recipients that contain this text; null for all."""
+    per: Literal["recipient", None] | None
+    """Whether each recipient is counted by itself."""
+    used: int
+    """In how many transactions it was played; with `per` by recipient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faults(Answer):
+    """`Faults` of the contract."""
+
+    steps: list[FaultStep]
 
 
 @dataclass(frozen=True, kw_only=True)

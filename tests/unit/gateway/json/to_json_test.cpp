@@ -236,3 +236,18 @@ TEST_CASE("a deletion names what it deleted", "[gateway][json]")
 {
     CHECK(deleted_json("inboxId", "i1") == R"({"inboxId":"i1","deleted":true})");
 }
+
+TEST_CASE("faults show each step with what was used of it", "[gateway][json][faults]")
+{
+    const auto faults = message_of<inbox::v1::FaultSet>(
+        R"({"steps":{"steps":[{"stage":"rcpt","reply":"451 4.7.1 Later","times":"2","to":"bob@",)"
+        R"("perRecipient":true},{"stage":"end","delaySeconds":"3","cut":"stored"}]},"used":["1"]})");
+
+    CHECK(to_json(faults) ==
+          R"({"steps":[{"stage":"rcpt","reply":"451 4.7.1 Later","delaySeconds":0,"cut":null,)"
+          R"("times":2,"forSeconds":null,"abovePerMinute":null,"every":null,"to":"bob@",)"
+          R"("per":"recipient","used":1},{"stage":"end","reply":null,"delaySeconds":3,)"
+          R"("cut":"stored","times":null,"forSeconds":null,"abovePerMinute":null,"every":null,)"
+          R"("to":null,"per":null,"used":0}]})");
+    CHECK(to_json(inbox::v1::FaultSet()) == R"({"steps":[]})");
+}

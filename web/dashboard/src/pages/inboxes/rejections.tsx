@@ -11,6 +11,7 @@ const REASONS: Record<Rejection['reason'], string> = {
   over_rate: 'too much at once',
   inbox_ended: 'after its end',
   bad_login: 'wrong password',
+  fault: 'on purpose',
 };
 
 function RejectionRow({ rejection }: { rejection: Rejection }) {
