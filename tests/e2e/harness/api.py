@@ -14,8 +14,8 @@ _SECONDS = 70.0  # past the longest wait the API offers
 class Api:
     """The API as one key sees it; with a file of authorities, over TLS that trusts them alone.
 
-    `call` answers the response whatever its status; `get`, `post`, `patch` and `delete` insist on
-    success and answer the JSON.
+    `call` answers the response whatever its status; `get`, `post`, `put`, `patch` and `delete`
+    insist on success and answer the JSON.
     """
 
     def __init__(self, base: str, key: str | None, ca_file: Path | None = None) -> None:
@@ -62,6 +62,10 @@ class Api:
     def patch(self, path: str, body: Any) -> Any:
         """A JSON merge patch."""
         return self._insist("PATCH", path, json=body)
+
+    def put(self, path: str, body: Any) -> Any:
+        """Replaces what is there."""
+        return self._insist("PUT", path, json=body)
 
     def delete(self, path: str) -> Any:
         """The deleted object's id."""
