@@ -19,6 +19,9 @@ export type NewInbox = Schemas['NewInbox'];
 export type InboxChange = Schemas['InboxChange'];
 export type Capture = Schemas['Capture'];
 export type NewRotation = Schemas['NewRotation'];
+export type FaultStep = Schemas['FaultStep'];
+export type NewFaultStep = Schemas['NewFaultStep'];
+export type NewFaults = Schemas['NewFaults'];
 export type Rejection = Schemas['Rejection'];
 export type EmailSummary = Schemas['EmailSummary'];
 export type SearchedEmails = Schemas['SearchedEmails'];
@@ -56,7 +59,7 @@ export type RuleOutcome = Schemas['RuleVerdict'];
 type Operations = {
   [P in keyof paths as P extends `/dashboard/api${infer Rest}` ? Rest : never]: paths[P];
 };
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathOf<M extends Method> = {
   [P in keyof Operations]: [Operations[P][M]] extends [undefined] ? never : P;
 }[keyof Operations];

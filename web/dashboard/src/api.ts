@@ -16,6 +16,7 @@ import type {
   PathOf,
   Query,
   NewReplay,
+  NewFaults,
   NewRotation,
   RuleFields,
   Sample,
@@ -190,6 +191,12 @@ export const api = {
     ask('post', '/inboxes/{inboxId}/capture/rotate', { path: { inboxId }, body }),
   endCapture: (inboxId: string) =>
     ask('delete', '/inboxes/{inboxId}/capture', { path: { inboxId } }),
+  faults: (inboxId: string, signal?: AbortSignal) =>
+    ask('get', '/inboxes/{inboxId}/faults', { path: { inboxId }, signal }),
+  setFaults: (inboxId: string, body: NewFaults) =>
+    ask('put', '/inboxes/{inboxId}/faults', { path: { inboxId }, body }),
+  clearFaults: (inboxId: string) =>
+    ask('delete', '/inboxes/{inboxId}/faults', { path: { inboxId } }),
   rejections: (inboxId: string, signal?: AbortSignal) =>
     ask('get', '/inboxes/{inboxId}/rejections', { path: { inboxId }, signal }),
   emails: (inboxId: string, query: Query<'/inboxes/{inboxId}/emails'>, signal?: AbortSignal) =>

@@ -15,6 +15,7 @@ import { PageHead, useTitle } from '../../ui/page';
 import { MailResults, SearchBox, useMailListing } from '../mail/mail-search';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
+import { Faults } from './faults';
 import { Rejections } from './rejections';
 import { SendHere } from './send-here';
 
@@ -106,6 +107,7 @@ function Senders({ inbox, onChanged }: { inbox: Inbox; onChanged: () => void }) 
           onChanged={onChanged}
         />
       )}
+      {inbox.status === 'active' && <Faults inbox={inbox} />}
       <Rejections found={rejections} />
     </>
   );
