@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
 
 import { CursorExpired, CursorReset, InvalidArgument, Tempinbox } from './harness/package.mjs';
@@ -106,9 +105,12 @@ test('a reader that breaks out asks for nothing more', async (t) => {
 test('a signal ends the request under way with its reason', async (t) => {
   const reason = new Error('enough');
   const ended = new AbortController();
-  let closed;
+  let noticed;
+  const closed = new Promise((resolve) => {
+    noticed = resolve;
+  });
   const silent = (_, response) => {
-    closed = once(response, 'close');
+    response.on('close', noticed);
     ended.abort(reason);
   };
   const server = await scripted(t, [page('c1', '1'), silent]);
