@@ -33,6 +33,7 @@ _WITHOUT_ASYNC = [
     (r"\basynccontextmanager\b", "contextmanager"),
     (r"\bAsync(Tempinbox|Inbox|Transport|Iterator)\b", r"\1"),
     (r"\baclose\b", "close"),
+    (r"\b_async_(client|inbox)\b", r"_\1"),
     (r", for `async` code", ""),
 ]
 
@@ -197,12 +198,12 @@ def render_contract(document: Document) -> str:
     return head + imports + f"OPERATIONS = {{{', '.join(shown)}}}\n"
 
 
-def without_async(text: str) -> str:
-    """The client that blocks, from the one that awaits."""
-    body = text.split('"""', 2)[2]
+def without_async(name: str, docstring: str) -> str:
+    """A file of the client that blocks, from that of the one that awaits."""
+    body = (_PACKAGE / name).read_text(encoding="utf-8").split('"""', 2)[2]
     for pattern, plain in _WITHOUT_ASYNC:
         body = re.sub(pattern, plain, body)
-    return _HEAD.format("The client that blocks.").rstrip("\n") + "\n" + body
+    return _HEAD.format(docstring).rstrip("\n") + "\n" + body
 
 
 def _laid_out(text: str, name: str) -> str:
@@ -224,7 +225,8 @@ def main() -> int:
     files: dict[str, Any] = {
         "types.py": Types(document).render(),
         "_contract.py": render_contract(document),
-        "_client.py": without_async((_PACKAGE / "_async_client.py").read_text(encoding="utf-8")),
+        "_client.py": without_async("_async_client.py", "The client that blocks."),
+        "_inbox.py": without_async("_async_inbox.py", "An inbox with the calls that block."),
     }
     differ = []
     for name, text in files.items():
@@ -236,7 +238,7 @@ def main() -> int:
         if "--check" not in sys.argv:
             path.write_text(laid_out, encoding="utf-8")
     for shown in differ:
-        print(f"{shown} differs from what is made of docs/openapi.yaml and _async_client.py")
+        print(f"{shown} differs from what is made of docs/openapi.yaml and _async_*.py")
     if differ and "--check" in sys.argv:
         print("./dev check python --fix writes it anew")
     return 1 if differ and "--check" in sys.argv else 0

@@ -1,8 +1,10 @@
 """A client of the Temporary Inbox Service: inboxes for tests, one-time codes, links, webhooks."""
 
 from tempinbox._arguments import UNSET
-from tempinbox._async_client import AsyncInbox, AsyncTempinbox
-from tempinbox._client import Inbox, Tempinbox
+from tempinbox._async_client import AsyncTempinbox
+from tempinbox._async_inbox import AsyncInbox
+from tempinbox._client import Tempinbox
+from tempinbox._inbox import Inbox
 from tempinbox._values import (
     AttachmentFile,
     EmailConditions,

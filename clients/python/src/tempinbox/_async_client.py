@@ -3,7 +3,7 @@
 import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from tempinbox import _waiting, types
 from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
+from tempinbox._async_inbox import AsyncInbox
 from tempinbox._calls import Deadline, call, read_json
 from tempinbox._transport import AsyncTransport
 from tempinbox._values import (
@@ -164,7 +165,7 @@ class AsyncTempinbox:
         return (await self.get_inbox(inbox)).last_sequence
 
     @asynccontextmanager
-    async def with_inbox(self, **arguments: "Unpack[NewInbox]") -> AsyncIterator["AsyncInbox"]:
+    async def with_inbox(self, **arguments: "Unpack[NewInbox]") -> AsyncIterator[AsyncInbox]:
         """An inbox that ends with the block, also when the block fails; made with the arguments of
         `create_inbox`.
         """
@@ -194,7 +195,7 @@ class AsyncTempinbox:
         retention: Retention | None = None,
         renew_on_use: bool | None = None,
         idempotency_key: str | None = None,
-    ) -> "AsyncInbox":
+    ) -> AsyncInbox:
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
         whose password is shown this once: `inbox.capture.url`.
         """
@@ -232,7 +233,7 @@ class AsyncTempinbox:
         address: str | None = None,
         order: Order | None = None,
         page_size: int | None = None,
-    ) -> AsyncIterator["AsyncInbox"]:
+    ) -> AsyncIterator[AsyncInbox]:
         """All that fit, newest first unless `order` is "asc", page by page; without `status` those
         that take mail.
         """
@@ -245,7 +246,7 @@ class AsyncTempinbox:
         found = await self._json("deleteInboxesByTag", {"tag": tag})
         return read(types.DeletedInboxes, found).deleted_count
 
-    async def get_inbox(self, inbox: InboxReference) -> "AsyncInbox":
+    async def get_inbox(self, inbox: InboxReference) -> AsyncInbox:
         """The inbox as it is now."""
         return self._inbox(await self._json("getInbox", {"inboxId": id_of(inbox)}))
 
@@ -259,7 +260,7 @@ class AsyncTempinbox:
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
         retention: Retention | Unset | None = UNSET,
         renew_on_use: bool | Unset = UNSET,
-    ) -> "AsyncInbox":
+    ) -> AsyncInbox:
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
             {
@@ -606,7 +607,7 @@ class AsyncTempinbox:
             if cursor is None:
                 return
 
-    def _inbox(self, found: dict[str, Any]) -> "AsyncInbox":
+    def _inbox(self, found: dict[str, Any]) -> AsyncInbox:
         known = read(types.Inbox, found)
         values = {one.name: getattr(known, one.name) for one in fields(known)}
         return AsyncInbox(client=self, **values)
@@ -624,83 +625,3 @@ def _events_of(
     inbox_id = None if inbox is None else id_of(inbox)
     given = without_none(after=after, since=moment(since), types=items_of(event_types))
     return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AsyncInbox(types.Inbox):
-    """An inbox as it was when it was read, with the calls about it.
-
-    Its waits are for mail that came since: for a new inbox, all. For the mail behind another one
-    give that email, or a `mark`, as `after`.
-    """
-
-    client: AsyncTempinbox = field(repr=False, compare=False)
-
-    async def wait_for_email(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> types.Email:
-        """Calls the client's method of the same name."""
-        return await self.client.wait_for_email(self, after=after, timeout=timeout, **conditions)
-
-    async def wait_for_emails(
-        self,
-        min_count: int,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> list[types.EmailSummary]:
-        """Calls the client's method of the same name."""
-        return await self.client.wait_for_emails(
-            self, min_count, after=after, timeout=timeout, **conditions
-        )
-
-    async def wait_for_code(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[CodeConditions]",
-    ) -> str:
-        """Calls the client's method of the same name."""
-        return await self.client.wait_for_code(self, after=after, timeout=timeout, **conditions)
-
-    async def wait_for_link(
-        self,
-        *,
-        kind: LinkKind | None = None,
-        url: str | None = None,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[LinkConditions]",
-    ) -> str:
-        """Calls the client's method of the same name."""
-        return await self.client.wait_for_link(
-            self, kind=kind, url=url, after=after, timeout=timeout, **conditions
-        )
-
-    async def expect_no_email(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 5,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> None:
-        """Calls the client's method of the same name."""
-        await self.client.expect_no_email(self, after=after, timeout=timeout, **conditions)
-
-    async def mark(self) -> int:
-        """The position now, for `after`: take it before you trigger the mail."""
-        return await self.client.mark(self)
-
-    async def refresh(self) -> "AsyncInbox":
-        """The inbox as it is now."""
-        return await self.client.get_inbox(self)
-
-    async def delete(self) -> None:
-        """Ends it."""
-        await self.client.delete_inbox(self)

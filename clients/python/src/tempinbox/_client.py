@@ -5,7 +5,7 @@
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -14,6 +14,7 @@ from tempinbox import _waiting, types
 from tempinbox._answers import Answer, read
 from tempinbox._arguments import UNSET, Unset, unset_removed
 from tempinbox._calls import Deadline, call, read_json
+from tempinbox._inbox import Inbox
 from tempinbox._transport import Transport
 from tempinbox._values import (
     AttachmentFile,
@@ -166,7 +167,7 @@ class Tempinbox:
         return (self.get_inbox(inbox)).last_sequence
 
     @contextmanager
-    def with_inbox(self, **arguments: "Unpack[NewInbox]") -> Iterator["Inbox"]:
+    def with_inbox(self, **arguments: "Unpack[NewInbox]") -> Iterator[Inbox]:
         """An inbox that ends with the block, also when the block fails; made with the arguments of
         `create_inbox`.
         """
@@ -196,7 +197,7 @@ class Tempinbox:
         retention: Retention | None = None,
         renew_on_use: bool | None = None,
         idempotency_key: str | None = None,
-    ) -> "Inbox":
+    ) -> Inbox:
         """A new inbox; without arguments one with a random address. With `capture` it has a login,
         whose password is shown this once: `inbox.capture.url`.
         """
@@ -234,7 +235,7 @@ class Tempinbox:
         address: str | None = None,
         order: Order | None = None,
         page_size: int | None = None,
-    ) -> Iterator["Inbox"]:
+    ) -> Iterator[Inbox]:
         """All that fit, newest first unless `order` is "asc", page by page; without `status` those
         that take mail.
         """
@@ -247,7 +248,7 @@ class Tempinbox:
         found = self._json("deleteInboxesByTag", {"tag": tag})
         return read(types.DeletedInboxes, found).deleted_count
 
-    def get_inbox(self, inbox: InboxReference) -> "Inbox":
+    def get_inbox(self, inbox: InboxReference) -> Inbox:
         """The inbox as it is now."""
         return self._inbox(self._json("getInbox", {"inboxId": id_of(inbox)}))
 
@@ -261,7 +262,7 @@ class Tempinbox:
         metadata: Mapping[str, str | None] | Unset | None = UNSET,
         retention: Retention | Unset | None = UNSET,
         renew_on_use: bool | Unset = UNSET,
-    ) -> "Inbox":
+    ) -> Inbox:
         """Changes what is given, removes what is given as None; `ttl_seconds` count from now."""
         change = unset_removed(
             {
@@ -606,7 +607,7 @@ class Tempinbox:
             if cursor is None:
                 return
 
-    def _inbox(self, found: dict[str, Any]) -> "Inbox":
+    def _inbox(self, found: dict[str, Any]) -> Inbox:
         known = read(types.Inbox, found)
         values = {one.name: getattr(known, one.name) for one in fields(known)}
         return Inbox(client=self, **values)
@@ -624,83 +625,3 @@ def _events_of(
     inbox_id = None if inbox is None else id_of(inbox)
     given = without_none(after=after, since=moment(since), types=items_of(event_types))
     return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inbox(types.Inbox):
-    """An inbox as it was when it was read, with the calls about it.
-
-    Its waits are for mail that came since: for a new inbox, all. For the mail behind another one
-    give that email, or a `mark`, as `after`.
-    """
-
-    client: Tempinbox = field(repr=False, compare=False)
-
-    def wait_for_email(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> types.Email:
-        """Calls the client's method of the same name."""
-        return self.client.wait_for_email(self, after=after, timeout=timeout, **conditions)
-
-    def wait_for_emails(
-        self,
-        min_count: int,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> list[types.EmailSummary]:
-        """Calls the client's method of the same name."""
-        return self.client.wait_for_emails(
-            self, min_count, after=after, timeout=timeout, **conditions
-        )
-
-    def wait_for_code(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[CodeConditions]",
-    ) -> str:
-        """Calls the client's method of the same name."""
-        return self.client.wait_for_code(self, after=after, timeout=timeout, **conditions)
-
-    def wait_for_link(
-        self,
-        *,
-        kind: LinkKind | None = None,
-        url: str | None = None,
-        after: Position | None = None,
-        timeout: float = 60,
-        **conditions: "Unpack[LinkConditions]",
-    ) -> str:
-        """Calls the client's method of the same name."""
-        return self.client.wait_for_link(
-            self, kind=kind, url=url, after=after, timeout=timeout, **conditions
-        )
-
-    def expect_no_email(
-        self,
-        *,
-        after: Position | None = None,
-        timeout: float = 5,
-        **conditions: "Unpack[EmailConditions]",
-    ) -> None:
-        """Calls the client's method of the same name."""
-        self.client.expect_no_email(self, after=after, timeout=timeout, **conditions)
-
-    def mark(self) -> int:
-        """The position now, for `after`: take it before you trigger the mail."""
-        return self.client.mark(self)
-
-    def refresh(self) -> "Inbox":
-        """The inbox as it is now."""
-        return self.client.get_inbox(self)
-
-    def delete(self) -> None:
-        """Ends it."""
-        self.client.delete_inbox(self)

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from tempinbox._async_client import AsyncInbox, AsyncTempinbox
-from tempinbox._client import Inbox, Tempinbox
+from tempinbox._async_client import AsyncTempinbox
+from tempinbox._async_inbox import AsyncInbox
+from tempinbox._client import Tempinbox
+from tempinbox._inbox import Inbox
 from tempinbox._transport import AsyncTransport
 from tempinbox.errors import ConfigurationError, NotFound, TempinboxError, WaitTimeout, quoted
 
