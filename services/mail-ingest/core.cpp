@@ -65,7 +65,8 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
       storage_watch(host, db, look_up_db, clock),
       faults(host, chosen.database),
       client_limiter(chosen.client_limits),
-      certificate(smtp::watch_certificate(host, chosen.tls_certificate_file, chosen.tls_key_file)),
+      certificate(smtp::watch_certificate(
+          host, {"tls-certificate-file", chosen.tls_certificate_file, chosen.tls_key_file})),
       session_metrics(host.metrics()),
       session_context{host,
                       chosen.session,

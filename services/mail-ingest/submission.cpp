@@ -20,8 +20,9 @@ submission::submission(const settings& chosen, postgres::pool& look_up_db,
                        outbox::publisher& publisher, smtp::session_context& mail)
     : client_limiter_(chosen.submission.client_limits),
       certificate_(chosen.takes_logins()
-                       ? smtp::watch_certificate(mail.host, chosen.submission.certificate_file,
-                                                 chosen.submission.key_file)
+                       ? smtp::watch_certificate(mail.host, {"submission-tls-certificate-file",
+                                                             chosen.submission.certificate_file,
+                                                             chosen.submission.key_file})
                        : tls::watched_certificate()),
       context_{mail.host,   chosen.submission.session, mail.recipients,
                mail.ingest, mail.rejections,           mail.faults,

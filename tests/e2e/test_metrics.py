@@ -88,7 +88,10 @@ def test_partitions_are_made_hours_ahead(suite: Suite, service: str, table: str)
 
 def test_the_certificate_of_the_ports_for_logins_shows_when_it_ends(suite: Suite) -> None:
     file = suite["SUBMISSION_CA"]
-    series = f'tempinbox_certificate_expiry_timestamp_seconds{{file="{file}"}}'
+    series = (
+        f'tempinbox_certificate_expiry_timestamp_seconds{{file="{file}",'
+        'setting="submission-tls-certificate-file"}'
+    )
 
     assert _value(_metrics(suite, "mail-ingest"), series) > time.time()
 

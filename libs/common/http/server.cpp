@@ -141,7 +141,8 @@ void server::start()
     if (!settings.certificate_file.empty()) {
         auto& host = state_->host;
         auto certificate = tls::watch_certificate(
-            host.files(), host.metrics(), settings.certificate_file, settings.key_file, speak_http);
+            host.files(), host.metrics(),
+            {"tls-certificate-file", settings.certificate_file, settings.key_file}, speak_http);
         state_->certificate = std::move(certificate.current);
         certificate_ = std::move(certificate.watched);
     }

@@ -84,13 +84,13 @@ tls_contexts watch_tls(runtime::host& host, const tls_settings& files)
         return {};
     const auto current = std::make_shared<current_contexts>();
     tls_contexts contexts;
-    contexts.watched = host.files().watch("rpc-tls-certificate-file",
-                                          {files.certificate_file, files.key_file, files.ca_file},
-                                          [current, files, &metrics = host.metrics()] {
-                                              *current = load(files);
-                                              tls::show_expiry(metrics, files.certificate_file);
-                                              tls::show_expiry(metrics, files.ca_file);
-                                          });
+    contexts.watched = host.files().watch(
+        "rpc-tls-certificate-file", {files.certificate_file, files.key_file, files.ca_file},
+        [current, files, &metrics = host.metrics()] {
+            *current = load(files);
+            tls::show_expiry(metrics, "rpc-tls-certificate-file", files.certificate_file);
+            tls::show_expiry(metrics, "rpc-tls-ca-file", files.ca_file);
+        });
     contexts.server = [current] { return current->server; };
     contexts.client = [current] { return current->client; };
     return contexts;

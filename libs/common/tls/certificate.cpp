@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <stdexcept>
-#include <utility>
 
 namespace tempinbox::tls {
 namespace {
@@ -46,18 +45,15 @@ std::shared_ptr<ssl::context> load(const std::string& certificate_file, const st
 } // namespace
 
 watched_certificate watch_certificate(runtime::file_watch& files, metrics::registry& metrics,
-                                      std::string certificate_file, std::string key_file,
-                                      preparation prepare)
+                                      const certificate_files& pair, preparation prepare)
 {
     const auto current = std::make_shared<std::shared_ptr<ssl::context>>();
-    std::vector<std::string> both{certificate_file, key_file};
     watched_certificate made;
-    made.watched = files.watch("tls-certificate-file", std::move(both),
-                               [current, &metrics, certificate_file = std::move(certificate_file),
-                                key_file = std::move(key_file), prepare] {
-                                   *current = load(certificate_file, key_file, prepare);
-                                   show_expiry(metrics, certificate_file);
-                               });
+    made.watched =
+        files.watch(pair.setting, {pair.certificate, pair.key}, [current, &metrics, pair, prepare] {
+            *current = load(pair.certificate, pair.key, prepare);
+            show_expiry(metrics, pair.setting, pair.certificate);
+        });
     made.current = [current] { return *current; };
     return made;
 }

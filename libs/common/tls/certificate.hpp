@@ -18,12 +18,18 @@ struct watched_certificate
 // Adds to each context what a single protocol needs.
 using preparation = void (*)(boost::asio::ssl::context&);
 
-// A server's certificate and key (PEM files) for TLS 1.2 and later, read again when either file
-// changes. A pair that does not load, as between the two writes of a renewal, leaves the old one in
-// use. A metric shows when the certificate in use ends. Throws std::runtime_error if the first pair
-// does not load.
+// A server's certificate and key (PEM files).
+struct certificate_files
+{
+    std::string setting; // the certificate's, for log lines and metrics: one for each server
+    std::string certificate;
+    std::string key;
+};
+
+// A certificate and its key for TLS 1.2 and later, read again when either file changes. A pair that
+// does not load, as between the two writes of a renewal, leaves the old one in use. A metric shows
+// when the certificate in use ends. Throws std::runtime_error if the first pair does not load.
 watched_certificate watch_certificate(runtime::file_watch& files, metrics::registry& metrics,
-                                      std::string certificate_file, std::string key_file,
-                                      preparation prepare);
+                                      const certificate_files& pair, preparation prepare);
 
 } // namespace tempinbox::tls

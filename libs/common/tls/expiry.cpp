@@ -51,12 +51,13 @@ result<time_point> find_expiry(const std::string& file)
     return *first;
 }
 
-void show_expiry(metrics::registry& metrics, const std::string& file)
+void show_expiry(metrics::registry& metrics, const std::string& setting, const std::string& file)
 {
     const auto expiry = find_expiry(file);
     metrics
         .gauge("tempinbox_certificate_expiry_timestamp_seconds",
-               "Unix time at which the certificate in use ends", {{"file", file}})
+               "Unix time at which the certificate in use ends",
+               {{"file", file}, {"setting", setting}})
         .Set(expiry ? static_cast<double>(to_unix_seconds(*expiry)) : 0);
 }
 

@@ -12,7 +12,7 @@ namespace tempinbox::tls {
 // invalid_argument if the file cannot be read or holds no certificate.
 result<time_point> find_expiry(const std::string& file);
 
-// Shows it as a metric; 0 where it cannot be found.
-void show_expiry(metrics::registry& metrics, const std::string& file);
+// Shows it as a metric of the setting that names the file; 0 where it cannot be found.
+void show_expiry(metrics::registry& metrics, const std::string& setting, const std::string& file);
 
 } // namespace tempinbox::tls

@@ -14,13 +14,11 @@ void prefer_own_ciphers(boost::asio::ssl::context& context)
 
 } // namespace
 
-tls::watched_certificate watch_certificate(runtime::host& host, const std::string& certificate_file,
-                                           const std::string& key_file)
+tls::watched_certificate watch_certificate(runtime::host& host, const tls::certificate_files& pair)
 {
-    if (certificate_file.empty())
+    if (pair.certificate.empty())
         return {};
-    return tls::watch_certificate(host.files(), host.metrics(), certificate_file, key_file,
-                                  prefer_own_ciphers);
+    return tls::watch_certificate(host.files(), host.metrics(), pair, prefer_own_ciphers);
 }
 
 } // namespace tempinbox::smtp

@@ -143,12 +143,13 @@ double handshakes(const char* is_resumed)
         .Value();
 }
 
-double expiry_of(const std::string& file)
+double expiry_of(const std::string& setting, const std::string& file)
 {
     return testing::test_host()
         .metrics()
         .gauge("tempinbox_certificate_expiry_timestamp_seconds",
-               "Unix time at which the certificate in use ends", {{"file", file}})
+               "Unix time at which the certificate in use ends",
+               {{"file", file}, {"setting", setting}})
         .Value();
 }
 
@@ -457,8 +458,9 @@ TEST_CASE("a metric shows when the certificate and its authorities end", "[rpc][
                          authority().certificate + brief_authority.certificate);
 
     const auto now = static_cast<double>(to_unix_seconds(system_clock_source().now()));
-    CHECK(expiry_of(inbox.folder().file("certificate.pem")) == Approx(now + 36'000).margin(60));
-    CHECK(expiry_of(inbox.folder().file("ca.pem")) <= now + 18'060);
+    CHECK(expiry_of("rpc-tls-certificate-file", inbox.folder().file("certificate.pem")) ==
+          Approx(now + 36'000).margin(60));
+    CHECK(expiry_of("rpc-tls-ca-file", inbox.folder().file("ca.pem")) <= now + 18'060);
 }
 
 TEST_CASE("certificate, key and authorities are set together or not at all", "[rpc][tls]")
