@@ -241,7 +241,7 @@ public:
     {
         if (std::any_of(requested_.begin(), requested_.end(),
                         [](const new_inbox& each) { return each.is_catch_all(); }))
-            lock_live_inbox_counts(tx_, accounts_);
+            lock_what_catch_alls_share();
         for (auto& part :
              split_at_catch_alls(requested_, make_candidates(requested_, accounts_, now_)))
             decide_all(std::move(part));
@@ -257,6 +257,18 @@ public:
     }
 
 private:
+    // All subdomains at once: those of one catch-all after the other would be locked in the order
+    // of the requests.
+    void lock_what_catch_alls_share()
+    {
+        lock_live_inbox_counts(tx_, accounts_);
+        std::vector<std::string> of_catch_alls, of_named_inboxes;
+        for (const auto& each : requested_)
+            if (each.domain)
+                (each.is_catch_all() ? of_catch_alls : of_named_inboxes).push_back(*each.domain);
+        lock_subdomains(tx_, of_catch_alls, of_named_inboxes);
+    }
+
     void decide_all(std::vector<candidate> open)
     {
         for (auto passes = open.size() + spare_passes; !open.empty() && passes > 0; --passes) {

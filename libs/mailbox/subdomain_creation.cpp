@@ -18,6 +18,17 @@ constexpr postgres::statement lock_counts{"mailbox_lock_live_inbox_counts", R"(
     SELECT account_id FROM mailbox.live_inbox_counts WHERE account_id = ANY ($1::uuid[])
     ORDER BY account_id FOR UPDATE)"};
 
+// For rows that are not there yet: two batches may be about to insert them. DISTINCT keeps the
+// order of the inner query.
+constexpr postgres::statement lock_names{"mailbox_lock_subdomain_names", R"(
+    SELECT pg_advisory_xact_lock(name.key)
+    FROM (SELECT DISTINCT hashtext('mailbox.subdomain ' || domain)::bigint AS key
+          FROM unnest($1::text[]) AS domain ORDER BY key) AS name)"};
+
+constexpr postgres::statement lock_rows{"mailbox_lock_subdomains", R"(
+    SELECT domain FROM mailbox.subdomains WHERE domain = ANY ($1::text[])
+    ORDER BY domain FOR UPDATE)"};
+
 constexpr postgres::statement choose_parent{"mailbox_choose_parent_domain", R"(
     SELECT domain FROM mailbox.domains WHERE takes_subdomains
     ORDER BY is_default DESC, domain LIMIT 1)"};
@@ -78,7 +89,7 @@ result<std::string> choose_name(pqxx::work& tx, const std::optional<std::string>
 
 std::vector<postgres::statement> subdomain_statements()
 {
-    return {lock_counts, choose_parent, find_parent, count_others, take};
+    return {lock_counts, lock_names, lock_rows, choose_parent, find_parent, count_others, take};
 }
 
 void lock_live_inbox_counts(pqxx::work& tx,
@@ -89,6 +100,18 @@ void lock_live_inbox_counts(pqxx::work& tx,
     for (const auto& [id, state] : accounts)
         ids.push_back(id);
     postgres::exec_prepared(tx, lock_counts.name, postgres::to_array(ids));
+}
+
+void lock_subdomains(pqxx::work& tx, const std::vector<std::string>& of_catch_alls,
+                     const std::vector<std::string>& of_named_inboxes)
+{
+    // In two statements: the second one has to see what others inserted before the first one ended.
+    if (!of_catch_alls.empty())
+        postgres::exec_prepared(tx, lock_names.name, postgres::to_array(of_catch_alls));
+    auto all = of_catch_alls;
+    all.insert(all.end(), of_named_inboxes.begin(), of_named_inboxes.end());
+    if (!all.empty())
+        postgres::exec_prepared(tx, lock_rows.name, postgres::to_array(all));
 }
 
 result<std::string> take_subdomain(pqxx::work& tx, const plans::account_state& account,

@@ -22,6 +22,12 @@ std::vector<postgres::statement> subdomain_statements();
 void lock_live_inbox_counts(pqxx::work& tx,
                             const std::map<account_id, plans::account_state>& accounts);
 
+// Locks subdomains that a batch names, whoever holds them: in one order for all batches, so that
+// two never wait for each other. Those of catch-alls are locked though nobody holds them yet. Comes
+// after lock_live_inbox_counts and before any other lock of a subdomain.
+void lock_subdomains(pqxx::work& tx, const std::vector<std::string>& of_catch_alls,
+                     const std::vector<std::string>& of_named_inboxes);
+
 // Makes the subdomain, or a random one, ready for a catch-all of the account, and returns its name;
 // without the catch-all it stays free. invalid_argument unless it is a name below a domain that
 // takes subdomains, permission_denied if the plan has no place for it beside those that the account

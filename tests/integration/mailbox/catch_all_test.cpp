@@ -1,8 +1,15 @@
 #include "common/async/gather.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 #include "integration/mailbox/seeds.hpp"
+#include "mailbox/inbox_creation.hpp"
 #include "mailbox/purge_repository.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include <catch2/catch.hpp>
+
+#include <exception>
+#include <optional>
 
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
@@ -70,6 +77,73 @@ std::string reason_of(const result<created_inbox>& outcome)
     const auto& why = outcome.error();
     return std::string(why.reason == error_reason::none ? to_string(why.code)
                                                         : to_string(why.reason));
+}
+
+// Runs batches in transactions of their own, which wait for locks as long as it takes.
+class batches
+{
+public:
+    explicit batches(open_world& world)
+        : world_(world),
+          db_(testing::test_host(), settings_of(world))
+    {}
+
+    // Returns once it waits for a lock, as all others under way do.
+    bool start(std::vector<new_inbox> requested)
+    {
+        ++under_way_;
+        boost::asio::co_spawn(
+            testing::test_host().loop(),
+            db_.transact([requested = std::move(requested), at = seeds::now()](pqxx::work& tx) {
+                return create_inboxes(tx, requested, at, "test");
+            }),
+            [this](const std::exception_ptr& failed, std::vector<result<created_inbox>> created) {
+                --under_way_;
+                failed_ += failed ? 1 : 0;
+                for (const auto& each : created)
+                    outcomes_.push_back(reason_of(each));
+            });
+        return testing::eventually([this] { return waiting() == under_way_; });
+    }
+
+    bool end()
+    {
+        return testing::eventually([this] { return under_way_ == 0; });
+    }
+
+    int failed() const { return failed_; }
+    const std::vector<std::string>& outcomes() const { return outcomes_; } // as they ended
+
+private:
+    static postgres::settings settings_of(const open_world& world)
+    {
+        postgres::settings chosen;
+        chosen.dsn = world.scratch.dsn();
+        testing::wait_for_locks(chosen);
+        return chosen;
+    }
+
+    int waiting()
+    {
+        return world_.scratch
+            .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                     "wait_event_type = 'Lock'")[0][0]
+            .as<int>();
+    }
+
+    open_world& world_;
+    postgres::pool db_;
+    inbox_repository prepared_{db_, "test"};
+    int under_way_ = 0;
+    int failed_ = 0;
+    std::vector<std::string> outcomes_;
+};
+
+// The lock of a subdomain, as whoever ends an inbox in it has it.
+testing::held_lock hold(open_world& world, const std::string& subdomain)
+{
+    return {world.scratch.dsn(),
+            "SELECT 1 FROM mailbox.subdomains WHERE domain = '" + subdomain + "' FOR UPDATE"};
 }
 
 } // namespace
@@ -257,6 +331,64 @@ TEST_CASE("of 50 accounts that ask for one subdomain at once, one holds it",
     CHECK(made == 1);
     CHECK(taken == 49);
     CHECK(world.count("subdomains WHERE live_inboxes = 1") == 1);
+}
+
+TEST_CASE("batches that ask for the same subdomains in opposite order do not wait for each other",
+          "[mailbox][catch-all][postgres]")
+{
+    open_world world;
+    const auto ann = with_catch_alls(3), bob = with_catch_alls(3);
+    world.end(world.make(catch_all(with_catch_alls(1), "middle.mail.test")));
+    world.end_quarantine();
+    batches under_way(world);
+
+    // Each would have its first subdomain, which the other one asks for last.
+    {
+        const auto held = hold(world, "middle.mail.test");
+        REQUIRE(
+            under_way.start({catch_all(ann, "one.mail.test"), catch_all(ann, "middle.mail.test"),
+                             catch_all(ann, "two.mail.test")}));
+        REQUIRE(
+            under_way.start({catch_all(bob, "two.mail.test"), catch_all(bob, "middle.mail.test"),
+                             catch_all(bob, "one.mail.test")}));
+    }
+    REQUIRE(under_way.end());
+
+    CHECK(under_way.failed() == 0);
+    CHECK(under_way.outcomes() == std::vector<std::string>{"*@one.mail.test", "*@middle.mail.test",
+                                                           "*@two.mail.test", "address_taken",
+                                                           "address_taken", "address_taken"});
+    CHECK(world.held(ann).size() == 3);
+    CHECK(world.held(bob).empty());
+}
+
+TEST_CASE("batches that ask for each other's subdomains do not wait for each other",
+          "[mailbox][catch-all][postgres]")
+{
+    open_world world;
+    const auto ann = with_catch_alls(3), bob = with_catch_alls(3);
+    world.make(catch_all(ann, "ann.mail.test"));
+    world.make(catch_all(bob, "bob.mail.test"));
+    world.end(world.make(catch_all(with_catch_alls(1), "middle.mail.test")));
+    world.end_quarantine();
+    batches under_way(world);
+
+    // Each would have its own subdomain, for the named inbox, and then wait for the other's.
+    {
+        const auto held = hold(world, "middle.mail.test");
+        REQUIRE(
+            under_way.start({named(ann, "one", "ann.mail.test"), catch_all(ann, "middle.mail.test"),
+                             catch_all(ann, "bob.mail.test")}));
+        REQUIRE(
+            under_way.start({named(bob, "one", "bob.mail.test"), catch_all(bob, "middle.mail.test"),
+                             catch_all(bob, "ann.mail.test")}));
+    }
+    REQUIRE(under_way.end());
+
+    CHECK(under_way.failed() == 0);
+    CHECK(under_way.outcomes() ==
+          std::vector<std::string>{"one@ann.mail.test", "*@middle.mail.test", "address_taken",
+                                   "one@bob.mail.test", "address_taken", "address_taken"});
 }
 
 TEST_CASE("an operator cannot add a domain that an account holds", "[mailbox][catch-all][postgres]")
