@@ -99,6 +99,11 @@ constexpr postgres::statement purge_logins{"mailbox_purge_logins", R"(
     WHERE l.account_id = purged.account_id AND l.inbox_id = purged.inbox_id
         AND l.revoked_at IS NOT NULL)"};
 
+constexpr postgres::statement purge_end_notices{"mailbox_purge_end_notices", R"(
+    DELETE FROM mailbox.end_notices AS n
+    USING unnest($1::uuid[], $2::uuid[]) AS purged (account_id, inbox_id)
+    WHERE n.account_id = purged.account_id AND n.inbox_id = purged.inbox_id)"};
+
 // Faults are played while an inbox is live, and go with its mail, or with the inbox that had none.
 constexpr postgres::statement purge_faults{"mailbox_purge_faults", R"(
     WITH ended AS MATERIALIZED (
@@ -175,7 +180,7 @@ purge_repository::purge_repository(postgres::pool& db, std::string outbox_owner)
 {
     for (const auto& statement :
          {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_subdomains,
-          free_addresses, purge_rejections, purge_logins, purge_faults})
+          free_addresses, purge_rejections, purge_logins, purge_end_notices, purge_faults})
         db_.prepare(statement);
 }
 
@@ -197,10 +202,9 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
             batch.events.push_back(make_state_tombstone(
                 accounts.back(), ids.back(), column<std::int64_t>(row, "state_version")));
         }
-        postgres::exec_prepared0(tx, purge_logins.name, postgres::to_array(accounts),
-                                 postgres::to_array(ids));
-        postgres::exec_prepared0(tx, purge_faults.name, postgres::to_array(accounts),
-                                 postgres::to_array(ids));
+        for (const auto& purge : {purge_logins, purge_end_notices, purge_faults})
+            postgres::exec_prepared0(tx, purge.name, postgres::to_array(accounts),
+                                     postgres::to_array(ids));
         outbox::insert(tx, schema, owner, batch.events);
         const auto inboxes = batch.events.size();
         const auto subdomains =

@@ -14,7 +14,10 @@
 #include "mailbox/account_state_repository.hpp"
 #include "mailbox/domain_repository.hpp"
 #include "mailbox/email_repository.hpp"
+#include "mailbox/end_notice_repository.hpp"
+#include "mailbox/fault_repository.hpp"
 #include "mailbox/inbox_repository.hpp"
+#include "mailbox/login_repository.hpp"
 
 #include <chrono>
 
@@ -40,6 +43,9 @@ public:
     mailbox::domain_repository domains;
     mailbox::inbox_repository inboxes;
     mailbox::email_repository emails;
+    mailbox::login_repository logins;
+    mailbox::fault_repository faults;
+    mailbox::end_notice_repository end_notices;
     inbox::maintenance maintenance;
     inbox::message_parser message_parser;
     inbox::email_reader email_reader;

@@ -27,16 +27,15 @@ service::service(runtime::host& host, const settings& chosen)
                               {chosen.kafka, "tempinbox-inbox",
                                [this] { core_.maintenance.expiry.note_deleted_accounts(); },
                                [this] { unreadable_account_states_.Increment(); }}),
-      logins_(core_.db),
-      faults_(core_.db),
-      inbox_rpc_(host, core_.inboxes, logins_, core_.maintenance.expiry, core_.publisher,
+      inbox_rpc_(host, core_.inboxes, core_.logins, core_.maintenance.expiry, core_.publisher,
                  core_.maintenance.partitions, core_.maintenance.renewal, chosen.inbox_bounds,
                  chosen.reserved_subdomains),
       email_rpc_(host, core_.emails, core_.email_reader, core_.message_search,
                  core_.maintenance.renewal),
       search_rpc_(core_.emails, core_.message_search, core_.maintenance.renewal),
       domain_rpc_(core_.domains, core_.inboxes, core_.publisher),
-      fault_rpc_(faults_),
+      fault_rpc_(core_.faults),
+      end_notice_rpc_(core_.end_notices),
       tokens_(host.files(), "rpc-token-file", chosen.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, chosen.rpc_tls)),
       server_(host, rpc_settings(chosen, rpc_tls_), tokens_)
@@ -46,6 +45,7 @@ service::service(runtime::host& host, const settings& chosen)
     search_rpc_.add_to(server_);
     domain_rpc_.add_to(server_);
     fault_rpc_.add_to(server_);
+    end_notice_rpc_.add_to(server_);
 }
 
 void service::start()

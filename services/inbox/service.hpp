@@ -7,14 +7,13 @@
 #include "common/runtime/host.hpp"
 #include "inbox/api/domain_rpc.hpp"
 #include "inbox/api/email_rpc.hpp"
+#include "inbox/api/end_notice_rpc.hpp"
 #include "inbox/api/fault_rpc.hpp"
 #include "inbox/api/inbox_rpc.hpp"
 #include "inbox/api/search_rpc.hpp"
 #include "inbox/core.hpp"
 #include "inbox/settings.hpp"
 #include "mailbox/account_state_consumer.hpp"
-#include "mailbox/fault_repository.hpp"
-#include "mailbox/login_repository.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -39,13 +38,12 @@ private:
     core core_;
     prometheus::Counter& unreadable_account_states_;
     mailbox::account_state_consumer account_state_consumer_;
-    mailbox::login_repository logins_;
-    mailbox::fault_repository faults_;
     inbox_rpc inbox_rpc_;
     email_rpc email_rpc_;
     search_rpc search_rpc_;
     domain_rpc domain_rpc_;
     fault_rpc fault_rpc_;
+    end_notice_rpc end_notice_rpc_;
     rpc::tokens tokens_;
     rpc::tls_contexts rpc_tls_;
     rpc::server server_;

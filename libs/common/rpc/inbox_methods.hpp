@@ -40,6 +40,10 @@ inline constexpr rpc::method<inbox::v1::SetFaultsRequest, inbox::v1::SetFaultsRe
     "tempinbox.inbox.v1.InboxService/SetFaults"};
 inline constexpr rpc::method<inbox::v1::ClearFaultsRequest, inbox::v1::ClearFaultsResponse>
     clear_faults{"tempinbox.inbox.v1.InboxService/ClearFaults"};
+inline constexpr rpc::method<inbox::v1::ClaimEndNoticesRequest, inbox::v1::ClaimEndNoticesResponse>
+    claim_end_notices{"tempinbox.inbox.v1.InboxService/ClaimEndNotices"};
+inline constexpr rpc::method<inbox::v1::SettleEndNoticeRequest, inbox::v1::SettleEndNoticeResponse>
+    settle_end_notice{"tempinbox.inbox.v1.InboxService/SettleEndNotice"};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
     list_emails{"tempinbox.inbox.v1.InboxService/ListEmails", std::chrono::seconds(5), 8};
 // On failure the caller reads the list as usual; that call reports the error.
