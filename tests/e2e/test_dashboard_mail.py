@@ -4,12 +4,23 @@ own mail server.
 
 import re
 import secrets
+import subprocess
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from harness import Account, Dashboard, Gateway, Receiver, Suite, eventually, send
+from harness import (
+    Account,
+    Dashboard,
+    Gateway,
+    Receiver,
+    SmtpSession,
+    Suite,
+    eventually,
+    plain_response,
+    send,
+)
 
 _FROM = "noreply@mail.example"
 _PAGE = "https://mail.example/dashboard"
@@ -62,6 +73,13 @@ class Mailbox:
 def mailbox(suite: Suite) -> Mailbox:
     """A fresh one."""
     return Mailbox(suite)
+
+
+def _run_sql(suite: Suite, statement: str) -> str:
+    command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", suite["DATABASE"], "-c", statement]
+    return subprocess.run(
+        command, check=True, timeout=30, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def _sign_up(visitor: Dashboard, mailbox: Mailbox, password: str) -> str:
@@ -197,6 +215,48 @@ def test_an_account_is_told_that_its_webhook_was_switched_off(
     assert f"\n    {receiver.url}\n" in text
     assert "it answered 410 Gone" in text
     assert f"{_PAGE}/settings/webhooks/{webhook['webhookId']}" in text
+
+
+def test_an_account_is_told_once_that_a_capture_in_use_ends(suite: Suite, mailbox: Mailbox) -> None:
+    account = Account.make(suite, email=mailbox.address)
+    inbox = account.api.new_inbox(capture=True, ttlSeconds=7 * 86_400)
+    path = f"/v1/inboxes/{inbox['inboxId']}"
+    capture = inbox["capture"]
+    auth = plain_response(capture["user"], capture["password"])
+    with SmtpSession(f"{suite['SUBMISSION_HOST']}:{suite['SUBMISSION_PORT']}") as session:
+        assert session.say(f"AUTH PLAIN {auth}").startswith("235 ")
+    eventually(
+        lambda: account.api.get(path)["capture"]["lastUsedAt"] is not None,
+        "the login is noted as used",
+        seconds=30,
+    )
+    of_inbox = f"WHERE inbox_id = '{inbox['inboxId']}'"
+    _run_sql(
+        suite,
+        f"UPDATE mailbox.inboxes SET expires_at = now() + interval '70 hours' {of_inbox}",
+    )
+
+    # Each claims notices at its start.
+    settings = {
+        "mail_relay": suite["SMTP"],
+        "mail_relay_tls": "none",
+        "mail_relay_from": _FROM,
+        "dashboard_url": _PAGE,
+    }
+    with Gateway(suite, **settings), Gateway(suite, **settings):
+        letter = mailbox.next()
+        eventually(
+            lambda: (
+                _run_sql(suite, f"SELECT due_at FROM mailbox.end_notices {of_inbox}") == "infinity"
+            ),
+            "the notice is settled",
+        )
+
+    assert letter["subject"] == "An inbox of yours ends within 3 days"
+    text = letter["text"].replace("\r", "")
+    assert f"\n    {inbox['emailAddress']}\n" in text
+    assert f"{_PAGE}/inboxes/{inbox['inboxId']}" in text
+    assert mailbox.count() == 1
 
 
 @pytest.mark.parametrize(

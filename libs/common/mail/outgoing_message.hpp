@@ -13,6 +13,8 @@ struct outgoing_message
     std::string to;
     std::string subject;
     std::string text; // lines end with LF
+    // Of its Message-ID, for what may be sent twice; empty: a new one.
+    std::string id = {};
 };
 
 // The message as RFC 5322 text with CRLF lines, as SMTP sends them. `id` is unique.

@@ -50,8 +50,9 @@ relay_settings read_relay_settings(config::reader& reader)
 {
     relay_settings relay;
     relay.server = reader.text("mail-relay", "",
-                               "Mail relay (host:port) for sign-up codes, password links and "
-                               "notices of disabled webhooks; empty: no such email is sent");
+                               "Mail relay (host:port) for sign-up codes, password links, and "
+                               "notices of disabled webhooks and of ends of inboxes; empty: no "
+                               "such email is sent");
     relay.tls = to_protection(reader.choice(
         "mail-relay-tls", "starttls", {"none", "starttls", "tls"},
         "Encryption of the connection to the relay; `none` only on a network of your own"));

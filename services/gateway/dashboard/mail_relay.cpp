@@ -147,9 +147,10 @@ void mail_relay::work()
 
 void mail_relay::deliver(queued_message next)
 {
-    if (next.message.empty())
-        next.message = mail::to_rfc5322(next.sent, settings_.from, uuid::make_v7().text(),
-                                        system_clock_source{}.now());
+    if (next.message.empty()) {
+        const auto id = next.sent.id.empty() ? uuid::make_v7().text() : next.sent.id;
+        next.message = mail::to_rfc5322(next.sent, settings_.from, id, system_clock_source{}.now());
+    }
     const auto refused =
         mail::send(current_relay(), settings_.from, next.sent.to, next.message, &abort_at_);
     ++next.attempts;

@@ -1,18 +1,26 @@
 #include "gateway/dashboard/outgoing_message.hpp"
 
+#include "common/rpc/timestamp.hpp"
+
 #include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
 
-// The URL without its query, in ASCII and short enough for a line (RFC 5322 2.1.1).
-std::string shown_url(std::string_view url)
+// In ASCII and short enough for a line (RFC 5322 2.1.1).
+std::string shown(std::string_view text)
 {
     constexpr std::size_t max_length = 200;
-    const auto without_query = url.substr(0, url.find_first_of("?#"));
-    std::string shown(without_query.substr(0, max_length));
-    std::replace_if(shown.begin(), shown.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
-    return without_query.size() > max_length ? shown + "..." : shown;
+    std::string printable(text.substr(0, max_length));
+    std::replace_if(
+        printable.begin(), printable.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    return text.size() > max_length ? printable + "..." : printable;
+}
+
+// Without its query.
+std::string shown_url(std::string_view url)
+{
+    return shown(url.substr(0, url.find_first_of("?#")));
 }
 
 } // namespace
@@ -56,6 +64,22 @@ outgoing_message webhook_disabled_message(std::string address, const std::string
                                 "for replay. See what it answered, and switch it "
                                 "on again, at\n\n    " +
                                 dashboard_url + "/settings/webhooks/" + webhook_id + "\n");
+}
+
+outgoing_message inbox_ends_message(std::string address, const std::string& dashboard_url,
+                                    const inbox::v1::EndNotice& notice)
+{
+    const std::string time = notice.days() == 1 ? "a day" : std::to_string(notice.days()) + " days";
+    const std::string login =
+        notice.has_login() ? ", and what your application sends with its login is refused" : "";
+    outgoing_message sent(std::move(address), "An inbox of yours ends within " + time,
+                          "Your inbox\n\n    " + shown(notice.email_address()) + "\n\nends at " +
+                              to_iso8601(rpc::to_time(notice.expires_at())) +
+                              ". Its mail is deleted then" + login +
+                              ".\n\nTo keep it, give it a later end, at\n\n    " + dashboard_url +
+                              "/inboxes/" + notice.inbox_id() + "\n");
+    sent.id = notice.notice_id();
+    return sent;
 }
 
 } // namespace tempinbox::gateway

@@ -2,6 +2,8 @@
 
 #include "common/mail/outgoing_message.hpp"
 
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
 #include <string>
 #include <string_view>
 
@@ -19,5 +21,7 @@ outgoing_message password_link_message(std::string address, const std::string& d
 outgoing_message webhook_disabled_message(std::string address, const std::string& dashboard_url,
                                           std::string_view webhook_url,
                                           const std::string& webhook_id, const std::string& reason);
+outgoing_message inbox_ends_message(std::string address, const std::string& dashboard_url,
+                                    const inbox::v1::EndNotice& notice);
 
 } // namespace tempinbox::gateway

@@ -30,7 +30,8 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
                 chosen.who_signs_up, chosen.relay.is_set()),
       passwords_(sign_in_, gate_, hasher_, session_issuer_, event_stream_),
       relay_(host, chosen.relay),
-      notices_(host, shared.webhooks, accounts_, relay_),
+      webhook_notices_(host, shared.webhooks, accounts_, relay_),
+      end_notices_(host, shared.inboxes, accounts_, relay_),
       email_verification_(accounts_, sign_in_, gate_, hasher_, session_issuer_, relay_,
                           chosen.who_signs_up),
       pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
@@ -45,13 +46,15 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
 void dashboard::start()
 {
     purge_task_.start();
-    notices_.start();
+    webhook_notices_.start();
+    end_notices_.start();
 }
 
 awaitable<void> dashboard::stop()
 {
     co_await purge_task_.stop();
-    co_await notices_.stop();
+    co_await webhook_notices_.stop();
+    co_await end_notices_.stop();
     hasher_.stop();
     relay_.stop();
 }

@@ -11,6 +11,7 @@
 #include "gateway/core.hpp"
 #include "gateway/dashboard/attempt_gate.hpp"
 #include "gateway/dashboard/email_verification_handlers.hpp"
+#include "gateway/dashboard/end_notices.hpp"
 #include "gateway/dashboard/event_stream.hpp"
 #include "gateway/dashboard/mail_relay.hpp"
 #include "gateway/dashboard/password_handlers.hpp"
@@ -64,7 +65,8 @@ private:
     sign_in_handlers sign_ins_;
     password_handlers passwords_;
     mail_relay relay_;
-    webhook_notices notices_;
+    webhook_notices webhook_notices_;
+    end_notices end_notices_;
     email_verification_handlers email_verification_;
     dashboard_pipeline pipeline_;
     dashboard_assets assets_;
