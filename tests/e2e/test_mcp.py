@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Account, Api, Suite, eventually, in_force, in_time, send, send_raw
+from harness import Account, Api, SmtpSession, Suite, eventually, in_force, in_time, send, send_raw
 from harness.mcp_endpoint import REVISIONS, STATELESS, WITH_HANDSHAKE, McpEndpoint, unfenced
 
 _TOOLS = [
@@ -22,7 +22,10 @@ _TOOLS = [
     "extend_inbox",
     "delete_inbox",
     "find_emails",
+    "set_faults",
+    "get_faults",
 ]
+_NOBODY = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -94,6 +97,27 @@ def test_the_tools_are_the_same_in_each_revision_and_each_time(suite: Suite) -> 
 
     assert [tool["name"] for tool in lists[0]] == _TOOLS
     assert all(each == lists[0] for each in lists)
+
+
+def test_an_inbox_plays_the_faults_that_a_tool_set(suite: Suite, mcp: McpEndpoint) -> None:
+    inbox = mcp.call("create_inbox")
+    inbox_id, address = inbox["inboxId"], inbox["emailAddress"]
+    deferral = {"stage": "rcpt", "reply": "451 4.7.1 Later", "times": 1}
+
+    def recipient() -> str:
+        with SmtpSession(suite["SMTP"]) as session:
+            return session.address(address)[0]
+
+    made = mcp.call("set_faults", inboxId=inbox_id, steps=[deferral | {"to": "", "cut": None}])
+    eventually(lambda: recipient() == deferral["reply"], "the fault is in force")
+    after = recipient()
+    shown = mcp.call("get_faults", inboxId=inbox_id)
+    ended = mcp.call("set_faults", inboxId=inbox_id, steps=[])
+
+    assert [(step["reply"], step["used"]) for step in made["steps"]] == [("451 4.7.1 Later", 0)]
+    assert after.startswith("250 ")
+    assert [step["used"] for step in shown["steps"]] == [1]
+    assert ended == mcp.call("get_faults", inboxId=inbox_id) == {"steps": []}
 
 
 def test_a_link_is_fenced_with_the_host_that_it_leads_to(suite: Suite, mcp: McpEndpoint) -> None:
@@ -417,7 +441,7 @@ def test_a_client_without_a_revision_is_served(suite: Suite) -> None:
         mcp_protocol_version=None,
     )
 
-    assert len(listed.json()["result"]["tools"]) == 9
+    assert len(listed.json()["result"]["tools"]) == len(_TOOLS)
     assert not called.json()["result"]["isError"]
 
 
@@ -458,6 +482,15 @@ def test_an_unknown_revision_is_told_which_are_known(mcp: McpEndpoint) -> None:
         ("read_email", {"emailId": ""}, "emailId is required"),
         ("extend_inbox", {"inboxId": "x"}, "inboxId"),
         ("delete_inbox", {}, "inboxId is required"),
+        ("set_faults", {"inboxId": _NOBODY}, "steps is required"),
+        ("set_faults", {"inboxId": _NOBODY, "steps": ["rcpt"]}, "steps"),
+        ("set_faults", {"inboxId": _NOBODY, "steps": [{}]}, "steps[0].stage is required"),
+        (
+            "set_faults",
+            {"inboxId": _NOBODY, "steps": [{"stage": "rcpt", "reply": "250 2.0.0 fine"}]},
+            "reply",
+        ),
+        ("get_faults", {}, "inboxId is required"),
     ],
 )
 def test_wrong_arguments_are_named(
@@ -498,6 +531,8 @@ def test_another_accounts_inbox_does_not_exist(
         ("get_link", {}),
         ("extend_inbox", {"ttlSeconds": 600}),
         ("delete_inbox", {}),
+        ("set_faults", {"steps": []}),
+        ("get_faults", {}),
     ):
         assert "does not exist" in mcp.error(tool, inboxId=theirs["inboxId"], **more), tool
     assert theirs["inboxId"] not in json.dumps(mcp.call("list_inboxes", status="all"))

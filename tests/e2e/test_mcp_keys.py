@@ -21,6 +21,8 @@ _TOOLS: dict[str, tuple[dict[str, Any], str]] = {
     "read_email": ({"emailId": _NOBODY}, "emails:read"),
     "extend_inbox": (_INBOX | {"ttlSeconds": 600}, "inboxes:write"),
     "delete_inbox": (_INBOX, "inboxes:write"),
+    "set_faults": (_INBOX | {"steps": []}, "inboxes:write"),
+    "get_faults": (_INBOX, "inboxes:read"),
 }
 # All that there are. The last four open no tool: none changes mail or looks at the account or its
 # webhooks.

@@ -45,6 +45,11 @@ awaitable<http::response> api_calls::post(std::string path, std::string body)
     return send("POST", std::move(path), std::move(body));
 }
 
+awaitable<http::response> api_calls::put(std::string path, std::string body)
+{
+    return send("PUT", std::move(path), std::move(body));
+}
+
 awaitable<http::response> api_calls::patch(std::string path, std::string body)
 {
     return send("PATCH", std::move(path), std::move(body));

@@ -28,6 +28,7 @@ public:
 
     awaitable<http::response> get(std::string path, query_list query = {});
     awaitable<http::response> post(std::string path, std::string body);
+    awaitable<http::response> put(std::string path, std::string body);
     awaitable<http::response> patch(std::string path, std::string body);
     awaitable<http::response> remove(std::string path);
 

@@ -122,12 +122,6 @@ http::response discover(const exchange& x)
     return respond(x, out.take());
 }
 
-// Language models write null and "" for what they leave out.
-bool is_empty(const json::value& argument)
-{
-    return argument.is_null() || (argument.is_string() && argument.text().empty());
-}
-
 http::response list_tools(const exchange& x)
 {
     const auto cursor = x.message.params ? x.message.params->find("cursor") : std::nullopt;

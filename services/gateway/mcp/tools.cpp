@@ -2,6 +2,7 @@
 
 #include "common/core/embedded_file.hpp"
 #include "common/core/ids.hpp"
+#include "common/faults/step.hpp"
 #include "common/json/object_reader.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/mcp/email_filters.hpp"
@@ -13,7 +14,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace tempinbox::mcp_tools {
 extern const std::span<const embedded_file> files; // made from tools.json by the build
@@ -174,6 +177,45 @@ awaitable<tool_result> find_emails(api_calls& calls, const json::value& argument
     co_return tool_result::of_json(std::move(*read));
 }
 
+// The body of the operation, which checks the steps.
+std::string read_steps(json::object_reader& arguments)
+{
+    const auto steps = arguments.objects("steps", faults::max_steps);
+    if (!steps)
+        arguments.fail("steps is required: an array of at most " +
+                       std::to_string(faults::max_steps) + " objects; [] ends the faults");
+    json::writer body;
+    body.begin_object().key("steps").begin_array();
+    for (const auto& step : steps.value_or(std::vector<json::value>())) {
+        body.begin_object();
+        for (const auto& [name, field] : step.members())
+            if (!is_empty(field))
+                body.key(name).raw(field.to_string());
+        body.end_object();
+    }
+    body.end_array().end_object();
+    return body.take();
+}
+
+awaitable<tool_result> set_faults(api_calls& calls, const json::value& arguments)
+{
+    json::object_reader from(arguments);
+    const auto id = read_id<inbox_id>(from, "inboxId");
+    auto body = read_steps(from);
+    if (const auto all_known = from.finish(); !all_known)
+        co_return tool_result::of_error(all_known.error().message);
+    co_return of_response(co_await calls.put("/v1/inboxes/" + id + "/faults", std::move(body)));
+}
+
+awaitable<tool_result> get_faults(api_calls& calls, const json::value& arguments)
+{
+    json::object_reader from(arguments);
+    const auto id = read_id<inbox_id>(from, "inboxId");
+    if (const auto all_known = from.finish(); !all_known)
+        co_return tool_result::of_error(all_known.error().message);
+    co_return of_response(co_await calls.get("/v1/inboxes/" + id + "/faults"));
+}
+
 const std::array all_tools{
     tool{"create_inbox", create_inbox, {}},
     tool{"list_inboxes", list_inboxes, {}},
@@ -184,6 +226,8 @@ const std::array all_tools{
     tool{"extend_inbox", extend_inbox, {}},
     tool{"delete_inbox", delete_inbox, {}},
     tool{"find_emails", find_emails, {}},
+    tool{"set_faults", set_faults, {}},
+    tool{"get_faults", get_faults, {}},
 };
 
 } // namespace
@@ -198,6 +242,11 @@ const tool* find_tool(std::string_view name)
     const auto found = std::find_if(all_tools.begin(), all_tools.end(),
                                     [name](const tool& one) { return one.name == name; });
     return found == all_tools.end() ? nullptr : &*found;
+}
+
+bool is_empty(const json::value& argument)
+{
+    return argument.is_null() || (argument.is_string() && argument.text().empty());
 }
 
 std::string_view tools_json()

@@ -27,6 +27,9 @@ std::span<const tool> tools();
 // Null if there is none of that name.
 const tool* find_tool(std::string_view name);
 
+// Whether an argument, or a field of one, is left out: language models write null and "" for that.
+bool is_empty(const json::value& argument);
+
 // tools.json: the array of `tools/list`.
 std::string_view tools_json();
 

@@ -244,6 +244,7 @@ TEST_CASE("an empty argument is as if absent", "[gateway][mcp]")
     std::vector<route> repeating;
     repeating.emplace_back("POST", "/v1/inboxes", body_kind::json, repeat_body);
     repeating.emplace_back("GET", "/v1/inboxes", body_kind::none, repeat_query);
+    repeating.emplace_back("PUT", "/v1/inboxes/{inboxId}/faults", body_kind::json, repeat_body);
     repeating.push_back(mcp::endpoint(contents()));
     arranged_mcp arranged(std::move(repeating));
     const auto error = [&](const char* tool, const std::string& arguments) {
@@ -255,6 +256,14 @@ TEST_CASE("an empty argument is as if absent", "[gateway][mcp]")
     CHECK(error("create_inbox", R"({"name":"","domain":null,"tags":"","ttlSeconds":6e1,)"
                                 R"("metadata":{"note":""}})") ==
           R"({"name":null,"domain":null,"tags":null,"ttlSeconds":60,"metadata":{"note":""}})");
+    const auto in_inbox = R"({"inboxId":")" + inbox_id::make().text() + "\"";
+    CHECK(error("set_faults", in_inbox + R"(,"steps":[{"stage":"rcpt","reply":"451 4.7.1 Later",)"
+                                         R"("to":"","times":2.0,"cut":null}]})") ==
+          R"({"steps":[{"stage":"rcpt","reply":"451 4.7.1 Later","times":2}]})");
+    CHECK(error("set_faults", in_inbox + R"(,"steps":[]})") == R"({"steps":[]})");
+    CHECK_THAT(error("set_faults", in_inbox + R"(,"steps":""})"),
+               Catch::Contains("steps is required: an array of at most 20 objects"));
+    CHECK_THAT(error("get_faults", in_inbox + R"(,"steps":[]})"), Catch::Contains("steps"));
     CHECK(error("list_inboxes", R"({"status":"","cursor":null,"limit":5.0})") == "limit=5;");
     CHECK(error("list_inboxes", R"({"order":"asc"})") == "order=asc;");
     CHECK(error("list_inboxes", "null").empty());
