@@ -14,6 +14,7 @@
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 using namespace std::chrono_literals;
+using seeds::named;
 using testing::await;
 
 namespace {
@@ -23,16 +24,6 @@ plans::account_state with_catch_alls(int catch_alls, int live_inboxes = 10)
     auto state = seeds::account(live_inboxes);
     state.limits.catch_alls = catch_alls;
     return state;
-}
-
-new_inbox named(const plans::account_state& account, std::string local_part, std::string domain)
-{
-    new_inbox requested;
-    requested.account = account;
-    requested.id = inbox_id::make();
-    requested.local_part = std::move(local_part);
-    requested.domain = std::move(domain);
-    return requested;
 }
 
 new_inbox catch_all(const plans::account_state& account,

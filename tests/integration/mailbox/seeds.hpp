@@ -34,6 +34,18 @@ inline plans::account_state account(int live_inboxes = 10)
     return state;
 }
 
+// A request for an inbox of this address; `*`: a catch-all.
+inline new_inbox named(const plans::account_state& account, std::string local_part,
+                       std::string domain)
+{
+    new_inbox requested;
+    requested.account = account;
+    requested.id = inbox_id::make();
+    requested.local_part = std::move(local_part);
+    requested.domain = std::move(domain);
+    return requested;
+}
+
 // A message with fixed texts to inboxes, as mail-ingest makes it.
 inline std::shared_ptr<new_message>
 make_message(const std::vector<inbox>& to, const std::string& raw = "Subject: hi\r\n\r\nhello\r\n")
@@ -141,12 +153,8 @@ struct world
     // `*`: a catch-all; the domain then has to take subdomains.
     inbox create_on(const plans::account_state& state, std::string local_part, std::string domain)
     {
-        new_inbox requested;
-        requested.account = state;
-        requested.id = inbox_id::make();
-        requested.local_part = std::move(local_part);
-        requested.domain = std::move(domain);
-        return testing::await(inboxes.create(requested, now())).value().inbox;
+        auto requested = named(state, std::move(local_part), std::move(domain));
+        return testing::await(inboxes.create(std::move(requested), now())).value().inbox;
     }
 
     std::int64_t count(const std::string& table_and_condition)
