@@ -98,6 +98,13 @@ async function fillAccount() {
     { to: ['ann@shop.example', 'bob@shop.example'], subject: 'Welcome to the shop' },
   );
   const caught = await makeInbox(page, { localPart: '*' });
+  const faulty = await makeInbox(page);
+  await ask(page, 'PUT', `/inboxes/${faulty.inboxId}/faults`, {
+    steps: [
+      { stage: 'rcpt', reply: '451 4.7.1 Greylisted', times: 1, per: 'recipient' },
+      { stage: 'end', cut: 'stored', to: 'ann@', every: 3 },
+    ],
+  });
   const ended = await makeInbox(page);
   await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
   await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
@@ -139,6 +146,7 @@ async function fillAccount() {
   ids.full = full.inboxId;
   ids.captured = captured.inboxId;
   ids.caught = caught.inboxId;
+  ids.faulty = faulty.inboxId;
   ids.ended = ended.inboxId;
   await eventually(
     async () => (await ask(page, 'GET', `/inboxes/${ids.ended}/rejections`)).rejections.length,
@@ -245,6 +253,22 @@ const PAGES = [
     () => page,
     () => `/inboxes/${ids.captured}`,
     (it) => it.getByText('to ann@shop.example and 1 more').waitFor(),
+  ],
+  [
+    'inbox-faults',
+    () => page,
+    () => `/inboxes/${ids.faulty}`,
+    (it) => it.getByText('At RCPT: 451 4.7.1 Greylisted').waitFor(),
+  ],
+  [
+    'faults-new',
+    () => page,
+    () => `/inboxes/${ids.faulty}`,
+    dialog('Play faults', async (it) => {
+      await it.getByLabel('Steps').fill('{}');
+      await it.getByRole('button', { name: 'Play these' }).click();
+      await it.getByText('The steps must be a list').waitFor();
+    }),
   ],
   [
     'login-made',

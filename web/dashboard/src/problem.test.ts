@@ -1,6 +1,6 @@
 import { describe as group, expect, it } from 'vitest';
 import { ApiError } from './api';
-import { describe } from './problem';
+import { describe, InvalidInput } from './problem';
 
 group('a failure in words', () => {
   it("holds the server's sentence and the request's id", () => {
@@ -25,6 +25,14 @@ group('a failure in words', () => {
   it('tells a server that does not answer from one that fails', () => {
     expect(describe(new ApiError(0, '')).title).toBe('The service cannot be reached');
     expect(describe(new ApiError(502, '')).title).toBe('Something went wrong on our side');
+  });
+
+  it('holds what the page itself refuses', () => {
+    expect(describe(new InvalidInput('The steps are not JSON.'))).toEqual({
+      title: 'That was not accepted',
+      detail: 'The steps are not JSON.',
+      requestId: null,
+    });
   });
 
   it('has words for what nobody expected', () => {

@@ -6,6 +6,9 @@ export interface Problem {
   requestId: string | null;
 }
 
+// What somebody typed and the page itself refuses; the message is a sentence for them.
+export class InvalidInput extends Error {}
+
 const REFUSED = 'That was not accepted';
 const FAILED = 'Something went wrong on our side';
 const TITLES: Record<number, string> = {
@@ -32,6 +35,8 @@ function wait(seconds: number | null): string {
 // Turns a failure into a heading, a sentence and, if the server gave one, the request id that its
 // log has.
 export function describe(failure: unknown): Problem {
+  if (failure instanceof InvalidInput)
+    return { title: REFUSED, detail: failure.message, requestId: null };
   if (!(failure instanceof ApiError))
     return {
       title: 'Something went wrong on this page',

@@ -1,4 +1,5 @@
 import type { FaultStep, NewFaultStep } from '../../api';
+import { InvalidInput } from '../../problem';
 import { count } from '../../time';
 
 // What senders are often tried with, by the name of the story.
@@ -56,14 +57,14 @@ export function describeStep(step: FaultStep): string {
   return `${STAGES[step.stage]}${delay}${whom}: ${what(step)} – on purpose, ${when(step)}${each}`;
 }
 
-// The steps as they are edited. Throws a sentence for people.
+// The steps as they are edited. Throws InvalidInput.
 export function parseSteps(text: string): NewFaultStep[] {
   let steps: unknown;
   try {
     steps = JSON.parse(text);
   } catch {
-    throw new Error('The steps are not JSON.');
+    throw new InvalidInput('The steps are not JSON.');
   }
-  if (!Array.isArray(steps)) throw new Error('The steps must be a list: [ … ].');
+  if (!Array.isArray(steps)) throw new InvalidInput('The steps must be a list: [ … ].');
   return steps as NewFaultStep[];
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, type Inbox } from '../../api';
 import { useAction, useResource } from '../../resource';
 import { count } from '../../time';
@@ -66,12 +66,23 @@ export function Faults({ inbox }: { inbox: Inbox }) {
   const { inboxId } = inbox;
   const [isOpen, open] = useState(false);
   const ending = useAction();
+  const announce = useAnnounce();
   const found = useResource(`faults ${inboxId}`, (signal) => api.faults(inboxId, signal));
   const steps = found.value?.steps ?? [];
+  const heading = useRef<HTMLHeadingElement>(null);
+  const hasEnded = useRef(false);
+  useLayoutEffect(() => {
+    // The button that had the focus went with the steps that it ended.
+    if (!hasEnded.current || document.activeElement !== document.body) return;
+    hasEnded.current = false;
+    heading.current?.focus({ preventScroll: true });
+  });
   return (
     <section class="panel" aria-labelledby="faults">
       <div class="panel-head">
-        <h2 id="faults">Faults</h2>
+        <h2 id="faults" tabIndex={-1} ref={heading}>
+          Faults
+        </h2>
         <div class="row">
           <Button size="small" icon="refresh" isBusy={found.isLoading} onClick={found.reload}>
             Look again
@@ -87,6 +98,8 @@ export function Faults({ inbox }: { inbox: Inbox }) {
               onClick={() =>
                 void ending.run(async () => {
                   await api.clearFaults(inboxId);
+                  hasEnded.current = true;
+                  announce('The faults end within a second');
                   found.reload();
                 })
               }
