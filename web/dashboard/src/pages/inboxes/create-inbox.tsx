@@ -1,19 +1,30 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api } from '../../api';
+import { api, type Inbox } from '../../api';
+import { hasFeature } from '../../plans';
 import { useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
-import { lives } from '../../time';
+import { life, lives } from '../../time';
 import { useAnnounce } from '../../ui/announce';
 import { Button, IconButton } from '../../ui/button';
 import { FormDialog } from '../../ui/dialog';
-import { Field, TextField } from '../../ui/field';
+import { CheckField, Field, SelectField, TextField } from '../../ui/field';
+import { domainFor, inboxRequest, optionsOf, type Typed } from './inbox-request';
 import { LifeField } from './life-field';
-import { domainFor, inboxRequest, type Typed } from './inbox-request';
+import { LoginMade } from './send-here';
 
 const DAY = 86_400;
 const MAX_PAIRS = 20;
+const ALL_OF_IT = 'all';
+const AGES = [
+  { value: ALL_OF_IT, text: 'as long as the inbox lives' },
+  ...[3_600, DAY, 7 * DAY].map((it) => ({ value: String(it), text: life(it) })),
+];
+const WHEN_FULL = [
+  { value: 'refuse', text: 'new mail is refused' },
+  { value: 'dropOldest', text: 'the oldest mail is dropped before' },
+] as const;
 
 function Metadata({
   pairs,
@@ -67,6 +78,44 @@ function Metadata({
   );
 }
 
+// How the inbox keeps mail, and itself.
+function Keeping({ typed, onChange }: { typed: Typed; onChange: (what: Partial<Typed>) => void }) {
+  const { limits } = useSession();
+  const { renewOnUse, retention } = optionsOf(typed);
+  const changeRetention = (what: Typed['retention']) =>
+    onChange({ retention: { ...typed.retention, ...what } });
+  return (
+    <>
+      {hasFeature(limits, 'api') && (
+        <CheckField
+          label="Lives on while it is used"
+          hint={
+            typed.capture
+              ? 'Each use of its login counts its life from then on.'
+              : 'Each look at it counts its life from then on; mail that comes does not.'
+          }
+          checked={renewOnUse}
+          onChange={(it) => onChange({ renewOnUse: it })}
+        />
+      )}
+      <SelectField
+        label="Keeps each mail for"
+        value={retention.maxAgeSeconds === null ? ALL_OF_IT : String(retention.maxAgeSeconds)}
+        options={AGES}
+        onChange={(age) =>
+          changeRetention({ maxAgeSeconds: age === ALL_OF_IT ? null : Number(age) })
+        }
+      />
+      <SelectField
+        label="When it is full"
+        value={retention.whenFull}
+        options={WHEN_FULL}
+        onChange={(whenFull) => changeRetention({ whenFull })}
+      />
+    </>
+  );
+}
+
 // Everything an inbox can be made with; all of it has a default, so that one click does.
 export function CreateInbox({ onClose }: { onClose: () => void }) {
   const { limits } = useSession();
@@ -77,24 +126,35 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState<Typed>({
     localPart: '',
     domain: '',
+    capture: false,
     ttlSeconds: choices.includes(DAY) ? DAY : limits.maxTtlSeconds,
+    renewOnUse: null,
+    retention: {},
     name: '',
     tags: '',
     metadata: [],
   });
+  const [created, setCreated] = useState<Inbox | null>(null); // with a login to be shown
   const change = (what: Partial<Typed>) => setTyped((was) => ({ ...was, ...what }));
   const known = domains.value?.domains ?? [];
   const domain = typed.domain || known.find((it) => it.isDefault)?.domain || known[0]?.domain || '';
   const mayCatchAll = limits.catchAlls > 0 && known.some((it) => it.takesSubdomains);
 
+  function show(inbox: Inbox) {
+    onClose();
+    route(paths.inbox(inbox.inboxId));
+  }
   async function create() {
-    const made = await api.createInbox(
+    const inbox = await api.createInbox(
       inboxRequest({ ...typed, domain: domainFor(typed.localPart, domain, known) }),
     );
-    announce(`Created ${made.emailAddress}`);
-    onClose();
-    route(paths.inbox(made.inboxId));
+    announce(`Created ${inbox.emailAddress}`);
+    if (inbox.capture) setCreated(inbox);
+    else show(inbox);
   }
+
+  if (created?.capture)
+    return <LoginMade capture={created.capture} onClose={() => show(created)} />;
 
   return (
     <FormDialog title="New inbox" submit="Create inbox" onClose={onClose} onSubmit={create}>
@@ -135,6 +195,14 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
           </div>
         )}
       </Field>
+      {hasFeature(limits, 'captures') && (
+        <CheckField
+          label="With a login"
+          hint="An application that sends with it reaches this inbox alone, whomever it writes to."
+          checked={typed.capture}
+          onChange={(capture) => change({ capture })}
+        />
+      )}
       <LifeField
         label="Lives for"
         hint="You can extend or end it at any time."
@@ -142,6 +210,7 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
         seconds={typed.ttlSeconds}
         onChange={(ttlSeconds) => change({ ttlSeconds })}
       />
+      <Keeping typed={typed} onChange={change} />
       <TextField
         label="Name"
         isOptional

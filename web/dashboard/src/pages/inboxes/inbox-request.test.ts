@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { domainFor, tagsOf, inboxRequest, type Typed } from './inbox-request';
+import { domainFor, inboxRequest, optionsOf, tagsOf, type Typed } from './inbox-request';
 
 const nothing: Typed = {
   localPart: '',
   domain: '',
+  capture: false,
   ttlSeconds: 3_600,
+  renewOnUse: null,
+  retention: {},
   name: ' ',
   tags: '',
   metadata: [],
@@ -16,10 +19,13 @@ describe('what is asked of the server', () => {
   });
 
   it('holds everything that was typed, trimmed', () => {
-    const typed = {
+    const typed: Typed = {
       ...nothing,
       localPart: ' shop ',
       domain: 'example.com',
+      capture: true,
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null, whenFull: 'dropOldest' },
       name: 'Shop',
       tags: 'ci, staging,ci,',
       metadata: [
@@ -30,10 +36,45 @@ describe('what is asked of the server', () => {
     expect(inboxRequest(typed)).toEqual({
       localPart: 'shop',
       domain: 'example.com',
+      capture: true,
       ttlSeconds: 3_600,
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null, whenFull: 'dropOldest' },
       name: 'Shop',
       tags: ['ci', 'staging'],
       metadata: { run: '7' },
+    });
+  });
+});
+
+describe('what an inbox is going to have', () => {
+  it('is what its kind has', () => {
+    expect(optionsOf(nothing)).toEqual({
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null, whenFull: 'refuse' },
+    });
+    expect(optionsOf({ ...nothing, capture: true })).toEqual({
+      renewOnUse: true,
+      retention: { maxAgeSeconds: 604_800, whenFull: 'dropOldest' },
+    });
+  });
+
+  it('is what was chosen, whatever its kind', () => {
+    const typed: Typed = {
+      ...nothing,
+      capture: true,
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null },
+    };
+    expect(optionsOf(typed)).toEqual({
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null, whenFull: 'dropOldest' },
+    });
+    expect(inboxRequest(typed)).toEqual({
+      capture: true,
+      ttlSeconds: 3_600,
+      renewOnUse: false,
+      retention: { maxAgeSeconds: null },
     });
   });
 });

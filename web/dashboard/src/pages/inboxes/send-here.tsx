@@ -41,7 +41,7 @@ function Lines({ login }: { login: Login }) {
 }
 
 // The login with its password, which no later page shows.
-function LoginMade({ capture, onClose }: { capture: Capture; onClose: () => void }) {
+export function LoginMade({ capture, onClose }: { capture: Capture; onClose: () => void }) {
   const login = loginOf(capture);
   return (
     <Dialog title="The login of this inbox" onClose={onClose} isWide>
