@@ -78,7 +78,7 @@ export function Faults({ inbox }: { inbox: Inbox }) {
     heading.current?.focus({ preventScroll: true });
   });
   return (
-    <section class="panel" aria-labelledby="faults">
+    <section class="panel faults" aria-labelledby="faults">
       <div class="panel-head">
         <h2 id="faults" tabIndex={-1} ref={heading}>
           Faults
