@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from harness import Account, SmtpSession, Suite, eventually, plain_response
+from harness import Account, SmtpSession, Suite, User, eventually, plain_response
 
 _LIFE = timedelta(seconds=60)  # the shortest that there is; a tenth of it is six seconds
 
@@ -43,6 +43,22 @@ def test_renewal_is_true_or_false(account: Account, given: Any) -> None:
 
     assert refused.status_code == 400
     assert "renewOnUse must be true or false" in refused.json()["message"]
+
+
+def test_a_plan_without_the_api_renews_nothing(suite: Suite) -> None:
+    dashboard = User.make(suite, plan="starter").dashboard
+    inbox = dashboard.post("/inboxes", {})
+    path = f"/inboxes/{inbox['inboxId']}"
+
+    made = dashboard.call("POST", "/inboxes", json={"capture": True, "renewOnUse": True})
+    changed = dashboard.call("PATCH", path, json={"renewOnUse": True, "name": "kept out"})
+
+    for refused in (made, changed):
+        assert (refused.status_code, refused.headers["X-Error-Code"]) == (403, "plan_required")
+        assert refused.json()["message"] == "renewOnUse is not part of the plan starter"
+    assert dashboard.get("/inboxes")["inboxes"] == [inbox], "nothing was made, nothing was changed"
+    assert dashboard.patch(path, {"renewOnUse": False})["renewOnUse"] is False
+    assert dashboard.post("/inboxes", {"capture": True})["renewOnUse"] is False
 
 
 def test_an_inbox_that_is_read_lives_on_once_a_tenth_of_its_life_has_passed(
