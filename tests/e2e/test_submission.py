@@ -306,6 +306,45 @@ def test_the_end_of_the_inbox(capture: Capture, session: SmtpSession) -> None:
     assert _mail_until(session, _ENDED) < 1.5
 
 
+def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_others_back(
+    suite: Suite,
+) -> None:
+    account = Account.make(suite, plan="business")
+    captures = [Capture(suite, account) for _ in range(3)]
+    address = f"127.0.0.1:{free_port()}"
+
+    def replies_of(capture: Capture) -> list[str]:
+        replies = []
+        for server in (capture.server(), address):
+            with SmtpSession(server, _stranger()) as one:
+                replies.append(one.say(capture.auth()))
+        return replies
+
+    def set_plan(plan: str, reply: str) -> None:
+        suite.operate("account", "set-plan", account.account_id, "--plan", plan)
+        changed = time.monotonic()
+
+        def is_so() -> bool:
+            sent = time.monotonic() - changed
+            replies = replies_of(captures[2])
+            assert replies == [reply] * 2 or sent < 1, f"{sent:.2f} s after the change: {replies}"
+            return replies == [reply] * 2
+
+        eventually(is_so, f"the third login is answered {reply}")
+
+    with MailIngest(suite, submission_clear_listen=address), SmtpSession(address) as under_way:
+        assert [replies_of(capture) for capture in captures] == [[_GOOD] * 2] * 3
+        assert under_way.say(captures[2].auth()) == _GOOD
+
+        set_plan("pass7", _BAD)  # two captures
+        assert under_way.say(f"MAIL FROM:<{SENDER}>") == _ENDED
+        assert [replies_of(capture) for capture in captures[:2]] == [[_GOOD] * 2] * 2
+        path = f"/v1/inboxes/{captures[2].inbox['inboxId']}"
+        assert account.api.get(path)["status"] == "active", "its inbox lives on"
+
+        set_plan("business", _GOOD)
+
+
 # Limits and settings.
 
 
