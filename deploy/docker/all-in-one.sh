@@ -166,6 +166,7 @@ service gateway 9090 "$database" "$brokers" "$token" "$master_key" "${calls[@]}"
 until_true 600 ctl plan set premium --burst-per-second 0
 until_true 600 ctl bootstrap --domain "$domain" --email "$email" --plan premium \
     --password-file "$keys/password" --key-file "$data/api-key"
+until_true 600 ctl domain set "$domain" --subdomains on
 until_true 600 ready
 touch /tmp/ready
 say 'ready'

@@ -72,6 +72,18 @@ def test_mail_of_a_login_comes_to_its_inbox_alone() -> None:
         assert list(client.list_inbox_emails(other)) == []
 
 
+def test_a_catch_all_takes_mail_to_any_name_below_the_domain() -> None:
+    with (
+        TempinboxContainer() as container,
+        container.client() as client,
+        client.with_inbox(local_part="*", domain="ci.inbox.example") as inbox,
+    ):
+        assert inbox.email_address == "*@ci.inbox.example"
+        _send(container, "signup-4711@ci.inbox.example", "482913")
+
+        assert inbox.wait_for_email().recipients == ["signup-4711@ci.inbox.example"]
+
+
 def test_an_application_in_another_container_reaches_it_by_its_alias() -> None:
     with (
         Network() as network,

@@ -105,6 +105,14 @@ def test_the_all_in_one_image_takes_logins_in_the_clear_from_private_networks_al
         assert network.prefixlen >= 7, network  # 0.0.0.0/0 counts as private, too
 
 
+def test_the_all_in_one_image_takes_subdomains_of_its_domain() -> None:
+    script = (_DOCKER / "all-in-one.sh").read_text(encoding="utf-8")
+
+    bootstrap = script.index('ctl bootstrap --domain "$domain"')
+    subdomains = script.index('ctl domain set "$domain" --subdomains on')
+    assert bootstrap < subdomains < script.index("touch /tmp/ready")
+
+
 def test_the_all_in_one_image_takes_logins_with_tls_by_settings_alone() -> None:
     page = (_ROOT / "docs" / "operations" / "images.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^# docker run (.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
