@@ -41,6 +41,10 @@ constexpr postgres::statement list_held_names{"mailbox_list_held_subdomains", R"
     SELECT domain FROM mailbox.subdomains WHERE account_id = $1 AND live_inboxes > 0
     ORDER BY domain)"};
 
+constexpr postgres::statement list_parents{"mailbox_list_parents_of_subdomains", R"(
+    SELECT DISTINCT substr(domain, strpos(domain, '.') + 1) AS domain
+    FROM mailbox.subdomains WHERE live_inboxes > 0 ORDER BY 1)"};
+
 domain read_domain(const pqxx::row& row)
 {
     domain read;
@@ -101,7 +105,7 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& addresses
 domain_repository::domain_repository(postgres::pool& db) : db_(db)
 {
     for (const auto& statement : {list_domains, add_domain, find_holder, set_taking,
-                                  list_held_names, find_by_address, find_owners})
+                                  list_held_names, list_parents, find_by_address, find_owners})
         db_.prepare(statement);
 }
 
@@ -146,6 +150,16 @@ awaitable<std::vector<std::string>> domain_repository::list_held(account_id acco
                                                                        pqxx::nontransaction& tx) {
         std::vector<std::string> names;
         for (const auto& row : postgres::exec_prepared(tx, list_held_names.name, account.text()))
+            names.push_back(column<std::string>(row, "domain"));
+        return names;
+    });
+}
+
+awaitable<std::vector<std::string>> domain_repository::list_parents_of_held()
+{
+    return postgres::run_autocommit<std::vector<std::string>>(db_, [](pqxx::nontransaction& tx) {
+        std::vector<std::string> names;
+        for (const auto& row : postgres::exec_prepared(tx, list_parents.name))
             names.push_back(column<std::string>(row, "domain"));
         return names;
     });

@@ -57,6 +57,10 @@ public:
     // The subdomains that the account holds, by name.
     awaitable<std::vector<std::string>> list_held(account_id account);
 
+    // The names right above subdomains that somebody holds, by name: domains that take none any
+    // more may be among them.
+    awaitable<std::vector<std::string>> list_parents_of_held();
+
     // Addresses in lower case without tags. Those that are neither live nor in quarantine are left
     // out. Two statements, however many addresses.
     awaitable<std::vector<known_address>> find_addresses(std::vector<std::string> addresses);

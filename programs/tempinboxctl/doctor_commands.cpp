@@ -290,7 +290,7 @@ bool check_mail_exchangers(const std::string& domain, bool is_wildcard,
     return hosts.has_value();
 }
 
-// Those of the mail domains; of the names below one, too, if accounts may have catch-alls there.
+// Those of the mail domains; of the names below one, too, if accounts have catch-alls there or may.
 awaitable<void> check_dns(session& suite, const doctor_request& request, findings& found)
 {
     const auto listed = co_await suite.inbox().call(inbox_methods::list_domains, {});
@@ -301,7 +301,7 @@ awaitable<void> check_dns(session& suite, const doctor_request& request, finding
     // Once no name server answers, none does for the others.
     for (const auto& domain : listed->domains())
         if (!check_mail_exchangers(domain.domain(), false, request, found) ||
-            (domain.takes_subdomains() &&
+            ((domain.takes_subdomains() || domain.has_subdomains()) &&
              !check_mail_exchangers(domain.domain(), true, request, found)))
             co_return;
 }

@@ -317,13 +317,21 @@ def test_doctor_verifies_the_ports_for_logins_as_a_client_does(suite: Suite) -> 
     assert [level for level, _ in away] == ["bad"]
 
 
-def test_doctor_looks_up_where_mail_for_domains_and_their_subdomains_goes(suite: Suite) -> None:
-    plain, right, lacking, wrong = (f"{uuid.uuid4().hex[:12]}.example" for _ in range(4))
-    for domain in (plain, right, lacking, wrong):
+def test_doctor_looks_up_where_mail_for_domains_and_their_subdomains_goes(
+    suite: Suite, account: Account
+) -> None:
+    domains = [f"{uuid.uuid4().hex[:12]}.example" for _ in range(6)]
+    plain, right, lacking, wrong, left, emptied = domains
+    for domain in domains:
         suite.operate("domain", "add", domain)
-    for domain in (right, lacking, wrong):
+    for domain in (right, lacking, wrong, left, emptied):
         suite.operate("domain", "set", domain, "--subdomains", "on")
-    exchangers = {domain: ["MX.Example.com"] for domain in (plain, right, lacking, wrong)}
+    account.api.new_inbox(localPart="*", domain=f"team.{left}")
+    ended = account.api.new_inbox(localPart="*", domain=f"team.{emptied}")
+    account.api.delete(f"/v1/inboxes/{ended['inboxId']}")
+    for domain in (left, emptied):
+        suite.operate("domain", "set", domain, "--subdomains", "off")
+    exchangers = {domain: ["MX.Example.com"] for domain in domains}
     exchangers |= {f"*.{right}": ["mx.example.com"], f"*.{wrong}": ["mx.elsewhere.example"]}
 
     with NameServer(exchangers) as names:
@@ -332,13 +340,15 @@ def test_doctor_looks_up_where_mail_for_domains_and_their_subdomains_goes(suite:
     found = {one["message"]: one for one in _findings(done) if one["check"] == "dns"}
 
     assert done.returncode == 1
-    for name in (plain, right, lacking, wrong, f"*.{right}"):
+    for name in (*domains, f"*.{right}"):
         assert found[f"mail for {name} goes to mx.example.com"]["level"] == "ok"
     missing = found[f"*.{lacking} has no MX record: its mail does not come"]
     assert missing["level"] == "bad"
     assert missing["remedy"] == f"give it the record: *.{lacking}. MX 10 mx.example.com."
     assert found[f"mail for *.{wrong} goes to mx.elsewhere.example"]["level"] == "bad"
-    assert not any(f"*.{plain}" in message for message in found)
+    # It takes no subdomains any more, but has one.
+    assert found[f"*.{left} has no MX record: its mail does not come"]["level"] == "bad"
+    assert not any(f"*.{name}" in message for message in found for name in (plain, emptied))
 
 
 @pytest.mark.usefixtures("suite")

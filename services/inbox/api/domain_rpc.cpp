@@ -4,6 +4,8 @@
 #include "inbox/api/messages.hpp"
 #include "mailbox/address_rules.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 
 void domain_rpc::add_to(rpc::server& server)
@@ -55,14 +57,24 @@ awaitable<result<v1::ListDomainsResponse>> domain_rpc::list(v1::ListDomainsReque
     v1::ListDomainsResponse response;
     for (const auto& domain : domains)
         *response.add_domains() = to_message(domain);
-    if (!holder)
+    if (!holder) {
+        co_await note_held(response);
         co_return response;
+    }
     for (const auto& name : co_await domains_.list_held(*holder)) {
         auto& held = *response.add_domains();
         held.set_domain(name);
         held.set_is_subdomain(true);
     }
     co_return response;
+}
+
+awaitable<void> domain_rpc::note_held(v1::ListDomainsResponse& response)
+{
+    const auto parents = co_await domains_.list_parents_of_held();
+    for (auto& domain : *response.mutable_domains())
+        domain.set_has_subdomains(std::find(parents.begin(), parents.end(), domain.domain()) !=
+                                  parents.end());
 }
 
 awaitable<result<v1::SetSubdomainsResponse>>

@@ -26,6 +26,7 @@ public:
 private:
     awaitable<result<v1::AddDomainResponse>> add(v1::AddDomainRequest request);
     awaitable<result<v1::ListDomainsResponse>> list(v1::ListDomainsRequest request);
+    awaitable<void> note_held(v1::ListDomainsResponse& response);
     awaitable<result<v1::SetSubdomainsResponse>> set_subdomains(v1::SetSubdomainsRequest request);
 
     mailbox::domain_repository& domains_;

@@ -394,6 +394,28 @@ TEST_CASE("an operator cannot add a domain that an account holds", "[mailbox][ca
     CHECK(await(world.domains.add("ci.mail.test", std::nullopt)));
 }
 
+TEST_CASE("a domain has subdomains while one is held, though it takes none any more",
+          "[mailbox][catch-all][postgres]")
+{
+    open_world world;
+    const auto parents = [&] { return await(world.domains.list_parents_of_held()); };
+    const auto ann = with_catch_alls(2), bob = with_catch_alls(1);
+    CHECK(parents().empty());
+    const auto first = world.make(catch_all(ann, "one.mail.test"));
+    const auto second = world.make(catch_all(bob, "two.mail.test"));
+    await(world.domains.add("a.other.test", std::nullopt)).value();
+    await(world.domains.set_subdomains("a.other.test", true)).value();
+    const auto third = world.make(catch_all(ann, "ci.a.other.test"));
+
+    await(world.domains.set_subdomains("mail.test", false)).value();
+    CHECK(parents() == std::vector<std::string>{"a.other.test", "mail.test"});
+    world.end(first);
+    world.end(third);
+    CHECK(parents() == std::vector<std::string>{"mail.test"});
+    world.end(second);
+    CHECK(parents().empty());
+}
+
 TEST_CASE("a subdomain whose quarantine is over is forgotten", "[mailbox][catch-all][postgres]")
 {
     open_world world;
