@@ -288,6 +288,14 @@ smtp::submission_settings read_submission_settings(config::reader& reader, const
     if (submission.certificate_file.empty() != submission.key_file.empty())
         reader.add_problem("submission-tls-key-file",
                            "must be set together with submission-tls-certificate-file");
+    submission.verified_by.host = reader.text(
+        "capture-host", "",
+        "Host to which mail to captures is sent, as the gateway has it: the certificate of these "
+        "listeners is verified for it; empty: for any name");
+    submission.verified_by.ca_file = reader.readable_file(
+        "submission-tls-ca-file", "",
+        "Certificate authorities (PEM) that clients of these listeners trust, by which the "
+        "certificate is verified; empty: the system's");
     if (submission.certificate_file.empty()) {
         submission.certificate_file = chosen.tls_certificate_file;
         submission.key_file = chosen.tls_key_file;

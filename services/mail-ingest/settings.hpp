@@ -30,11 +30,11 @@ struct settings
     recipient_settings recipients;
     ingest_settings ingest;
 
-    bool takes_logins() const
+    bool takes_logins() const { return takes_logins_by_tls() || !submission.clear_listen.empty(); }
+    bool takes_logins_by_tls() const
     {
         return !submission.listen.empty() || !submission.tls_listen.empty() ||
-               !submission.clear_listen.empty() || !proxy.submission_listen.empty() ||
-               !proxy.submissions_listen.empty();
+               !proxy.submission_listen.empty() || !proxy.submissions_listen.empty();
     }
 };
 

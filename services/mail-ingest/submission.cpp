@@ -14,16 +14,24 @@ postgres::settings changes_settings(const settings& chosen)
     return changes;
 }
 
+// None without listeners that use TLS.
+tls::certificate_files certificate_files(const settings& chosen)
+{
+    tls::certificate_files pair{"submission-tls-certificate-file", {}, {}};
+    if (!chosen.takes_logins_by_tls())
+        return pair;
+    pair.certificate = chosen.submission.certificate_file;
+    pair.key = chosen.submission.key_file;
+    pair.verified_by = chosen.submission.verified_by;
+    return pair;
+}
+
 } // namespace
 
 submission::submission(const settings& chosen, postgres::pool& look_up_db,
                        outbox::publisher& publisher, smtp::session_context& mail)
     : client_limiter_(chosen.submission.client_limits),
-      certificate_(chosen.takes_logins()
-                       ? smtp::watch_certificate(mail.host, {"submission-tls-certificate-file",
-                                                             chosen.submission.certificate_file,
-                                                             chosen.submission.key_file})
-                       : tls::watched_certificate()),
+      certificate_(smtp::watch_certificate(mail.host, certificate_files(chosen))),
       context_{mail.host,   chosen.submission.session, mail.recipients,
                mail.ingest, mail.rejections,           mail.faults,
                mail.clock,  client_limiter_,           certificate_.current,

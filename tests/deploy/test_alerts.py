@@ -47,7 +47,7 @@ def test_there_is_a_file_a_case_a_runbook_and_a_threshold_for_each_alert() -> No
     cases = [path.name.removesuffix("_test.yaml") for path in sorted(_CASES.glob("*.yaml"))]
     runbooks = [path.stem for path in sorted(alert_pages.RUNBOOKS.glob("*.md"))]
 
-    assert len(_ALERTS) == 21
+    assert len(_ALERTS) == 22
     assert cases == _ALERTS
     assert runbooks == _ALERTS
     assert sorted({entry["alert"] for entry in alert_pages.thresholds()}) == _ALERTS

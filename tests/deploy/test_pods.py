@@ -501,6 +501,26 @@ def test_ports_for_logins_are_there_where_asked_for() -> None:
         name = "TEMPINBOX_" + prefix.upper().replace("-", "_") + "_LISTEN"
         assert str(variables[name]).endswith(":2587")
         assert variables["TEMPINBOX_SUBMISSION_TLS_CERTIFICATE_FILE"]
+        assert "TEMPINBOX_CAPTURE_HOST" not in variables
+
+
+def test_the_certificate_of_logins_is_verified_for_the_name_that_the_gateway_tells() -> None:
+    certificate = {"enabled": True, "tls": {"existingSecret": "submission-tls"}}
+    settings = {"capture-host": "smtp.example.com", "capture-tls-ports": "465"}
+    requested: dict[str, Any] = {
+        "services": {"mail-ingest": {"submission": certificate}, "gateway": {"settings": settings}}
+    }
+
+    def host(values: dict[str, Any]) -> str | None:
+        pods = pod_templates(render("minimal", values))
+        (pod,) = (pod for where, pod in pods if where.endswith("mail-ingest"))
+        return environment(pod).get("TEMPINBOX_CAPTURE_HOST")
+
+    assert host(requested) == "smtp.example.com"
+    requested["services"]["mail-ingest"]["settings"] = {"capture-host": "mx.example.com"}
+    assert host(requested) == "mx.example.com"
+    requested["services"]["mail-ingest"] = {"submission": {"enabled": False}}
+    assert host(requested) is None
 
 
 def test_the_route_waits_longer_than_a_call_and_for_ever_for_the_stream() -> None:

@@ -88,6 +88,8 @@ def test_mail_by_login_is_taken_where_users_are_sent() -> None:
 
     # `mx.` is in the certificate, and is an alias of mail-ingest.
     assert gateway["TEMPINBOX_CAPTURE_HOST"] in mail_ingest["networks"]["default"]["aliases"]
+    # Verified for the name that clients have.
+    assert mail_ingest["environment"]["TEMPINBOX_CAPTURE_HOST"] == gateway["TEMPINBOX_CAPTURE_HOST"]
     for reported, listener in (
         ("TEMPINBOX_CAPTURE_STARTTLS_PORTS", "TEMPINBOX_SUBMISSION_LISTEN"),
         ("TEMPINBOX_CAPTURE_TLS_PORTS", "TEMPINBOX_SUBMISSIONS_LISTEN"),

@@ -96,6 +96,12 @@ def test_the_certificate_of_the_ports_for_logins_shows_when_it_ends(suite: Suite
     assert _value(_metrics(suite, "mail-ingest"), series) > time.time()
 
 
+def test_clients_verify_the_certificate_of_the_ports_for_logins(suite: Suite) -> None:
+    series = 'tempinbox_certificate_verified{setting="submission-tls-certificate-file"}'
+
+    assert _value(_metrics(suite, "mail-ingest"), series) == 1
+
+
 def test_calls_between_services_are_measured_by_their_outcome(suite: Suite, api: Api) -> None:
     api.new_inbox()
 

@@ -189,6 +189,8 @@ def _submission(replica: Replica, context: ServiceContext) -> dict[str, str]:
         "submission-clear-listen": f"127.0.0.1:{ports.clear}",
         "submission-tls-certificate-file": str(context.keys.certificate),
         "submission-tls-key-file": str(context.keys.certificate_key),
+        "submission-tls-ca-file": str(context.keys.certificate),
+        "capture-host": SUBMISSION_HOST,
     }
 
 

@@ -53,6 +53,8 @@ watched_certificate watch_certificate(runtime::file_watch& files, metrics::regis
         files.watch(pair.setting, {pair.certificate, pair.key}, [current, &metrics, pair, prepare] {
             *current = load(pair.certificate, pair.key, prepare);
             show_expiry(metrics, pair.setting, pair.certificate);
+            if (pair.verified_by)
+                show_verification(metrics, pair.setting, pair.certificate, *pair.verified_by);
         });
     made.current = [current] { return *current; };
     return made;

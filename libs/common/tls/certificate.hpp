@@ -3,7 +3,9 @@
 #include "common/metrics/registry.hpp"
 #include "common/runtime/file_watch.hpp"
 #include "common/tls/context_source.hpp"
+#include "common/tls/verification.hpp"
 
+#include <optional>
 #include <string>
 
 namespace tempinbox::tls {
@@ -24,6 +26,8 @@ struct certificate_files
     std::string setting; // the certificate's, for log lines and metrics: one for each server
     std::string certificate;
     std::string key;
+    // Whether clients take it is shown as a metric, at each load; absent: they do not verify it.
+    std::optional<client_view> verified_by = std::nullopt;
 };
 
 // A certificate and its key for TLS 1.2 and later, read again when either file changes. A pair that

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/network.hpp"
+#include "common/tls/verification.hpp"
 #include "mail-ingest/logins/logins.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/limits.hpp"
@@ -19,6 +20,7 @@ struct submission_settings
     std::vector<network> clear_networks; // whom the last serves
     std::string certificate_file;
     std::string key_file;
+    tls::client_view verified_by; // clients verify the certificate
     smtp::limits session;
     smtp::client_limits client_limits;
     mail_ingest::login_settings logins;

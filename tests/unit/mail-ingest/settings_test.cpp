@@ -150,6 +150,25 @@ TEST_CASE("logins over TLS need a certificate, their own or that of mail",
     }
 }
 
+TEST_CASE("certificates of logins are verified as clients do where TLS is offered",
+          "[mail-ingest][settings]")
+{
+    auto by_tls = reader_of({{"submissions-listen", "127.0.0.1:2465"},
+                             {"tls-certificate-file", __FILE__},
+                             {"tls-key-file", __FILE__},
+                             {"capture-host", "smtp.example.com"},
+                             {"submission-tls-ca-file", __FILE__}});
+    auto clear = reader_of({{"submission-clear-listen", "127.0.0.1:2587"}});
+
+    const auto chosen = mail_ingest::read_settings(by_tls);
+
+    CHECK(by_tls.problems().empty());
+    CHECK(chosen.takes_logins_by_tls());
+    CHECK(chosen.submission.verified_by.host == "smtp.example.com");
+    CHECK(chosen.submission.verified_by.ca_file == __FILE__);
+    CHECK_FALSE(mail_ingest::read_settings(clear).takes_logins_by_tls());
+}
+
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
 {
     for (const char* name : {"messages-per-connection",

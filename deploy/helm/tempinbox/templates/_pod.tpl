@@ -102,6 +102,9 @@ securityContext:
 {{- $infix := ternary "-proxy" "" .config.proxy.enabled -}}
 {{- $_ := set $settings (printf "submission%s-listen" $infix) (include "tempinbox.listen" (dict "root" $root "port" 2587)) -}}
 {{- $_ := set $settings (printf "submissions%s-listen" $infix) (include "tempinbox.listen" (dict "root" $root "port" 2465)) -}}
+{{- with get (default dict $root.Values.services.gateway.settings) "capture-host" -}}
+{{- $_ := set $settings "capture-host" . -}}
+{{- end -}}
 {{- end -}}
 {{- else -}}
 {{- $_ := set $settings "rpc-listen" (include "tempinbox.listen" (dict "root" $root "port" 9101)) -}}
