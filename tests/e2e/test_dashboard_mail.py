@@ -77,9 +77,9 @@ def mailbox(suite: Suite) -> Mailbox:
 
 def _run_sql(suite: Suite, statement: str) -> str:
     command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", suite["DATABASE"], "-c", statement]
-    return subprocess.run(
-        command, check=True, timeout=30, capture_output=True, text=True
-    ).stdout.strip()
+    done = subprocess.run(command, check=True, timeout=30, capture_output=True, text=True)
+    shown: str = done.stdout
+    return shown.strip()
 
 
 def _sign_up(visitor: Dashboard, mailbox: Mailbox, password: str) -> str:
