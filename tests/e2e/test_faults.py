@@ -280,7 +280,7 @@ def test_delays_of_an_account_hold_nobody_else(
     faults.set({"stage": "end", "delaySeconds": 300})
     sessions = []
     try:
-        for _ in range(30):
+        for _ in range(300):
             session = SmtpSession(_mail_servers(suite)[0])
             sessions.append(session)
             session.__enter__()
@@ -288,7 +288,7 @@ def test_delays_of_an_account_hold_nobody_else(
             session.write(b"DATA\r\n")
             assert session.reply().startswith("354 ")
             session.write(_MESSAGE + b".\r\n")
-        eventually(lambda: faults.used() == [30], "all came to the fault", seconds=30)
+        eventually(lambda: faults.used() == [300], "all came to the fault", seconds=30)
 
         with SmtpSession(_mail_servers(suite)[0]) as neighbour:
             assert neighbour.address(theirs["emailAddress"]) == [_RECIPIENT_OK]

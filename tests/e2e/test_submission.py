@@ -261,19 +261,30 @@ def _mail_until(session: SmtpSession, expected: str) -> float:
 
 def test_rotation(capture: Capture, session: SmtpSession) -> None:
     path = f"/v1/inboxes/{capture.inbox['inboxId']}/capture/rotate"
-    assert session.say(capture.auth()) == _GOOD
+    other_port = free_port()
+    servers = [capture.server(), f"127.0.0.1:{other_port}"]
 
-    second = capture.api.post(path, {"graceSeconds": 60})["password"]
-    with SmtpSession(capture.server()) as old, SmtpSession(capture.server()) as new:
-        eventually(lambda: new.say(capture.auth(second)) == _GOOD, "the new password is good")
-        assert old.say(capture.auth()) == _GOOD
-    third = capture.api.post(path)["password"]
+    def replies_to(password: str) -> list[str]:
+        replies = []
+        for server in servers:
+            with SmtpSession(server, _stranger()) as one:
+                replies.append(one.say(capture.auth(password)))
+        return replies
 
-    assert _mail_until(session, _ENDED) < 1.5
-    assert session.reply() == ""
-    with SmtpSession(capture.server()) as one:
-        assert one.say(capture.auth()) == _BAD
-        assert one.say(capture.auth(third)) == _GOOD
+    with MailIngest(capture.suite, submission_clear_listen=servers[1]):
+        assert session.say(capture.auth()) == _GOOD
+        assert replies_to(capture.password) == [_GOOD] * 2
+
+        second = capture.api.post(path, {"graceSeconds": 60})["password"]
+        eventually(lambda: replies_to(second) == [_GOOD] * 2, "the new password is good", seconds=1)
+        assert replies_to(capture.password) == [_GOOD] * 2
+        third = capture.api.post(path)["password"]
+
+        assert _mail_until(session, _ENDED) < 1.5
+        assert session.reply() == ""
+        eventually(lambda: replies_to(second) == [_BAD] * 2, "the second is refused", seconds=1)
+        assert replies_to(capture.password) == [_BAD] * 2
+        assert replies_to(third) == [_GOOD] * 2
 
 
 def test_the_end_of_a_login_on_another_replica(capture: Capture, session: SmtpSession) -> None:

@@ -286,7 +286,12 @@ _DESTINATION = re.compile(
 
 
 def test_nothing_tries_to_leave(capture: Capture, tmp_path: Path) -> None:
-    """A mail-ingest on an island takes all of it, and connects to PostgreSQL and Kafka alone."""
+    """A mail-ingest on an island takes all of it, after two faults on purpose, and connects to
+    PostgreSQL and Kafka alone.
+    """
+    later = {"stage": "rcpt", "reply": "451 4.7.1 Try again later", "times": 2}
+    faults = f"/v1/inboxes/{capture.inbox['inboxId']}/faults"
+    capture.api.put(faults, {"steps": [later]})
     settings = MailIngest.settings_of(capture.suite)
     database = urlsplit(settings["TEMPINBOX_DATABASE"]).netloc.rpartition("@")[2]
     brokers = settings["TEMPINBOX_KAFKA_BROKERS"].split(",")
@@ -305,11 +310,15 @@ def test_nothing_tries_to_leave(capture: Capture, tmp_path: Path) -> None:
             submissions_listen=f"127.0.0.1:{capture.ports['TLS_PORT']}",
         ),
     ):
+        ruby = (*island.there, "ruby", str(_SENDERS / "net_smtp.rb"))
         for port in _SECURITY:
-            ruby = (*island.there, "ruby", str(_SENDERS / "net_smtp.rb"))
+            with pytest.raises(AssertionError, match=r"451 4\.7\.1 Try again later"):
+                _send_five(capture, port, *ruby, SSL_CERT_FILE=capture.ca_file)
+        for port in _SECURITY:
             _send_five(capture, port, *ruby, SSL_CERT_FILE=capture.ca_file)
 
     assert [email["recipients"] for email in capture.emails()] == 2 * [[to] for to in _FOREIGN]
+    assert [step["used"] for step in capture.api.get(faults)["steps"]] == [2]
     found = _DESTINATION.findall(trace.read_text(encoding="utf-8"))
     destinations = {f"{address}:{port}" for port, address in found}
     assert destinations <= {database, *brokers}
