@@ -3,6 +3,7 @@
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
 #include "common/postgres/session.hpp"
+#include "mailbox/attempt_repository.hpp"
 #include "mailbox/body_removal.hpp"
 #include "mailbox/inbox_events.hpp"
 
@@ -93,6 +94,18 @@ const std::string purge_rejections_sql = R"(
 const postgres::statement purge_rejections{"mailbox_purge_rejections",
                                            purge_rejections_sql.c_str()};
 
+const std::string purge_attempts_sql = R"(
+    DELETE FROM mailbox.attempts AS a
+    USING (SELECT account_id, inbox_id, attempt_id FROM mailbox.attempts
+           WHERE at < now() - make_interval(hours => )" +
+                                       std::to_string(attempt_repository::retention.count()) +
+                                       R"()
+           ORDER BY at LIMIT )" + batch_limit +
+                                       R"( FOR UPDATE SKIP LOCKED) AS old
+    WHERE a.account_id = old.account_id AND a.inbox_id = old.inbox_id
+        AND a.attempt_id = old.attempt_id)";
+const postgres::statement purge_attempts{"mailbox_purge_attempts", purge_attempts_sql.c_str()};
+
 constexpr postgres::statement purge_logins{"mailbox_purge_logins", R"(
     DELETE FROM mailbox.capture_logins AS l
     USING unnest($1::uuid[], $2::uuid[]) AS purged (account_id, inbox_id)
@@ -104,13 +117,17 @@ constexpr postgres::statement purge_end_notices{"mailbox_purge_end_notices", R"(
     USING unnest($1::uuid[], $2::uuid[]) AS purged (account_id, inbox_id)
     WHERE n.account_id = purged.account_id AND n.inbox_id = purged.inbox_id)"};
 
-// Faults are played while an inbox is live, and go with its mail, or with the inbox that had none.
+// Faults are played, and attempts shown, while an inbox is live; both go with its mail, or with the
+// inbox that had none.
 constexpr postgres::statement purge_faults{"mailbox_purge_faults", R"(
     WITH ended AS MATERIALIZED (
         SELECT account_id, inbox_id FROM unnest($1::uuid[], $2::uuid[]) AS e (account_id, inbox_id)),
     sets AS (
         DELETE FROM mailbox.fault_sets AS s USING ended
-        WHERE s.account_id = ended.account_id AND s.inbox_id = ended.inbox_id)
+        WHERE s.account_id = ended.account_id AND s.inbox_id = ended.inbox_id),
+    attempts AS (
+        DELETE FROM mailbox.attempts AS a USING ended
+        WHERE a.account_id = ended.account_id AND a.inbox_id = ended.inbox_id)
     DELETE FROM mailbox.fault_counts AS c USING ended
     WHERE c.account_id = ended.account_id AND c.inbox_id = ended.inbox_id)"};
 
@@ -178,9 +195,9 @@ purge_repository::purge_repository(postgres::pool& db, std::string outbox_owner)
     : db_(db),
       outbox_owner_(std::move(outbox_owner))
 {
-    for (const auto& statement :
-         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_subdomains,
-          free_addresses, purge_rejections, purge_logins, purge_end_notices, purge_faults})
+    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
+                                  purge_ended, free_subdomains, free_addresses, purge_rejections,
+                                  purge_attempts, purge_logins, purge_end_notices, purge_faults})
         db_.prepare(statement);
 }
 
@@ -202,7 +219,7 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
             batch.events.push_back(make_state_tombstone(
                 accounts.back(), ids.back(), column<std::int64_t>(row, "state_version")));
         }
-        for (const auto& purge : {purge_logins, purge_end_notices, purge_faults})
+        for (const auto& purge : {purge_logins, purge_faults, purge_end_notices})
             postgres::exec_prepared0(tx, purge.name, postgres::to_array(accounts),
                                      postgres::to_array(ids));
         outbox::insert(tx, schema, owner, batch.events);
@@ -213,8 +230,10 @@ awaitable<purge_batch> purge_repository::purge_inboxes(std::chrono::seconds rete
             postgres::written_rows(postgres::exec_prepared(tx, free_addresses.name));
         const auto rejections =
             postgres::written_rows(postgres::exec_prepared(tx, purge_rejections.name));
+        const auto attempts =
+            postgres::written_rows(postgres::exec_prepared(tx, purge_attempts.name));
         batch.inboxes = static_cast<std::int64_t>(inboxes);
-        batch.is_full = std::max({inboxes, subdomains, addresses, rejections}) ==
+        batch.is_full = std::max({inboxes, subdomains, addresses, rejections, attempts}) ==
                         static_cast<std::size_t>(batch_size);
         return batch;
     });

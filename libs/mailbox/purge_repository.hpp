@@ -20,8 +20,8 @@ struct purge_batch
     bool is_full = false;            // call again at once
 };
 
-// Deletes what has ended, and old rejections, in transactions of bounded size; any number of
-// processes may do so at once. Throws if PostgreSQL cannot be reached.
+// Deletes what has ended, and old rejections and attempts, in transactions of bounded size; any
+// number of processes may do so at once. Throws if PostgreSQL cannot be reached.
 class purge_repository
 {
 public:
@@ -35,8 +35,8 @@ public:
     awaitable<purge_batch> purge_mail();
 
     // Inboxes that ended more than `retention` ago and whose mail is purged, with the tombstones of
-    // inbox.state; addresses and subdomains whose quarantine is over, and rejections that are a day
-    // old.
+    // inbox.state; addresses and subdomains whose quarantine is over, rejections that are a day
+    // old, and attempts that are three days old.
     awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
 private:

@@ -17,7 +17,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file in libs/mailbox/schema that the code needs.
-inline constexpr int schema_version = 18;
+inline constexpr int schema_version = 19;
 
 // The expiry of an inbox without end (postmaster, abuse): 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
