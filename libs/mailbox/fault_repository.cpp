@@ -192,6 +192,7 @@ public:
             asked.decided = settled.decided;
             const auto given = faults::evaluate(held.steps, counts, asked, held.now);
             due.push_back(given.step ? &held.steps[*given.step] : nullptr);
+            claimed.due.push_back(given.step);
             settled.decided.insert(settled.decided.end(), given.decided.begin(),
                                    given.decided.end());
             claimed.settled.push_back(std::move(settled));

@@ -7,6 +7,7 @@
 #include "common/faults/step.hpp"
 #include "common/postgres/pool.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,8 @@ struct fault_claim
 struct claimed_fault
 {
     std::optional<faults::step> played;
+    // Of the part at the same index: the index of its step that was due, if one was.
+    std::vector<std::optional<std::size_t>> due;
     // Of the part at the same index, from now on.
     std::vector<settled_faults> settled;
     // Only some inboxes of the message had a step, or their steps differ: none is used.

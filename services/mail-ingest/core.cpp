@@ -59,7 +59,7 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
                 mailbox::remover_of_published(host.instance())),
       store(host, db, chosen.recipients.inbox_bounds),
       unacknowledged(host, store, std::move(replica)),
-      rejections(host, store),
+      recorders(host, db, store),
       recipients(host, look_up_db, chosen.recipients),
       ingest(host, recipients, store, publisher, unacknowledged, chosen.ingest),
       storage_watch(host, db, look_up_db, clock),
@@ -72,7 +72,8 @@ core::core(runtime::host& host, const settings& chosen, const clock_source& cloc
                       chosen.session,
                       recipients,
                       ingest,
-                      rejections,
+                      recorders.rejections,
+                      recorders.attempts,
                       faults,
                       storage_watch.clock,
                       client_limiter,
@@ -89,7 +90,7 @@ void core::start()
 {
     publisher.start();
     unacknowledged.start();
-    rejections.start();
+    recorders.start();
     storage_watch.start();
     faults.start();
     submission.start();
@@ -101,7 +102,7 @@ awaitable<void> core::stop(std::chrono::milliseconds timeout)
     co_await storage_watch.stop();
     co_await faults.stop();
     co_await unacknowledged.stop();
-    co_await rejections.stop();
+    co_await recorders.stop();
     co_await submission.stop();
     co_await publisher.drain(timeout);
     co_await producer.flush(timeout);

@@ -5,12 +5,12 @@
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/tls/certificate.hpp"
+#include "mail-ingest/attempts/recorders.hpp"
 #include "mail-ingest/faults/fault_player.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/ingest/storage_watch.hpp"
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
-#include "mail-ingest/rejections/rejection_recorder.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/listener.hpp"
@@ -45,7 +45,7 @@ public:
     outbox::publisher publisher;
     mailbox::ingest_repository store;
     unacknowledged_mail unacknowledged;
-    rejection_recorder rejections;
+    mail_ingest::recorders recorders;
     mail_ingest::recipients recipients;
     mail_ingest::ingest ingest;
     mail_ingest::storage_watch storage_watch;

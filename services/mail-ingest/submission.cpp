@@ -32,9 +32,11 @@ submission::submission(const settings& chosen, postgres::pool& look_up_db,
                        outbox::publisher& publisher, smtp::session_context& mail)
     : client_limiter_(chosen.submission.client_limits),
       certificate_(smtp::watch_certificate(mail.host, certificate_files(chosen))),
-      context_{mail.host,   chosen.submission.session, mail.recipients,
-               mail.ingest, mail.rejections,           mail.faults,
-               mail.clock,  client_limiter_,           certificate_.current,
+      context_{mail.host,       chosen.submission.session,
+               mail.recipients, mail.ingest,
+               mail.rejections, mail.attempts,
+               mail.faults,     mail.clock,
+               client_limiter_, certificate_.current,
                mail.metrics}
 {
     if (!chosen.takes_logins())

@@ -40,11 +40,12 @@ FOLDERS = {
         ".",
         "surfaces",
     ],
-    "inbox": ["reading", "lifecycle", "api"],
+    "inbox": ["reading", "lifecycle", "senders", "api"],
     "mail-ingest": [
         "envelope",
         "rejections",
         "faults",
+        "attempts",
         "recipients",
         "logins",
         "ingest",

@@ -22,6 +22,7 @@ struct recipient
     std::string domain; // lower case, A-labels; empty for the bare postmaster
     std::uint64_t max_message_bytes = 0;
     faults::stage_set fault_stages; // at which its inbox may play one
+    bool is_watched = false;        // what its senders do is recorded
 };
 
 // Who sends what to whom: everything known of a transaction except the message.
@@ -34,12 +35,20 @@ struct envelope
     std::optional<std::string> tls;   // the TLS version
     std::optional<std::uint64_t> declared_size;
     bool has_utf8 = false;
-    trace::context trace; // of the transaction's span; invalid without tracing
+    bool is_pipelined = false; // MAIL or RCPT came with the next command (RFC 2920)
+    trace::context trace;      // of the transaction's span; invalid without tracing
 
     bool goes_to(inbox_id inbox) const
     {
         return std::any_of(recipients.begin(), recipients.end(),
                            [&](const recipient& one) { return one.inbox == inbox; });
+    }
+    // With a login all of it is for one inbox, whose senders are watched.
+    bool is_watched() const
+    {
+        return login.has_value() ||
+               std::any_of(recipients.begin(), recipients.end(),
+                           [](const recipient& one) { return one.is_watched; });
     }
     bool may_meet_fault(faults::stage at) const
     {
@@ -69,6 +78,8 @@ struct recipient_result
     bool is_slowed = false;           // the client's address asked for too many unknown recipients
     faults::stage_set fault_stages;   // of a live inbox
     std::optional<smtp::fault> fault; // that it plays at RCPT
+    bool is_catch_all = false;        // the inbox that takes what no other does
+    bool is_watched = false;          // what its senders do is recorded
 };
 
 // What became of a message.

@@ -111,7 +111,8 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
     if (!std::ranges::any_of(claim.parts, is_due))
         co_return std::nullopt;
     if (!std::ranges::all_of(claim.parts, is_due)) {
-        note_not_played("shared_transaction");
+        std::erase_if(claim.parts, [&](const auto& part) { return !is_due(part); });
+        note_not_played("shared_transaction", claim, met);
         co_return std::nullopt;
     }
     for (auto& part : claim.parts)
@@ -119,18 +120,25 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
 
     const auto claimed = co_await claims_.ask(claim);
     if (!claimed) {
-        note_not_played("no_answer");
+        note_not_played("no_answer", claim, met);
         co_return std::nullopt;
     }
     for (std::size_t i = 0; i < claim.parts.size(); ++i)
         met.settled[claim.parts[i].inbox] = claimed->settled[i];
-    if (claimed->is_shared)
-        note_not_played("shared_transaction");
     if (claimed->is_uncounted)
-        note_not_played("too_many_recipients");
+        note_not_played("too_many_recipients", claim, met);
+    if (claimed->is_shared) {
+        auto due = claim;
+        for (std::size_t i = due.parts.size(); i-- > 0;)
+            if (!claimed->due[i])
+                due.parts.erase(due.parts.begin() + static_cast<std::ptrdiff_t>(i));
+        note_not_played("shared_transaction", due, met);
+    }
     if (!claimed->played)
         co_return std::nullopt;
     met.has_met_any = true;
+    for (std::size_t i = 0; i < claim.parts.size(); ++i)
+        met.played[claim.parts[i].inbox] = {claim.at, claimed->due[i].value_or(0)};
     host_.metrics()
         .counter("tempinbox_mail_ingest_faults_total", played_help,
                  {{"stage", std::string(faults::to_text(claim.at))}})
@@ -156,14 +164,19 @@ fault_player::limit(const faults::step& step, const mailbox::fault_claim& claim,
     if (!played.slot)
         played.fault.delay = {};
     if (played.fault.delay < step.delay)
-        note_not_played("too_many_delays");
+        note_not_played("too_many_delays", claim, met);
     if (played.fault.delay.count() == 0 && played.fault.reply.empty() && !played.fault.is_cut)
         return std::nullopt;
     return played;
 }
 
-void fault_player::note_not_played(std::string_view reason)
+// Each inbox of the claim lacks it.
+void fault_player::note_not_played(std::string_view reason, const mailbox::fault_claim& claim,
+                                   fault_memory& met)
 {
+    for (const auto& part : claim.parts)
+        if (met.unplayed.size() < fault_memory::max_unplayed)
+            met.unplayed.push_back({part.inbox, claim.at, reason});
     host_.metrics()
         .counter("tempinbox_mail_ingest_faults_not_played_total", not_played_help,
                  {{"reason", std::string(reason)}})

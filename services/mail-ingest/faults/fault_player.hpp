@@ -12,23 +12,39 @@
 #include "mailbox/fault_repository.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::mail_ingest {
 
 inline constexpr std::chrono::seconds max_rcpt_delay{60};
 
+// A fault that a transaction did not meet, or not as long as it was to be.
+struct unplayed_fault
+{
+    inbox_id inbox;
+    faults::stage at = faults::stage::rcpt;
+    std::string_view reason; // as metrics name it
+};
+
 // What the faults that one transaction met have left: each step is used once in it.
 struct fault_memory
 {
+    static constexpr std::size_t max_unplayed = 20;
+
     // A transaction without login may be for others, too, who wait with it.
     std::chrono::milliseconds rcpt_delay_left{max_rcpt_delay};
     std::map<inbox_id, mailbox::settled_faults> settled;
     bool has_met_any = false;
+    // The step that an inbox played last, by its index, and where.
+    std::map<inbox_id, std::pair<faults::stage, std::size_t>> played;
+    std::vector<unplayed_fault> unplayed; // at most max_unplayed
 };
 
 struct played_fault
@@ -72,7 +88,8 @@ private:
     awaitable<std::chrono::microseconds> read_changes();
     std::optional<played_fault> limit(const faults::step& step, const mailbox::fault_claim& claim,
                                       fault_memory& met);
-    void note_not_played(std::string_view reason);
+    void note_not_played(std::string_view reason, const mailbox::fault_claim& claim,
+                         fault_memory& met);
 
     runtime::host& host_;
     postgres::pool db_;

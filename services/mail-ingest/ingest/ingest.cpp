@@ -198,6 +198,7 @@ ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_mes
             if (status != message_status::stored)
                 taken.result.id = email.text();
             status = message_status::stored;
+            taken.emails.emplace_back(delivery.inbox, email);
             if (in_flight)
                 in_flight->emails.push_back(mailbox::email_key{delivery.account, email});
             continue;

@@ -8,6 +8,9 @@
 #include "mail-ingest/ingest/unacknowledged_mail.hpp"
 #include "mail-ingest/recipients/recipients.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace tempinbox::mail_ingest {
 
 struct ingest_settings
@@ -28,6 +31,7 @@ struct ingest_result
 {
     smtp::message_result result;
     std::shared_ptr<in_flight_message> in_flight;
+    std::vector<std::pair<inbox_id, email_id>> emails; // one in each inbox that has it
 
     ingest_result() = default;
     explicit ingest_result(smtp::message_status status) : result(status) {}

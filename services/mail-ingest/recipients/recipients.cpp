@@ -160,8 +160,11 @@ recipient_result recipients::make_result(const address_keys& keys,
         return recipient_result(recipient_status::unavailable);
     if (exact)
         return make_live_result(keys.exact, *exact, lookup.exact);
-    if (catch_all)
-        return make_live_result(keys.catch_all, *catch_all, lookup.catch_all);
+    if (catch_all) {
+        auto caught = make_live_result(keys.catch_all, *catch_all, lookup.catch_all);
+        caught.is_catch_all = true;
+        return caught;
+    }
     if (!lookup.exact)
         return recipient_result(recipient_status::unknown);
 

@@ -92,6 +92,8 @@ command_step command_machine::handle(const command& received, std::string_view& 
         if (std::ranges::find(is_any_of, received.verb) != is_any_of.end())
             return say_error(reply);
     }
+    if (!rest.empty() && (received.verb == verb::mail || received.verb == verb::rcpt))
+        envelope_.is_pipelined = true;
     switch (received.verb) {
     case verb::ehlo:
     case verb::helo:
@@ -277,23 +279,31 @@ command_step command_machine::handle_mail(std::string_view arguments, const serv
         return say_error(replies::bad_parameter);
     if (sender->smtp_path.has_utf8 && !parameters->smtputf8)
         return say_error(replies::needs_smtputf8);
+    pending_sender_ = {std::move(sender->smtp_path.text), parameters->size, parameters->smtputf8};
     const auto allowed =
         login_ ? std::min(login_->max_message_bytes, limits_.message_bytes) : limits_.message_bytes;
     if (parameters->size && *parameters->size > allowed)
-        return say(replies::too_large);
+        return refuse_mail(replies::too_large);
     if (limits_.messages > 0 && !client_.is_exempt && messages_ >= limits_.messages)
         return close(replies::too_many_messages);
     if (server.is_over_rate)
-        return say(replies::sender_over_rate);
+        return refuse_mail(replies::sender_over_rate);
     if (server.is_unavailable)
-        return say(replies::unavailable);
+        return refuse_mail(replies::unavailable);
     if (server.lacks_space(parameters->size))
-        return say(replies::out_of_memory);
+        return refuse_mail(replies::out_of_memory);
 
-    pending_sender_ = {std::move(sender->smtp_path.text), parameters->size, parameters->smtputf8};
     if (login_)
         return {kind::admit, {}, {}};
     return begin_transaction();
+}
+
+// With a login it is known whose inbox does not get the message.
+command_step command_machine::refuse_mail(std::string_view reply)
+{
+    if (login_)
+        refused_mail_ = reply;
+    return say(reply);
 }
 
 command_step command_machine::begin_transaction()

@@ -113,7 +113,12 @@ public:
     const smtp_path& pending_recipient() const { return pending_recipient_; }
     const smtp::envelope& envelope() const { return envelope_; }
     const std::string& pending_mail_from() const { return pending_sender_.path; }
+    bool has_pending_size() const { return pending_sender_.size.has_value(); }
     int transaction_number() const { return messages_; }
+    bool has_transaction() const { return phase_ == phase::envelope || phase_ == phase::chunks; }
+    // Returns once the reply by which a MAIL with a login was refused before it could be admitted;
+    // empty: none was.
+    std::string_view take_refused_mail() { return std::exchange(refused_mail_, {}); }
     // The largest message that all recipients take.
     std::uint64_t allowed_bytes() const { return allowed_bytes_; }
 
@@ -130,6 +135,7 @@ private:
     command_step on_exchange(auth_exchange::status status);
     void end_exchange();
     command_step handle_mail(std::string_view arguments, const server_state& server);
+    command_step refuse_mail(std::string_view reply);
     command_step begin_transaction();
     command_step handle_rcpt(std::string_view arguments);
     command_step handle_data(std::string_view arguments, std::string_view rest);
@@ -144,7 +150,6 @@ private:
     void delay_reply(std::size_t output_before, const std::optional<fault>& played);
     std::string_view accept(const recipient_result& result);
     bool has_tls() const { return envelope_.tls.has_value(); }
-    bool has_transaction() const { return phase_ == phase::envelope || phase_ == phase::chunks; }
 
     command_step say(std::string_view reply);
     command_step say_error(std::string_view reply);
@@ -170,6 +175,7 @@ private:
         bool has_utf8 = false;
     };
     pending_sender pending_sender_;
+    std::string_view refused_mail_;
 
     smtp::envelope envelope_;
     smtp_path pending_recipient_;

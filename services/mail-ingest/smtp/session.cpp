@@ -2,7 +2,7 @@
 
 #include "common/log/log.hpp"
 #include "common/trace/current.hpp"
-#include "mail-ingest/smtp/replies.hpp"
+#include "mail-ingest/smtp/rejection_reasons.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -23,47 +23,6 @@ constexpr std::chrono::seconds handshake_timeout{30};
 constexpr std::chrono::seconds linger_timeout{2};
 
 using mailbox::rejection_reason;
-
-// Absent: accepted, or refused for what is no matter of the inbox's owner. `reply` is that of the
-// recipient.
-std::optional<rejection_reason> reason_of(recipient_status status, std::string_view reply)
-{
-    switch (status) {
-    case recipient_status::live:
-        return reply == replies::too_large_for_recipient
-                   ? std::optional(rejection_reason::too_large)
-                   : std::nullopt;
-    case recipient_status::quarantined:
-        return rejection_reason::inbox_ended;
-    case recipient_status::full:
-    case recipient_status::full_for_now:
-        return rejection_reason::inbox_full;
-    case recipient_status::over_rate:
-        return rejection_reason::over_rate;
-    case recipient_status::unknown:
-    case recipient_status::foreign:
-    case recipient_status::unavailable:
-        break;
-    }
-    return std::nullopt;
-}
-
-// What its inbox's owner reads of a refusal without a reply.
-constexpr std::string_view no_reply = "The connection was closed without a reply";
-
-// By how a message ended.
-std::optional<rejection_reason> reason_of(std::string_view result)
-{
-    if (result == "fault")
-        return rejection_reason::fault;
-    if (result == "too_large")
-        return rejection_reason::too_large;
-    if (result == "full")
-        return rejection_reason::inbox_full;
-    if (result == "gone")
-        return rejection_reason::inbox_ended;
-    return std::nullopt;
-}
 
 session_machine::client client_of(port_kind port, bool is_exempt, bool has_certificate)
 {
@@ -124,6 +83,7 @@ awaitable<void> session::run()
         transaction_span_.end();
     }
     transaction_span_.discard();
+    note_session_end();
     for (auto& one : std::exchange(unacknowledged_, {})) {
         if (!machine_.is_acknowledged())
             context_.ingest.note_unacknowledged(std::move(one));
@@ -160,6 +120,7 @@ awaitable<void> session::converse()
         if (machine_.is_acknowledged())
             unacknowledged_.clear();
         note_ending();
+        note_ended_transaction();
         bool goes_on = true;
         switch (next_action.what) {
         case action::kind::read:
@@ -184,6 +145,8 @@ awaitable<void> session::converse()
         case action::kind::begin:
             spool_ = context_.ingest.open_spool();
             has_lost_spool_ = false;
+            if (machine_.transaction().is_watched())
+                attempts().begin_message();
             break;
         case action::kind::append:
             append(next_action.bytes);
@@ -263,6 +226,7 @@ awaitable<void> session::look_up()
     begin_to_meet_faults();
     if (machine_.login()) {
         auto own = result_of_login();
+        own.is_watched = true;
         own.fault = co_await fault_at_rcpt(own);
         co_return on_recipient_result(std::move(own), false);
     }
@@ -276,6 +240,7 @@ awaitable<void> session::look_up()
     const bool is_new = admit_recipient(*result);
     if (result->status == recipient_status::live && result->fault_stages.has(faults::stage::rcpt))
         result->fault = co_await fault_at_rcpt(*result);
+    result->is_watched = is_watched(*result);
     on_recipient_result(std::move(*result), is_new);
 }
 
@@ -297,8 +262,11 @@ awaitable<void> session::log_in()
     const auto refused = result.status == login_status::bad ? result.login : std::nullopt;
     if (result.status == login_status::good)
         result.fault = co_await fault_at(faults::stage::auth, *result.login, {});
-    if (result.fault && result.fault->refuses())
+    if (result.fault && result.fault->refuses()) {
         context_.logins->leave(result.login->user);
+        note_refused_login(faults::stage::auth, *result.login, {}, result.fault->reply,
+                           faults_met_);
+    }
     machine_.on_login_result(std::move(result), steady::now());
     if (refused)
         context_.rejections.note(refused->account, refused->inbox, rejection_reason::bad_login, "",
@@ -314,7 +282,15 @@ awaitable<void> session::admit()
         result.fault =
             co_await fault_at(faults::stage::mail, *machine_.login(), machine_.pending_mail_from());
     }
+    // It goes into the transaction that begins.
+    const auto mail_from = machine_.pending_mail_from();
     machine_.on_admission_result(result);
+    if (result.fault && result.fault->refuses())
+        note_refused_login(faults::stage::mail, *machine_.login(), mail_from, result.fault->reply,
+                           faults_met_);
+    else if (result.status != admission_status::admitted)
+        note_refused_login(faults::stage::mail, *machine_.login(), mail_from,
+                           machine_.last_reply(), {});
 }
 
 void session::begin_transaction()
@@ -427,6 +403,8 @@ void session::on_recipient_result(recipient_result result, bool is_new)
     machine_.on_recipient_result(result);
     if (!is_refused)
         note_rejected_recipient(result);
+    if (result.is_watched)
+        note_recipient_attempt(result);
     if (is_new && result.status == recipient_status::live) {
         if (machine_.transaction().goes_to(result.inbox))
             admitted_.push_back(result.inbox);
@@ -467,6 +445,8 @@ void session::give_back_admissions()
 
 void session::append(std::string_view bytes)
 {
+    if (attempts_)
+        attempts_->append(bytes);
     if (spool_ && !spool_->append(bytes))
         lose_message();
 }
@@ -524,6 +504,7 @@ awaitable<void> session::store()
         context_.client_limiter.note_message(peer_, now);
         admitted_.clear();
     }
+    stored_emails_ = std::move(taken.emails);
     if (taken.in_flight)
         unacknowledged_.push_back(std::move(taken.in_flight));
     had_ended_ = connection_.has_ended();
@@ -575,6 +556,7 @@ void session::note_ending()
             {{"result", ended->result}, {"reply_code", ended->code}, {"remote_ip", peer_text_}});
     }
     note_rejected_message(*ended);
+    note_message_attempt(*ended);
     transaction_span_.set("smtp.reply.code", ended->code);
     transaction_span_.set("smtp.result", ended->result);
     // RFC 5321 4.2.1: 4yz is this side's trouble as a rule, 5yz the sender's.
@@ -586,6 +568,77 @@ void session::note_ending()
     if (!faults_met_.has_met_any)
         seconds = std::chrono::duration<double>(steady::now() - start).count();
     context_.metrics.transaction(ended->result, ended->code, seconds);
+}
+
+mail_ingest::attempt_log& session::attempts()
+{
+    if (!attempts_)
+        attempts_.emplace(context_.attempts, peer_text_);
+    return *attempts_;
+}
+
+// Senders are watched to inboxes with faults, to catch-alls, and with a login.
+bool session::is_watched(const recipient_result& result) const
+{
+    return result.is_catch_all || !result.fault_stages.empty() ||
+           (result.status != recipient_status::live &&
+            !context_.faults.stages_of(result.inbox).empty());
+}
+
+void session::note_refused_login(faults::stage at, const smtp::login& who, std::string mail_from,
+                                 std::string_view reply, const mail_ingest::fault_memory& met)
+{
+    envelope sender;
+    sender.mail_from = std::move(mail_from);
+    sender.tls = machine_.transaction().tls;
+    if (at == faults::stage::mail) {
+        sender.is_pipelined = machine_.transaction().is_pipelined;
+        if (machine_.has_pending_size())
+            sender.declared_size = 0;
+    }
+    attempts().note_refused_login(who, at, sender, reply, met);
+}
+
+void session::note_recipient_attempt(const recipient_result& result)
+{
+    // A fault that closes the connection may have no reply.
+    const bool is_refused = result.fault && result.fault->refuses();
+    attempts().note_recipient(machine_.transaction_number(), machine_.transaction(), result,
+                              machine_.pending_recipient().text,
+                              is_refused ? result.fault->reply : machine_.last_reply(),
+                              faults_met_);
+}
+
+void session::note_message_attempt(const ending& ended)
+{
+    auto emails = std::exchange(stored_emails_, {});
+    if (!attempts_ && !ended.envelope.is_watched())
+        return;
+    attempts().end_message(ended.envelope,
+                           {ended.at, ended.code, ended.reply, ended.is_chunked, std::move(emails)},
+                           faults_met_);
+}
+
+// Without a message; and a MAIL that began none.
+void session::note_ended_transaction()
+{
+    if (const auto reply = machine_.take_refused_mail(); !reply.empty())
+        note_refused_login(faults::stage::mail, *machine_.login(), machine_.pending_mail_from(),
+                           reply, {});
+    if (attempts_ && attempts_->number() != 0 &&
+        (attempts_->number() != machine_.transaction_number() || !machine_.has_transaction()))
+        attempts_->end_transaction(faults_met_);
+}
+
+void session::note_session_end()
+{
+    if (!attempts_)
+        return;
+    attempts_->end_transaction(faults_met_);
+    using mailbox::session_end;
+    attempts_->end_session(machine_.has_quit()    ? session_end::quit
+                           : machine_.is_closed() ? session_end::closed
+                                                  : session_end::dropped);
 }
 
 void session::check_deadline(steady::time_point now)

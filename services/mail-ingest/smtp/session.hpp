@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/postgres/clock_watch.hpp"
 #include "common/tls/context_source.hpp"
+#include "mail-ingest/attempts/attempt_log.hpp"
 #include "mail-ingest/faults/fault_player.hpp"
 #include "mail-ingest/ingest/ingest.hpp"
 #include "mail-ingest/logins/logins.hpp"
@@ -17,6 +18,11 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::smtp {
 
@@ -36,6 +42,7 @@ struct session_context
     mail_ingest::recipients& recipients;
     mail_ingest::ingest& ingest;
     mail_ingest::rejection_recorder& rejections;
+    mail_ingest::attempt_recorder& attempts;
     mail_ingest::fault_player& faults;
     postgres::clock_watch& clock; // while it is off, MAIL gets 451: emails are found by their time
     smtp::client_limiter& client_limiter;
@@ -94,6 +101,14 @@ private:
                     const fault& played);
     void give_back_admissions();
     void note_ending();
+    mail_ingest::attempt_log& attempts();
+    bool is_watched(const recipient_result& result) const;
+    void note_refused_login(faults::stage at, const smtp::login& who, std::string mail_from,
+                            std::string_view reply, const mail_ingest::fault_memory& met);
+    void note_recipient_attempt(const recipient_result& result);
+    void note_message_attempt(const ending& ended);
+    void note_ended_transaction();
+    void note_session_end();
     void note_rejected_recipient(const recipient_result& result);
     void note_rejected_message(const ending& ended);
     void begin_transaction();
@@ -116,6 +131,9 @@ private:
     bool has_expired_ = false;
     // What the transaction met of faults on purpose; and the wait that one asked for.
     mail_ingest::fault_memory faults_met_;
+    // What it does with inboxes whose senders are watched; absent if there was none.
+    std::optional<mail_ingest::attempt_log> attempts_;
+    std::vector<std::pair<inbox_id, email_id>> stored_emails_; // of the message that ended last
     int transaction_number_ = 0;
     mail_ingest::delay_slots::slot delay_slot_;
     boost::asio::steady_timer delay_timer_;

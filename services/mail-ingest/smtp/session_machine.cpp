@@ -178,11 +178,16 @@ std::optional<action> session_machine::take_command()
         phase_ = phase::admission;
         break;
     case command_step::kind::data:
+        message_stage_ = faults::stage::data;
+        is_chunked_ = false;
         if (!commands_.envelope().may_meet_fault(faults::stage::data))
             return begin_data();
         phase_ = phase::fault;
         break;
     case command_step::kind::chunk:
+        if (!was_in_chunks)
+            message_stage_ = faults::stage::data;
+        is_chunked_ = true;
         if (was_in_chunks || !step.refusal.empty() ||
             !commands_.envelope().may_meet_fault(faults::stage::data))
             return begin_chunk(step.chunk, step.refusal);
@@ -193,6 +198,7 @@ std::optional<action> session_machine::take_command()
         phase_ = phase::handshake;
         break;
     case command_step::kind::quit:
+        has_quit_ = true;
         if (acknowledgment_ == acknowledgment::unseen)
             acknowledgment_ = acknowledgment::quit_ahead;
         phase_ = phase::closed;
@@ -257,6 +263,7 @@ std::optional<action> session_machine::begin_data()
     message_.begin(commands_.allowed_bytes(), now_);
     data_.begin();
     phase_ = phase::data;
+    message_stage_ = faults::stage::end;
     replies_.say(replies::start_mail);
     return suspend(action::kind::begin);
 }
@@ -281,6 +288,7 @@ std::optional<action> session_machine::begin_chunk(const chunk& given, std::stri
         return is_first ? std::nullopt : std::optional(suspend(action::kind::drop));
     }
     chunk_.begin(given);
+    message_stage_ = faults::stage::end;
     if (!is_first)
         return std::nullopt;
     chunk_.begin_message();
@@ -388,10 +396,16 @@ void session_machine::on_message_result(const message_result& result, time_point
     }
 }
 
+void session_machine::note_ending(std::string_view result, int code, std::string_view reply,
+                                  smtp::envelope ended, bool is_stored)
+{
+    ending_ = ending{result,    code,           std::string(reply), std::move(ended),
+                     is_stored, message_stage_, is_chunked_};
+}
+
 void session_machine::end_transaction(std::string_view result, std::string_view reply)
 {
-    ending_ = ending{result, code_of(reply), std::string(reply), commands_.end_transaction(),
-                     result == "stored"};
+    note_ending(result, code_of(reply), reply, commands_.end_transaction(), result == "stored");
     data_.release();
     active_ = now_;
     phase_ = phase::command;
@@ -401,8 +415,8 @@ void session_machine::end_transaction(std::string_view result, std::string_view 
 // Without a reply its code is 0.
 void session_machine::end_with(const fault& played, bool is_stored)
 {
-    ending_ = ending{"fault", played.reply.empty() ? 0 : code_of(played.reply), played.reply,
-                     commands_.end_transaction(), is_stored};
+    note_ending("fault", played.reply.empty() ? 0 : code_of(played.reply), played.reply,
+                commands_.end_transaction(), is_stored);
     data_.release();
     active_ = now_;
     phase_ = played.closes() ? phase::closed : phase::command;
@@ -417,7 +431,7 @@ void session_machine::close(std::string_view reply)
 
 void session_machine::close_in_message(std::string_view result, std::string_view reply)
 {
-    ending_ = ending{result, code_of(reply), std::string(reply), commands_.envelope(), false};
+    note_ending(result, code_of(reply), reply, commands_.envelope(), false);
     close(reply);
 }
 

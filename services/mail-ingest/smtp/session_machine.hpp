@@ -43,6 +43,8 @@ struct ending
     std::string reply;
     smtp::envelope envelope;
     bool is_stored = false;
+    faults::stage at = faults::stage::end;
+    bool is_chunked = false; // it came by BDAT
 };
 
 // One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
@@ -127,6 +129,12 @@ public:
     const std::string& pending_mail_from() const { return commands_.pending_mail_from(); }
     // How many MAILs were accepted.
     int transaction_number() const { return commands_.transaction_number(); }
+    bool has_transaction() const { return commands_.has_transaction(); }
+    bool has_pending_size() const { return commands_.has_pending_size(); }
+    std::string_view take_refused_mail() { return commands_.take_refused_mail(); }
+    // Once the session is over: by QUIT, or by this side, as far as the client has not dropped it.
+    bool has_quit() const { return has_quit_; }
+    bool is_closed() const { return phase_ == phase::closed; }
     time_point deadline() const;
     bool is_in_message() const
     {
@@ -188,6 +196,8 @@ private:
     std::optional<action> take_message(const message_step& step);
     std::optional<action> end_chunk();
     std::optional<action> end_message(bool has_bare_newline);
+    void note_ending(std::string_view result, int code, std::string_view reply,
+                     smtp::envelope ended, bool is_stored);
     void end_transaction(std::string_view result, std::string_view reply);
     void end_with(const fault& played, bool is_stored = false);
     void close(std::string_view reply);
@@ -222,6 +232,10 @@ private:
     data_machine data_;
     chunk_machine chunk_;
     std::optional<ending> ending_;
+    // Of the message under way: how far it came, and whether it comes by BDAT.
+    faults::stage message_stage_ = faults::stage::data;
+    bool is_chunked_ = false;
+    bool has_quit_ = false;
     // Of the message that begins: its first chunk, and what its inboxes play. One that refuses a
     // chunk is kept until its octets are read.
     std::optional<smtp::chunk> first_chunk_;

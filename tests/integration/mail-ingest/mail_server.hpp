@@ -45,7 +45,7 @@ struct mail_server
           core(test_host(), chosen, clock, "test")
     {
         unacknowledged.start();
-        rejections.start();
+        core.recorders.start();
         clock_watch.start();
         core.faults.start();
         core.submission.start();
@@ -55,7 +55,7 @@ struct mail_server
     {
         await(listener.drain(std::chrono::seconds(5)));
         await(unacknowledged.stop());
-        await(rejections.stop());
+        await(core.recorders.stop());
         await(clock_watch.stop());
         await(core.submission.stop());
         await(core.faults.stop());
@@ -97,7 +97,7 @@ struct mail_server
     postgres::pool& db = core.db;
     postgres::pool& look_up_db = core.look_up_db;
     mail_ingest::unacknowledged_mail& unacknowledged = core.unacknowledged;
-    mail_ingest::rejection_recorder& rejections = core.rejections;
+    mail_ingest::rejection_recorder& rejections = core.recorders.rejections;
     mail_ingest::recipients& recipients = core.recipients;
     mail_ingest::ingest& ingest = core.ingest;
     postgres::clock_watch& clock_watch = core.storage_watch.clock;
