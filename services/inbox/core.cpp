@@ -16,6 +16,7 @@ core::core(runtime::host& host, const settings& chosen)
       emails(db),
       logins(db),
       faults(db),
+      attempts(db),
       end_notices(db),
       maintenance(host, db, publisher, chosen),
       message_parser(host, chosen.mail_readers, chosen.view, chosen.reading_bytes),

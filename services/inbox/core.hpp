@@ -12,6 +12,7 @@
 #include "inbox/reading/message_search.hpp"
 #include "inbox/settings.hpp"
 #include "mailbox/account_state_repository.hpp"
+#include "mailbox/attempt_repository.hpp"
 #include "mailbox/domain_repository.hpp"
 #include "mailbox/email_repository.hpp"
 #include "mailbox/end_notice_repository.hpp"
@@ -45,6 +46,7 @@ public:
     mailbox::email_repository emails;
     mailbox::login_repository logins;
     mailbox::fault_repository faults;
+    mailbox::attempt_repository attempts;
     mailbox::end_notice_repository end_notices;
     inbox::maintenance maintenance;
     inbox::message_parser message_parser;

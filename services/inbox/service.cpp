@@ -34,7 +34,7 @@ service::service(runtime::host& host, const settings& chosen)
                  core_.maintenance.renewal),
       search_rpc_(core_.emails, core_.message_search, core_.maintenance.renewal),
       domain_rpc_(core_.domains, core_.inboxes, core_.publisher),
-      fault_rpc_(core_.faults),
+      fault_rpc_(host, core_.faults, core_.attempts),
       end_notice_rpc_(core_.end_notices),
       tokens_(host.files(), "rpc-token-file", chosen.rpc_token_file),
       rpc_tls_(rpc::watch_tls(host, chosen.rpc_tls)),

@@ -44,6 +44,8 @@ inline constexpr rpc::method<inbox::v1::ClaimEndNoticesRequest, inbox::v1::Claim
     claim_end_notices{"tempinbox.inbox.v1.InboxService/ClaimEndNotices"};
 inline constexpr rpc::method<inbox::v1::SettleEndNoticeRequest, inbox::v1::SettleEndNoticeResponse>
     settle_end_notice{"tempinbox.inbox.v1.InboxService/SettleEndNotice"};
+inline constexpr rpc::method<inbox::v1::GetSenderReportRequest, inbox::v1::GetSenderReportResponse>
+    get_sender_report{"tempinbox.inbox.v1.InboxService/GetSenderReport"};
 inline constexpr rpc::method<inbox::v1::ListEmailsRequest, inbox::v1::ListEmailsResponse>
     list_emails{"tempinbox.inbox.v1.InboxService/ListEmails", std::chrono::seconds(5), 8};
 // On failure the caller reads the list as usual; that call reports the error.

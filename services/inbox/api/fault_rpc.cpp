@@ -3,6 +3,7 @@
 #include "common/faults/messages.hpp"
 #include "common/rpc/inbox_methods.hpp"
 #include "inbox/api/inbox_requests.hpp"
+#include "inbox/senders/sender_report.hpp"
 
 #include <utility>
 
@@ -25,6 +26,7 @@ void fault_rpc::add_to(rpc::server& server)
     server.add(inbox_methods::get_faults, *this, &fault_rpc::get);
     server.add(inbox_methods::set_faults, *this, &fault_rpc::set);
     server.add(inbox_methods::clear_faults, *this, &fault_rpc::clear);
+    server.add(inbox_methods::get_sender_report, *this, &fault_rpc::get_sender_report);
 }
 
 awaitable<result<v1::GetFaultsResponse>> fault_rpc::get(v1::GetFaultsRequest request)
@@ -71,6 +73,22 @@ awaitable<result<v1::ClearFaultsResponse>> fault_rpc::clear(v1::ClearFaultsReque
     if (!replaced)
         co_return replaced.error();
     co_return v1::ClearFaultsResponse();
+}
+
+awaitable<result<v1::GetSenderReportResponse>>
+fault_rpc::get_sender_report(v1::GetSenderReportRequest request)
+{
+    const auto name = read_inbox_name(request);
+    if (!name)
+        co_return name.error();
+    const auto [account, id] = *name;
+
+    const auto attempts = co_await attempts_.find(account, id);
+    if (!attempts)
+        co_return attempts.error();
+    v1::GetSenderReportResponse response;
+    *response.mutable_report() = make_sender_report(*attempts, host_.clock().now());
+    co_return response;
 }
 
 } // namespace tempinbox::inbox

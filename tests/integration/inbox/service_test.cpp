@@ -264,6 +264,10 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     const auto first = running.create(account.text()).value().inbox(),
                second = running.create(account.text()).value().inbox();
     const auto email = running.add_email(account.text(), first);
+    mailbox::new_attempt attempt;
+    attempt.at = system_clock_source{}.now();
+    attempt.key = {account, inbox_id::parse(first.inbox_id()).value(), uuid::make_v7()};
+    testing::await(mailbox::attempt_repository(running.scratch.db()).record({attempt}));
 
     SECTION("by its tombstone")
     {
@@ -294,6 +298,44 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     CHECK(running.call<v1::GetEmailResponse>("GetEmail", request).error().code == errc::not_found);
     CHECK(testing::eventually(
         [&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
+    CHECK(testing::eventually(
+        [&] { return running.scratch.execute("SELECT 1 FROM mailbox.attempts").empty(); }));
+}
+
+TEST_CASE("a report of senders is for the account whose inbox has faults, and for no other",
+          "[inbox][senders][postgres][kafka]")
+{
+    running_service running;
+    running.add_domain();
+    const auto account = account_id::make();
+    const auto plain = running.create(account.text()).value().inbox(),
+               faulty = running.create(account.text()).value().inbox();
+    v1::SetFaultsRequest faults;
+    faults.set_account_id(account.text());
+    faults.set_inbox_id(faulty.inbox_id());
+    auto& step = *faults.mutable_steps()->add_steps();
+    step.set_stage("rcpt");
+    step.set_reply("451 4.7.1 Later");
+    REQUIRE(running.call<v1::SetFaultsResponse>("SetFaults", faults));
+    mailbox::new_attempt attempt;
+    attempt.at = system_clock_source{}.now();
+    attempt.key = {account, inbox_id::parse(faulty.inbox_id()).value(), uuid::make_v7()};
+    attempt.what.set_stage("mail");
+    attempt.what.set_code(451);
+    testing::await(mailbox::attempt_repository(running.scratch.db()).record({attempt}));
+    const auto report_of = [&](const std::string& owner, const v1::Inbox& of) {
+        v1::GetSenderReportRequest request;
+        request.set_account_id(owner);
+        request.set_inbox_id(of.inbox_id());
+        return running.call<v1::GetSenderReportResponse>("GetSenderReport", request);
+    };
+
+    const auto found = report_of(account.text(), faulty);
+    REQUIRE(found);
+    REQUIRE(found->report().messages_size() == 1);
+    CHECK(found->report().messages(0).attempts(0).stage() == "mail");
+    CHECK(report_of(account.text(), plain).error().code == errc::not_found);
+    CHECK(report_of(account_id::make().text(), faulty).error().code == errc::not_found);
 }
 
 TEST_CASE("a call without the token is refused", "[inbox][postgres][kafka]")

@@ -71,24 +71,24 @@ TEST_CASE("every declared method has a constant with its path and its messages",
         inbox_methods::find_first_emails, inbox_methods::get_last_sequences,
         inbox_methods::list_rejections, inbox_methods::check_tag, inbox_methods::create_login,
         inbox_methods::rotate_login, inbox_methods::end_login, inbox_methods::get_faults,
-        inbox_methods::set_faults, inbox_methods::clear_faults, inbox_methods::claim_end_notices,
-        inbox_methods::settle_end_notice, rate_limit_methods::take_quota,
-        rate_limit_methods::return_block, rate_limit_methods::get_usage,
-        webhook_methods::list_deliveries, webhook_methods::get_delivery,
-        webhook_methods::test_webhook, webhook_methods::retry_delivery,
-        webhook_methods::replay_deliveries, webhook_methods::get_routing,
-        webhook_methods::get_email_deliveries, webhook_methods::claim_notices,
-        webhook_methods::settle_notice, webhook_methods::count_secrets,
-        webhook_methods::reseal_secrets, webhook_methods::create_webhook,
-        webhook_methods::get_webhook, webhook_methods::list_webhooks,
-        webhook_methods::update_webhook, webhook_methods::delete_webhook,
-        webhook_methods::rotate_secret, webhook_methods::create_rule, webhook_methods::get_rule,
-        webhook_methods::list_rules, webhook_methods::update_rule, webhook_methods::delete_rule,
-        webhook_methods::test_rules, webhook_methods::count_deliveries, webhook_methods::open_feed,
-        webhook_methods::read_events, webhook_methods::find_position,
-        webhook_methods::get_positions);
+        inbox_methods::set_faults, inbox_methods::clear_faults, inbox_methods::get_sender_report,
+        inbox_methods::claim_end_notices, inbox_methods::settle_end_notice,
+        rate_limit_methods::take_quota, rate_limit_methods::return_block,
+        rate_limit_methods::get_usage, webhook_methods::list_deliveries,
+        webhook_methods::get_delivery, webhook_methods::test_webhook,
+        webhook_methods::retry_delivery, webhook_methods::replay_deliveries,
+        webhook_methods::get_routing, webhook_methods::get_email_deliveries,
+        webhook_methods::claim_notices, webhook_methods::settle_notice,
+        webhook_methods::count_secrets, webhook_methods::reseal_secrets,
+        webhook_methods::create_webhook, webhook_methods::get_webhook,
+        webhook_methods::list_webhooks, webhook_methods::update_webhook,
+        webhook_methods::delete_webhook, webhook_methods::rotate_secret,
+        webhook_methods::create_rule, webhook_methods::get_rule, webhook_methods::list_rules,
+        webhook_methods::update_rule, webhook_methods::delete_rule, webhook_methods::test_rules,
+        webhook_methods::count_deliveries, webhook_methods::open_feed, webhook_methods::read_events,
+        webhook_methods::find_position, webhook_methods::get_positions);
 
-    REQUIRE(noted.files.size() == 9);
+    REQUIRE(noted.files.size() == 10);
     CHECK(noted.messages == declared_in(noted.files));
 }
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "mailbox/attempt_repository.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace tempinbox::inbox {
+
+using mailbox::stored_attempt;
+
+// What a reply means to the sender (RFC 5321 4.2.1).
+enum class outcome {
+    accepted,
+    deferred, // 4xx, or no reply at all: to be tried again
+    refused   // 5xx: for good
+};
+outcome outcome_of(int code);
+
+// The attempts to send one message.
+struct sent_message
+{
+    std::vector<std::size_t> attempts; // indexes; the oldest first
+    bool is_ambiguous = false;         // other messages may be among them
+};
+
+// After a 5xx for all of its recipients a message that is not known by its Message-ID is taken to
+// come again for so long.
+inline constexpr std::chrono::hours max_refused_age{1};
+
+// Tells messages apart, by these rules, in the order of time:
+//
+//   attempt                           | belongs to
+//   its Message-ID is known           | the message with that one
+//   its Message-ID is new             | the oldest open message without one, of like sender,
+//   recipients and origin it ended before its message was   | the oldest open message of like
+//   sender, recipients and origin; else one that read, or has no Message-ID        | was refused in
+//   the last hour, which is ambiguous none of these                     | a message of its own
+//
+// A message is open while a recipient is deferred. Senders are alike if they are equal, or unknown
+// (AUTH); recipients if all of one are among the other's, or none is known (MAIL); the origin is
+// the login, or the remote address without one. More than one choice is ambiguous.
+// The attempts are given the oldest first; messages come in the order of their first attempts.
+std::vector<sent_message> join_attempts(const std::vector<stored_attempt>& attempts);
+
+} // namespace tempinbox::inbox
